@@ -1,0 +1,40 @@
+/** What `config.ts` makes of the environment. Types only, so that anything may name them. */
+import type { GatewayProfile } from './gateway/profile.ts';
+import type { Environment } from './model/products.ts';
+import type { ProtocolSettings } from './model/settings.ts';
+
+/** Where the ledger is and which one it must be. */
+export interface LedgerSettings {
+  /** `file:<path>` or `postgres://…` */
+  url: string;
+  /** `LEDGER_ID`: required outside the sandbox. */
+  expectedId?: string;
+}
+
+export interface WorkerSettings {
+  maxConcurrentWorkflowTasks: number;
+  maxCachedWorkflows: number;
+  maxConcurrentActivities: number;
+  /** Slots of one profile's gateway queue on this worker; never more than its connections. */
+  maxConcurrentInquiries: number;
+  /** Across all workers of a gateway queue; the provider's limits are not shown (interface 8). */
+  maxInquiriesPerSecond?: number;
+  /** Outlives the HTTP time-out, so that SIGTERM never cuts off an attempt in flight. */
+  shutdownGraceMs: number;
+  /** Path of the prebuilt workflow bundle; absent in development. */
+  workflowBundlePath?: string;
+}
+
+export interface Config {
+  environment: Environment;
+  temporal: { address: string; namespace: string };
+  taskQueue: string;
+  /** By name; always holds `default`. */
+  profiles: ReadonlyMap<string, GatewayProfile>;
+  ledger: LedgerSettings;
+  keyRingFile: string;
+  /** Whether a key ring is made where none is found: the sandbox with no file named. */
+  keyRingMayBeMade: boolean;
+  protocol: ProtocolSettings;
+  worker: WorkerSettings;
+}

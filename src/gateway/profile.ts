@@ -1,0 +1,60 @@
+/** One environment's pair of addresses with everything the gateway client needs to know about it. */
+import type { Environment, ProductCode } from '../model/products.ts';
+import type { ReportOutcome } from '../model/shapes.ts';
+
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Reads the secret anew at each call, so that a rotated file is seen after a refusal. */
+export interface CredentialsSource {
+  /** Names the credentials in messages; nothing secret. */
+  readonly name: string;
+  read(): Promise<Credentials>;
+}
+
+/** Every limit of one profile's connection pool. Times in milliseconds, sizes in bytes. */
+export interface GatewayLimits {
+  connections: number;
+  connectTimeoutMs: number;
+  headersTimeoutMs: number;
+  bodyTimeoutMs: number;
+  keepAliveTimeoutMs: number;
+  /** As received, before decompression. */
+  maxResponseBytes: number;
+  maxDecodedBytes: number;
+  maxApplicants: number;
+}
+
+export interface GatewayProfile {
+  name: string;
+  environment: Environment;
+  /** `{auth_url}`: the client appends `/oauth/token` (interface 4.1). */
+  authUrl: string;
+  /** `{base_url}`: the client appends `/ServiceGateway/orest/<apiVersion>/request` (interface 4.2). */
+  baseUrl: string;
+  /** Part of the request path (interface 9). */
+  apiVersion: string;
+  audience: string;
+  customerId: string;
+  softwareProviderId: string;
+  /** IANA name; `originalInquiryDate` is written in it. */
+  timeZone: string;
+  credentials: CredentialsSource;
+  /** PEM of a certificate authority beside the system's. */
+  caCertificate?: string;
+  limits: GatewayLimits;
+  /** Statuses that by a standing decision mean "not processed". */
+  notProcessedStatuses: readonly number[];
+  /** Per product, on top of the built-in table; the codes are compared as they stand. */
+  returnCodes: Partial<Record<ProductCode, Record<string, ReportOutcome>>>;
+  /** What an answered SSN that equals no applicant's does. */
+  ssnMismatch: 'hold' | 'flag';
+  /** Interface 2.6 and rule 3 against 2.4: which moment `originalInquiryDate` names. */
+  originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
+  /** Per product, the end users and purpose codes that may be asked for; all where absent. */
+  allowed: Partial<
+    Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
+  >;
+}

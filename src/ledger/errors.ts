@@ -1,0 +1,9 @@
+/** The ledger could not be reached, or did not answer in time. Whatever was asked counts as not done. */
+export class LedgerUnavailableError extends Error {
+  override readonly name = 'LedgerUnavailableError';
+}
+
+/** The ledger that answers is not the one that was asked for (another file, another environment, a backup). */
+export class LedgerChangedError extends Error {
+  override readonly name = 'LedgerChangedError';
+}

@@ -1,0 +1,149 @@
+/**
+ * The ledger's port: the project's own record of what was sent, decided and consented to, outside Temporal.
+ * DESIGN sections 4 (fence 1) and 6. Two engines stand behind it and pass one contract suite.
+ *
+ * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
+ * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's.
+ */
+import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { Environment, ProductCode } from '../model/products.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+
+export interface LedgerIdentity {
+  ledgerId: string;
+  environment: Environment;
+  createdAt: string;
+  schemaVersion: number;
+}
+
+export interface ConsentRecord extends ConsentMessage {
+  /** When the journey received it, RFC 3339. */
+  receivedAt: string;
+}
+
+export interface ClaimRequest {
+  /** The ledger that the run started with. */
+  ledgerId: string;
+  inquiry: InquiryDescription;
+  /** Which attempt is to be made: claims are counted, waits before a claim are not. From 1. */
+  attempt: number;
+  /** `Ledger.digest` of the canonical request without trace number and `originalInquiryDate`. */
+  digest: string;
+  run: { workflowId: string; runId: string };
+  /** How long after the claim the first byte may still be written. */
+  sendByMs: number;
+  /** How long after the claim an answer may still come: `sendBy` and every time-out of the attempt. */
+  answerWithinMs: number;
+  /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
+  consents: readonly ConsentRecord[];
+}
+
+export type ClaimVerdict =
+  /** The row is written as `sending`: this caller, and nobody else, may send now. */
+  | { kind: 'claimed'; attempt: number; claimedAt: string; firstClaimedAt: string }
+  /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
+  | { kind: 'latest'; latest: AttemptView }
+  | { kind: 'requestDiffers' }
+  /** Not the ledger that was used: another id, or attempt n−1 is missing. */
+  | { kind: 'ledgerChanged' };
+
+/** How an attempt ended, or what is now known of it. */
+export interface OutcomeRecord {
+  ledgerId: string;
+  customerTraceNumber: string;
+  attempt: number;
+  state: Exclude<AttemptState, 'sending' | 'accepted' | 'abandoned'>;
+  failureType?: FailureType;
+  httpStatus?: number;
+  retryAfterMs?: number;
+  /** With `answered`. */
+  answer?: Answer;
+  /** The instant just before the first byte, RFC 3339. */
+  requestedAt?: string;
+}
+
+/**
+ * `recorded`: the row now says this. `already`: it said this before. `late`: the attempt had been superseded by a
+ * decision or a later attempt; kept beside the row, never returned as its outcome, and marked for attention.
+ * `missing`: there is no such attempt (nothing was written).
+ */
+export type RecordVerdict = 'recorded' | 'already' | 'late' | 'missing';
+
+export interface DecisionRecord {
+  decisionId: string;
+  customerTraceNumber: string;
+  /** The attempt that is judged; one that was never claimed where the hold came before a claim. */
+  attempt: number;
+  action: HoldAction;
+  by: string;
+  reason: string;
+  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  /** With `accept`: what the provider says came of it. */
+  answer?: Answer;
+  /** When the journey received it, RFC 3339. */
+  decidedAt: string;
+}
+
+export type DecisionVerdict =
+  /** Written, or the same decision was there already. */
+  | { kind: 'recorded' }
+  /** Another decision on this attempt, or an answer that came meanwhile, stands; nothing was written. */
+  | { kind: 'overtaken'; latest: AttemptView };
+
+/** An inquiry with all of its attempts, for people and programs that read. */
+export interface InquiryView extends InquiryDescription {
+  createdAt: string;
+  firstClaimedAt?: string;
+  workflowId?: string;
+  runId?: string;
+  attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
+  decisions: DecisionRecord[];
+}
+
+export interface StoredReport {
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  attempt: number;
+  storedAt: string;
+  /** The answer's JSON text as it came, unsealed. Personal throughout. */
+  body: string;
+}
+
+export interface Ledger {
+  readonly identity: LedgerIdentity;
+
+  /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
+  digest(canonicalRequest: string): string;
+
+  claim(request: ClaimRequest): Promise<ClaimVerdict>;
+
+  /** Idempotent. `report` is the answer's JSON text, sealed before it is written, in the same transaction. */
+  recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
+
+  /** Reads only. Without rows for the trace number: `null`. */
+  lookUp(ledgerId: string, customerTraceNumber: string): Promise<AttemptView | null>;
+
+  /**
+   * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed
+   * attempt n permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry.
+   */
+  recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict>;
+
+  /** Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision). */
+  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<void>;
+
+  /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
+  flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;
+
+  /** All inquiries of one caller's id (a `journeyId`), oldest first. */
+  inquiriesOf(callerId: string): Promise<InquiryView[]>;
+
+  /** The newest answered report of a caller's id and product, unsealed; `null` where there is none. */
+  readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null>;
+
+  /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
+  ping(): Promise<{ now: string }>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,71 @@
+/**
+ * The failure types of the inquiry protocol, and what a person may decide about each: the one table of
+ * reason × allowed actions (docs/protocol.md prints it). Pure; see DESIGN section 4.
+ */
+
+export const FAILURE_TYPES = [
+  'TokenUnavailable',
+  'CredentialsRefused',
+  'LedgerUnavailable',
+  'GatewayUnreachable',
+  'GatewayUntrusted',
+  'TokenRejected',
+  'Throttled',
+  'NotEntitled',
+  'RequestRefused',
+  'OutcomeUnknown',
+  'UnexpectedResponse',
+  'ReturnCodeUnknown',
+  'ProfileChanged',
+  'RequestDiffers',
+  'LedgerChanged',
+  'InvalidInput',
+  'ActivityFailed',
+] as const;
+export type FailureType = (typeof FAILURE_TYPES)[number];
+
+export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
+export type HoldAction = (typeof HOLD_ACTIONS)[number];
+
+/**
+ * What may be decided about a hold, by its reason.
+ *
+ * - `resend`: try again under the same trace number. Where nothing was claimed, it only means "go on".
+ * - `accept`: the provider says what came of it; go on with that.
+ * - `amend`: a new inquiry under a new trace number, with corrected applicants.
+ * - `abandon`: nothing more is ever sent under this trace number.
+ */
+export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
+  OutcomeUnknown: ['resend', 'accept', 'abandon'],
+  RequestRefused: ['amend', 'abandon'],
+  UnexpectedResponse: ['accept', 'abandon'],
+  ReturnCodeUnknown: ['accept', 'amend', 'abandon'],
+  RequestDiffers: ['amend', 'abandon'],
+  InvalidInput: ['amend', 'abandon'],
+  NotEntitled: ['resend', 'abandon'],
+  CredentialsRefused: ['resend', 'abandon'],
+  GatewayUntrusted: ['resend', 'abandon'],
+  ProfileChanged: ['resend', 'abandon'],
+  LedgerChanged: ['resend', 'abandon'],
+  ActivityFailed: ['resend', 'abandon'],
+  // The next four are retried by themselves; they become holds only when `giveUpAfter` is over.
+  TokenUnavailable: ['resend', 'abandon'],
+  LedgerUnavailable: ['resend', 'abandon'],
+  GatewayUnreachable: ['resend', 'abandon'],
+  Throttled: ['resend', 'abandon'],
+  // A second refusal is CredentialsRefused; listed so that the table is whole.
+  TokenRejected: ['resend', 'abandon'],
+};
+
+/** Nothing was posted and trying again needs nobody: the allow-list of the workflow's retry loop. */
+export const RETRIED_BY_THEMSELVES = [
+  'TokenUnavailable',
+  'LedgerUnavailable',
+  'GatewayUnreachable',
+  'TokenRejected',
+  'Throttled',
+] as const satisfies readonly FailureType[];
+
+export function isFailureType(value: unknown): value is FailureType {
+  return (FAILURE_TYPES as readonly unknown[]).includes(value);
+}

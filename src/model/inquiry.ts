@@ -1,0 +1,97 @@
+/** The words of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
+import type { FailureType } from './failure-types.ts';
+import type { Environment, ProductCode } from './products.ts';
+import type { ReportOutcome, ReportReference } from './shapes.ts';
+
+/** What an attempt that was answered over HTTP came to. Small, and without any report. */
+export type Answer =
+  | {
+      kind: 'outcome';
+      /** `record` if any applicant has one. For SECONDUSE `record` means posted. */
+      outcome: ReportOutcome;
+      returnCode: string;
+      /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
+      reference?: ReportReference;
+      /** Present where the gateway answers per applicant (FAILSAFE's shape). */
+      applicants?: { applicantId: string; outcome: ReportOutcome }[];
+      /** A consumer's SSN equals none that was asked for, and the profile says `flag`. */
+      flagged?: 'ssnMismatch';
+    }
+  /** Posted, but its meaning is not in the product's table. */
+  | { kind: 'returnCodeUnknown'; returnCode: string }
+  /** Posted, but not an answer that may be trusted. `problems` are paths and rules, never values. */
+  | { kind: 'unexpectedResponse'; problems: string[]; returnCode?: string };
+
+/**
+ * Where one attempt stands in the ledger. `sending` until an outcome is recorded; a `sending` whose time is over
+ * reads as `unknown`. `abandoned` belongs to the whole inquiry.
+ */
+export const ATTEMPT_STATES = [
+  'sending',
+  'notSent',
+  'notProcessed',
+  'unknown',
+  'refused',
+  'notEntitled',
+  'credentialsRefused',
+  'untrusted',
+  'answered',
+  'accepted',
+  'abandoned',
+] as const;
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
+
+/** What names an inquiry, for whom and why: the ledger's row, apart from its digest. Nothing personal. */
+export interface InquiryDescription {
+  customerTraceNumber: string;
+  environment: Environment;
+  profile: string;
+  customerId: string;
+  /** `lendingJourney`, `creditReport`, … */
+  workflowType: string;
+  /** The caller's id: the `journeyId`. */
+  callerId: string;
+  productCode: ProductCode;
+  shareId?: string;
+  /** Counts amendments and deliberate repeats of this stage or share; 0 for the first. */
+  ordinal: number;
+  endUserCode?: string;
+  endUser?: string;
+  permissiblePurposeCode?: string;
+  /** The trace number that this inquiry amends. */
+  amends?: string;
+}
+
+/** An attempt as the ledger knows it. */
+export interface AttemptView {
+  attempt: number;
+  state: AttemptState;
+  claimedAt: string;
+  /** For `sending`: until when its answer may still come, from the database's clock. */
+  waitMs?: number;
+  failureType?: FailureType;
+  httpStatus?: number;
+  retryAfterMs?: number;
+  answer?: Answer;
+}
+
+/** How a failure that ended a claimed attempt stands in the ledger. `null`: the failure claims nothing. */
+export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> = {
+  GatewayUnreachable: 'notSent',
+  TokenRejected: 'notProcessed',
+  Throttled: 'notProcessed',
+  OutcomeUnknown: 'unknown',
+  RequestRefused: 'refused',
+  NotEntitled: 'notEntitled',
+  CredentialsRefused: 'credentialsRefused',
+  GatewayUntrusted: 'untrusted',
+  UnexpectedResponse: 'answered',
+  ReturnCodeUnknown: 'answered',
+  TokenUnavailable: null,
+  LedgerUnavailable: null,
+  ProfileChanged: null,
+  RequestDiffers: null,
+  LedgerChanged: null,
+  InvalidInput: null,
+  ActivityFailed: null,
+};

@@ -1,0 +1,19 @@
+/**
+ * One thing that is wrong with an input: where (an RFC 6901 JSON pointer) and what would be right.
+ * Never the value, never a key that the sender made up: either may be personal.
+ */
+export interface Problem {
+  path: string;
+  rule: string;
+}
+
+/** Thrown by everything that checks input from outside; carries every problem at once. */
+export class InvalidInputError extends Error {
+  override readonly name = 'InvalidInputError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`invalid input: ${problems.map((p) => `${p.path || '/'} ${p.rule}`).join('; ')}`);
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The JSON that callers in any language send and receive: one object per message (README, "Shapes").
+ * Types only. Instants are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
+ */
+import type { FailureType, HoldAction } from './failure-types.ts';
+import type { Environment, ProductCode, StageCode } from './products.ts';
+
+/** An applicant as in the interface's table 2.3. Personal throughout. */
+export interface Applicant {
+  applicantId: string;
+  names: { first: string; middle?: string; last: string; gen?: string }[];
+  ssn: string;
+  dob: string;
+  phones: { phoneNumber: string; phoneType?: 'HOME' | 'MOBL' | 'WORK' }[];
+  emailAddress: string;
+  ipAddress: string;
+  addresses: {
+    addressIdentifier: 'C' | 'P';
+    line1: string;
+    line2?: string;
+    city: string;
+    state: string;
+    zip: string;
+    zip4?: string;
+  }[];
+}
+
+/** Whom a report is shared with: a code, a name, or both (interface 2.6). */
+export interface SecondaryUser {
+  endUserCode?: string;
+  endUser?: string;
+}
+
+export interface ShareInput extends SecondaryUser {
+  shareId: string;
+  /** Else the journey's `permissiblePurposeCodes.SECONDUSE`. */
+  permissiblePurposeCode?: string;
+  /** The stage whose report is shared; else the last stage with a record. */
+  reportOf?: StageCode;
+  /** How long the share waits for consent once its report exists. Default P30D. */
+  awaitConsentFor?: string;
+  /** How old a grant may be when an attempt is scheduled. Default: any age. */
+  consentValidFor?: string;
+}
+
+export interface GateInput {
+  pass?: 'manual' | 'auto';
+  /** Default P30D. */
+  expiresAfter?: string;
+}
+
+/** Input of the workflow `lendingJourney`. */
+export interface LendingJourneyInput {
+  journeyId: string;
+  /** Name of a gateway profile. Default `default`. */
+  profile?: string;
+  endUserCode: string;
+  permissiblePurposeCodes: Partial<Record<StageCode | 'SECONDUSE', string>>;
+  applicants: Applicant[];
+  stages?: StageCode[];
+  gates?: Partial<Record<'PREAPP' | 'PRECLOSE', GateInput>>;
+  onNoRecord?: 'stop' | 'continue';
+  shares?: ShareInput[];
+  /** How long the journey stays open for further shares after all else has settled. Default: not at all. */
+  sharesOpenFor?: string;
+}
+
+export interface ConsentMessage {
+  journeyId: string;
+  shareId: string;
+  applicantId: string;
+  consentId: string;
+  decision: 'granted' | 'denied' | 'revoked';
+  decidedAt: string;
+  secondaryUser: SecondaryUser;
+  /** Required for a grant; never personal. */
+  evidence?: { method: string; textVersion: string; capturedAt: string; reference: string };
+}
+
+export interface AdvanceMessage {
+  journeyId: string;
+  to: StageCode;
+  applicants?: Applicant[];
+}
+
+export interface WithdrawMessage {
+  journeyId: string;
+  by: string;
+  reason: string;
+}
+
+export interface RequestShareMessage {
+  journeyId: string;
+  share: ShareInput;
+}
+
+/** What the interface says a caller must store of a report (section 2.4). `consumerId` is personal. */
+export interface ReportReference {
+  reportReferenceNumber: string;
+  /** The instant just before the first byte of the request. */
+  requestedAt: string;
+  applicants: { applicantId: string; consumerId: string }[];
+}
+
+/** What an answered inquiry came to: a record; none; or an answer without a report (DESIGN 11). */
+export type ReportOutcome = 'record' | 'noRecord' | 'noReport';
+
+export interface ResolveInquiryMessage {
+  journeyId: string;
+  decisionId: string;
+  customerTraceNumber: string;
+  /** The attempt that is judged, as the hold names it. */
+  attempt: number;
+  action: HoldAction;
+  by: string;
+  reason: string;
+  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  /** For `accept`. */
+  outcome?: ReportOutcome;
+  /** For `accept` with `outcome: "record"`. */
+  reference?: ReportReference;
+  /** For `amend`. */
+  applicants?: Applicant[];
+}
+
+export type StageState = 'pending' | 'running' | 'held' | ReportOutcome | 'expired' | 'skipped' | 'abandoned';
+
+export interface StageStatus {
+  productCode: StageCode;
+  state: StageState;
+  attempts: number;
+  customerTraceNumber?: string;
+  reportReferenceNumber?: string;
+}
+
+export type ShareState =
+  | 'awaitingConsent'
+  | 'posting'
+  | 'held'
+  | 'posted'
+  | 'denied'
+  | 'expired'
+  | 'revoked'
+  | 'nothingToShare'
+  | 'abandoned';
+
+export interface ShareStatus {
+  shareId: string;
+  state: ShareState;
+  /** `applicantId` of those whose grant does not stand yet. */
+  waitingFor: string[];
+  customerTraceNumber?: string;
+  reportReferenceNumber?: string;
+  /** Set when something about a posted share needs a person, such as a revocation after posting. */
+  attention?: 'revokedAfterPosting';
+}
+
+export interface HoldStatus {
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  shareId?: string;
+  failureType: FailureType;
+  since: string;
+  /** The attempt that a decision judges. */
+  attempts: number;
+  httpStatus?: number;
+  returnCode?: string;
+  allowedActions: HoldAction[];
+}
+
+export interface RefusedMessage {
+  message: string;
+  at: string;
+  reason: string;
+  consentId?: string;
+}
+
+export type JourneyState =
+  | 'running'
+  | 'waitingAtGate'
+  | 'waitingForConsent'
+  | 'held'
+  | 'completed'
+  | 'stopped'
+  | 'expired'
+  | 'withdrawn'
+  | 'abandoned';
+
+/** Answer of the query `status`: nothing personal. */
+export interface JourneyStatus {
+  journeyId: string;
+  environment: Environment | null;
+  state: JourneyState;
+  /** The gate (`PREAPP`), the share (`share S1`) or the retry that is waited for, in words. */
+  waitingFor?: string;
+  stages: StageStatus[];
+  shares: ShareStatus[];
+  holds: HoldStatus[];
+  /** The last 50. */
+  refusedMessages: RefusedMessage[];
+  refusedMessagesTotal: number;
+}
+
+export type JourneyOutcome = 'completed' | 'stopped' | 'expired' | 'withdrawn' | 'abandoned';
+
+export interface StageResult extends StageStatus {
+  reference?: ReportReference;
+}
+
+/** Result of the workflow `lendingJourney`. */
+export interface JourneyResult {
+  journeyId: string;
+  environment: Environment;
+  outcome: JourneyOutcome;
+  stages: StageResult[];
+  shares: ShareStatus[];
+}
+
+/** Answer of the query `references`; `consumerId` is personal. */
+export interface JourneyReferences {
+  journeyId: string;
+  references: { productCode: StageCode; reference: ReportReference }[];
+  shares: { shareId: string; reportReferenceNumber: string }[];
+}
+
+/** Answer of every update: the message was accepted, not that the gateway has answered. */
+export interface UpdateAnswer {
+  accepted: true;
+  duplicate: boolean;
+  status: JourneyStatus;
+}

@@ -1,0 +1,68 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Environment, ProductCode } from './products.ts';
+
+const PRODUCT_LETTERS: Record<ProductCode, string> = {
+  CR: 'CR',
+  PREQUAL: 'PQ',
+  PREAPP: 'PA',
+  PRECLOSE: 'PC',
+  ACCTRVW: 'AR',
+  REFUPD: 'RU',
+  SECONDUSE: 'SU',
+  FAILSAFE: 'FS',
+};
+
+/** RFC 4648 base 32: no digit can be mistaken for a letter when it is read out on the telephone. */
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The largest `ordinal` that two digits can carry. */
+export const MAX_ORDINAL = 99;
+
+export interface TraceNumberParts {
+  environment: Environment;
+  customerId: string;
+  workflowType: string;
+  callerId: string;
+  productCode: ProductCode;
+  shareId?: string | undefined;
+  ordinal: number;
+}
+
+/**
+ * `customerTraceNumber` (AN 30, interface 2.3) as a pure function of what is asked for, never of the order of
+ * events, so that a re-run of the same step finds the same ledger row: two letters, 24 base-32 characters (120 bits
+ * of SHA-256), two digits that count amendments and deliberate repeats.
+ */
+export function traceNumber(parts: TraceNumberParts): string {
+  if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {
+    throw new RangeError(`ordinal must be 0 to ${MAX_ORDINAL}`);
+  }
+  // JSON keeps the parts apart: no two lists of strings have the same text.
+  const name = JSON.stringify([
+    parts.environment,
+    parts.customerId,
+    parts.workflowType,
+    parts.callerId,
+    parts.productCode,
+    parts.shareId ?? '',
+  ]);
+  return (
+    PRODUCT_LETTERS[parts.productCode] + base32(sha256(utf8ToBytes(name)), 24) + String(parts.ordinal).padStart(2, '0')
+  );
+}
+
+function base32(bytes: Uint8Array, length: number): string {
+  let text = '';
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = ((buffer << 8) | byte) & 0xffff;
+    bits += 8;
+    while (bits >= 5 && text.length < length) {
+      bits -= 5;
+      text += BASE_32[(buffer >> bits) & 31];
+    }
+  }
+  return text;
+}
