@@ -2,6 +2,7 @@
 import type { GatewayProfile } from './gateway/profile.ts';
 import type { Environment } from './model/products.ts';
 import type { ProtocolSettings } from './model/settings.ts';
+import type { TemporalOptions } from './temporal-connection.ts';
 
 /** Where the ledger is and which one it must be. */
 export interface LedgerSettings {
@@ -9,6 +10,24 @@ export interface LedgerSettings {
   url: string;
   /** `LEDGER_ID`: required outside the sandbox. */
   expectedId?: string;
+}
+
+/** All that it takes to open the ledger. */
+export interface LedgerAccess {
+  environment: Environment;
+  ledger: LedgerSettings;
+  keyRingFile: string;
+  /** Whether a key ring is made where none is found: the sandbox with no file named. */
+  keyRingMayBeMade: boolean;
+}
+
+/** All that a caller needs who only talks to Temporal: no secret of the gateway, no ledger. */
+export interface ClientSettings {
+  environment: Environment;
+  temporal: TemporalOptions;
+  taskQueue: string;
+  /** As configured for the workers' default profile; the worker has the last word. */
+  maxApplicants: number;
 }
 
 export interface WorkerSettings {
@@ -25,16 +44,11 @@ export interface WorkerSettings {
   workflowBundlePath?: string;
 }
 
-export interface Config {
-  environment: Environment;
-  temporal: { address: string; namespace: string };
+export interface Config extends LedgerAccess {
+  temporal: TemporalOptions;
   taskQueue: string;
   /** By name; always holds `default`. */
   profiles: ReadonlyMap<string, GatewayProfile>;
-  ledger: LedgerSettings;
-  keyRingFile: string;
-  /** Whether a key ring is made where none is found: the sandbox with no file named. */
-  keyRingMayBeMade: boolean;
   protocol: ProtocolSettings;
   worker: WorkerSettings;
 }

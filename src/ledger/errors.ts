@@ -7,3 +7,13 @@ export class LedgerUnavailableError extends Error {
 export class LedgerChangedError extends Error {
   override readonly name = 'LedgerChangedError';
 }
+
+/** There is no ledger at the configured address, and this process may not make one. */
+export class LedgerNotFoundError extends Error {
+  override readonly name = 'LedgerNotFoundError';
+}
+
+/** The ledger's tables are older or newer than this version of the code can work on. */
+export class LedgerSchemaError extends Error {
+  override readonly name = 'LedgerSchemaError';
+}

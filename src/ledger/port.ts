@@ -79,6 +79,12 @@ export interface DecisionRecord {
   by: string;
   reason: string;
   providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  /**
+   * Why it was held. What was never claimed permits nothing by being resent, and with `RequestDiffers` the row under
+   * this trace number is another request's: the decision is kept and leaves that row alone. Without it, the rows
+   * alone say what the decision may do.
+   */
+  failureType?: FailureType;
   /** With `accept`: what the provider says came of it. */
   answer?: Answer;
   /** When the journey received it, RFC 3339. */
@@ -95,8 +101,13 @@ export type DecisionVerdict =
 export interface InquiryView extends InquiryDescription {
   createdAt: string;
   firstClaimedAt?: string;
+  /** Of the latest claim. */
   workflowId?: string;
   runId?: string;
+  abandonedAt?: string;
+  /** What needs a person although nothing waits for it: when an answer came too late, and a withdrawn consent. */
+  lateAnswerAt?: string;
+  lateConsentAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
   decisions: DecisionRecord[];
 }
@@ -121,7 +132,7 @@ export interface Ledger {
   /** Idempotent. `report` is the answer's JSON text, sealed before it is written, in the same transaction. */
   recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
 
-  /** Reads only. Without rows for the trace number: `null`. */
+  /** Reads only. Where nothing was claimed or abandoned under the trace number: `null`. */
   lookUp(ledgerId: string, customerTraceNumber: string): Promise<AttemptView | null>;
 
   /**

@@ -9,7 +9,8 @@ export type Answer =
       kind: 'outcome';
       /** `record` if any applicant has one. For SECONDUSE `record` means posted. */
       outcome: ReportOutcome;
-      returnCode: string;
+      /** As the gateway wrote it; absent where a person accepted the outcome. */
+      returnCode?: string;
       /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
       reference?: ReportReference;
       /** Present where the gateway answers per applicant (FAILSAFE's shape). */
@@ -73,6 +74,8 @@ export interface AttemptView {
   httpStatus?: number;
   retryAfterMs?: number;
   answer?: Answer;
+  /** The run that claimed it. A look-up cannot compare digests: another run's row is only trusted through a claim. */
+  runId?: string;
 }
 
 /** How a failure that ended a claimed attempt stands in the ledger. `null`: the failure claims nothing. */

@@ -1,0 +1,123 @@
+/** Invents a consumer's credit data from the applicant alone: the same applicant always has the same file. */
+import { digestText, sequence } from './digest.ts';
+import type { RequestApplicant } from './rules/check-request.ts';
+
+const CONTRIBUTORS = [
+  'FIRST SANDBOX BANK',
+  'EXAMPLE CREDIT UNION',
+  'SAMPLE AUTO FINANCE',
+  'PLACEHOLDER MORTGAGE CO',
+  'DEMO DEPARTMENT STORE',
+  'FICTION STUDENT LOANS',
+] as const;
+/** The interface shows no code list (2.4): these only look like one. */
+const ACCOUNT_TYPES = ['01', '07', '18', '26', '43'] as const;
+const STATUS_CODES = ['11', '13', '71', '78'] as const;
+
+type Draw = () => number;
+
+export interface ReportOptions {
+  /** Adds the cross-references of interface 2.5. */
+  crossReferences: boolean;
+  /** How many tradelines; without it 3 to 6. */
+  accounts?: number;
+}
+
+/** The `consumer` object of interface 2.4, with 2.5's additions where they are asked for. */
+export function consumerReport(applicant: RequestApplicant, options: ReportOptions): Record<string, unknown> {
+  const draw = sequence('report', applicant.ssn);
+  const names = reportedNames(applicant);
+  const addresses = applicant.addresses.map((address) => ({
+    line1: address.line1.toUpperCase(),
+    line2: address.line2?.toUpperCase() ?? '',
+    city: address.city.toUpperCase(),
+    state: address.state.toUpperCase(),
+    zip: address.zip,
+  }));
+  const count = options.accounts ?? 3 + Math.floor(draw() * 4);
+  const accounts = Array.from({ length: count }, (_, index) => account(applicant, index, draw));
+  const consumer = { names, ssn: applicant.ssn, dob: applicant.dob, addresses, accounts };
+  return options.crossReferences ? withCrossReferences(consumer, draw) : consumer;
+}
+
+function reportedNames(applicant: RequestApplicant): Record<string, string>[] {
+  return applicant.names.map((name) => ({
+    first: name.first.toUpperCase(),
+    middle: name.middle?.toUpperCase() ?? '',
+    last: name.last.toUpperCase(),
+  }));
+}
+
+function account({ ssn, dob }: RequestApplicant, index: number, draw: Draw): Record<string, string> {
+  const firstYear = Math.min(2022, Math.max(2005, Number(dob.slice(0, 4)) + 18));
+  const limitCents = (1 + Math.floor(draw() * 400)) * 10_000;
+  const balanceCents = Math.floor(limitCents * draw());
+  return {
+    contributor: pick(CONTRIBUTORS, draw),
+    accountNumber: `XXXXXXXXXXXX${digestDigits(ssn, index)}`,
+    type: pick(ACCOUNT_TYPES, draw),
+    opened: day(firstYear, 2024 - firstYear, draw),
+    balance: (balanceCents / 100).toFixed(2),
+    creditLimit: (limitCents / 100).toFixed(2),
+    statusCode: pick(STATUS_CODES, draw),
+  };
+}
+
+function digestDigits(ssn: string, index: number): string {
+  return Array.from(digestText(4, 'account', ssn, index), (character) => character.charCodeAt(0) % 10).join('');
+}
+
+function day(firstYear: number, years: number, draw: Draw): string {
+  const year = firstYear + Math.floor(draw() * years);
+  const month = String(1 + Math.floor(draw() * 12)).padStart(2, '0');
+  return `${year}-${month}-${String(1 + Math.floor(draw() * 28)).padStart(2, '0')}`;
+}
+
+function pick<Choice>(choices: readonly [Choice, ...Choice[]], draw: Draw): Choice {
+  return choices[Math.floor(draw() * choices.length)] ?? choices[0];
+}
+
+interface Consumer {
+  names: Record<string, string>[];
+  ssn: string;
+  dob: string;
+  addresses: Record<string, string>[];
+  accounts: Record<string, string>[];
+}
+
+/**
+ * Interface 2.5. It shows `refId` on names only; by our decision the other identification lists carry it too,
+ * SSN and birth date in lists of their own, and 0 (as in the sample, for phone and related address) points nowhere.
+ * `refId`s are unique within the consumer.
+ */
+function withCrossReferences(consumer: Consumer, draw: Draw): Record<string, unknown> {
+  let refId = 0;
+  const next = (): number => {
+    refId += 1;
+    return refId;
+  };
+  const former = consumer.names
+    .slice(0, 1)
+    .map((name) => ({ ...name, first: name.first?.slice(0, 1) ?? '', middle: '' }));
+  const names = [...consumer.names, ...former].map((name) => {
+    const totalOccurrences = 1 + Math.floor(draw() * 9);
+    const activeOccurrences = Math.floor(draw() * (totalOccurrences + 1));
+    return { ...name, firstReportedDate: day(1998, 20, draw), totalOccurrences, activeOccurrences, refId: next() };
+  });
+  const addresses = consumer.addresses.map((address) => ({ ...address, refId: next() }));
+  const ssns = [{ ssn: consumer.ssn, refId: next() }];
+  const dobs = [{ dob: consumer.dob, refId: next() }];
+  const one = (list: { refId: number }[]): number => list[Math.floor(draw() * list.length)]?.refId ?? 0;
+  const accounts = consumer.accounts.map((entry) => ({
+    ...entry,
+    accountCrossReference: {
+      consumerNameRefId: one(names),
+      consumerAddressRefId: one(addresses),
+      consumerSsnRefId: one(ssns),
+      consumerDOBRefId: one(dobs),
+      consumerPhoneNbrRefId: 0,
+      relatedAddressRefId: 0,
+    },
+  }));
+  return { ...consumer, names, addresses, ssns, dobs, accounts };
+}

@@ -1,0 +1,76 @@
+/** What the routes of one sandbox share. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import type { Answer, Exchange } from './faults/fault.ts';
+import type { Faults } from './faults/plan.ts';
+import type { Listener } from './listener.ts';
+import type { Settings } from './options.ts';
+import type { ReceivedRequest, Records } from './records.ts';
+import type { TokenIssuer } from './token-issuer.ts';
+
+/** Every response carries it, so that nothing can take the sandbox for the gateway. */
+export const MARK = { name: 'x-sandbox-gateway', value: 'credit-journey' } as const;
+
+/** A request at the token endpoint, as `GET /_sandbox/tokens` counts it. */
+export interface TokenRequest {
+  receivedAt: string;
+  status: number | null;
+  fault: string | null;
+}
+
+export interface Context {
+  settings: Settings;
+  records: Records;
+  tokens: TokenIssuer;
+  tokenRequests: TokenRequest[];
+  faults: Faults;
+  listener: Listener;
+  /** Local date and time as text. */
+  now: () => string;
+  /** Ends what is under way: replaced on reset, final on close. */
+  running: AbortController;
+}
+
+/** Raised where a request is under way when the sandbox closes or is reset. */
+export class SandboxStopped extends Error {
+  override name = 'SandboxStopped';
+}
+
+/** The exchange of one request. `log` is told the status and, where `received` is given, is the same object. */
+export function exchangeOf(
+  context: Context,
+  reply: FastifyReply,
+  requestText: string,
+  log: { status: number | null },
+  received?: ReceivedRequest,
+): Exchange {
+  const { signal } = context.running;
+  const stopped = (): void => {
+    if (signal.aborted) throw new SandboxStopped('the sandbox was closed or reset');
+  };
+  return {
+    requestText,
+    ...(received && { received }),
+    firstTokenId: () => context.records.firstTokenOf(received?.customerTraceNumber ?? null),
+    answer({ status, headers, body }: Answer): void {
+      stopped();
+      log.status = status;
+      if (context.listener.refusing) reply.header('connection', 'close');
+      reply.code(status).headers(headers).send(body);
+    },
+    takeOver(status) {
+      stopped();
+      log.status = status;
+      reply.hijack();
+      const response = reply.raw;
+      response.setHeader(MARK.name, MARK.value);
+      // A caller that hangs up is nothing to be reported.
+      response.on('error', () => undefined);
+      return { response, socket: reply.request.raw.socket };
+    },
+    async wait(delayMs) {
+      await sleep(delayMs, undefined, { signal }).catch(stopped);
+    },
+    refuseConnections: (forMs) => context.listener.refuseFor(forMs),
+  };
+}

@@ -1,0 +1,58 @@
+/** Every fault by name, and what `GET /_sandbox/faults` says about them. */
+import { CONNECTION_FAULTS } from './connection.ts';
+import { CONTENT_FAULTS } from './content.ts';
+import { DELIVERY_FAULTS } from './delivery.ts';
+import type { Fault, ParamDescription, RequestFault, TokenFault } from './fault.ts';
+import { STATUS_FAULTS } from './statuses.ts';
+import { TOKEN_FAULTS } from './token.ts';
+
+export type Target = 'request' | 'token';
+
+const REQUEST_FAULTS: ReadonlyMap<string, RequestFault> = byName([
+  ...STATUS_FAULTS,
+  ...CONNECTION_FAULTS,
+  ...DELIVERY_FAULTS,
+  ...CONTENT_FAULTS,
+]);
+const TOKEN_FAULTS_BY_NAME: ReadonlyMap<string, TokenFault> = byName(TOKEN_FAULTS);
+
+function byName<Kind extends Fault>(faults: readonly Kind[]): Map<string, Kind> {
+  return new Map(faults.map((fault) => [fault.name, fault]));
+}
+
+export function requestFault(name: string): RequestFault | undefined {
+  return REQUEST_FAULTS.get(name);
+}
+
+export function tokenFault(name: string): TokenFault | undefined {
+  return TOKEN_FAULTS_BY_NAME.get(name);
+}
+
+/** Whether the fault can befall this product: some need applicants in the answer. */
+export function befalls(fault: Fault, productCode: string | null): boolean {
+  return !(fault.stage === 'content' && fault.products === 'reports' && productCode === 'SECONDUSE');
+}
+
+export interface FaultDescription {
+  target: Target;
+  fault: string;
+  /** Whether the inquiry is on the file when the fault has struck. Absent for the token service. */
+  posted?: boolean;
+  what: string;
+  params: Record<string, ParamDescription>;
+}
+
+export function describeFaults(): FaultDescription[] {
+  return [...REQUEST_FAULTS.values(), ...TOKEN_FAULTS].map((fault) => ({
+    target: fault.stage === 'token' ? 'token' : 'request',
+    fault: fault.name,
+    ...(fault.stage !== 'token' && { posted: posts(fault) }),
+    what: fault.what,
+    params: fault.params ?? {},
+  }));
+}
+
+function posts(fault: RequestFault): boolean {
+  // A slow request is posted in the end.
+  return fault.name === 'slowBeforePosting' || (fault.stage !== 'arrival' && fault.stage !== 'beforePosting');
+}

@@ -1,0 +1,155 @@
+/**
+ * Which fault befalls an applicant by the last four digits of the SSN. From 0000 to 4999 they concern every product
+ * that carries an SSN; 5000 more, and the same befalls only the SECONDUSE that names this consumer, so that a journey
+ * gets that far.
+ */
+import { befalls, requestFault } from './catalogue.ts';
+import type { Params } from './fault.ts';
+
+export interface MagicFault {
+  fault: string;
+  params?: Params;
+  /** Strikes only the first request of each trace number; the next one is served. */
+  firstOnly: boolean;
+}
+
+const SECONDUSE_OFFSET = 5000;
+
+/** 0000 to 0999: what the answer says of this one consumer. All else is `Record`. */
+const RETURN_CODES: ReadonlyMap<number, string> = new Map([
+  [1, 'Record'],
+  [404, 'No Record'],
+  [405, 'Suppress'],
+  [406, 'Exempt'],
+  [407, 'Error'],
+  [408, 'Deferred'],
+]);
+
+/** 4000 to 4999, each once per trace number. */
+const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
+  [4001, { fault: 'resetBeforePosting' }],
+  [4002, { fault: 'resetAfterPosting' }],
+  [4003, { fault: 'closeBeforePosting' }],
+  [4004, { fault: 'closeAfterPosting' }],
+  [4005, { fault: 'finMidBody' }],
+  [4006, { fault: 'resetMidBody' }],
+  [4007, { fault: 'hangBeforePosting' }],
+  [4008, { fault: 'hangAfterPosting' }],
+  [4009, { fault: 'hangMidBody' }],
+  [4010, { fault: 'slowBeforePosting' }],
+  [4011, { fault: 'slowAfterPosting' }],
+  [4012, { fault: 'trickle' }],
+  [4013, { fault: 'notHttp' }],
+  [4014, { fault: 'truncatedJson' }],
+  [4015, { fault: 'oversized' }],
+  [4016, { fault: 'oversized', params: { compressed: true } }],
+  [4017, { fault: 'undecodable' }],
+  [4018, { fault: 'notJson' }],
+  [4019, { fault: 'emptyBody' }],
+  [4020, { fault: 'wrongShape' }],
+  [4021, { fault: 'withoutReturnCode' }],
+  [4022, { fault: 'withoutReference' }],
+  [4023, { fault: 'withoutConsumerId' }],
+  [4024, { fault: 'missingApplicant' }],
+  [4025, { fault: 'extraApplicant' }],
+  [4026, { fault: 'repeatedApplicant' }],
+  [4027, { fault: 'strangerSsn' }],
+  [4028, { fault: 'swappedSsns' }],
+  [4029, { fault: 'otherTraceNumber' }],
+  [4030, { fault: 'otherProduct' }],
+  [4031, { fault: 'otherCustomer' }],
+  [4032, { fault: 'severalReferences' }],
+  [4040, { fault: 'consumersArray' }],
+  [4041, { fault: 'capitalConsumers' }],
+  [4042, { fault: 'withoutApplicantIds' }],
+  [4043, { fault: 'withoutIdentity' }],
+  [4044, { fault: 'maskedSsns' }],
+  [4045, { fault: 'dashedSsns' }],
+  [4046, { fault: 'reversedApplicants' }],
+  [4047, { fault: 'echoes' }],
+  [4048, { fault: 'unknownFields' }],
+  [4049, { fault: 'largeReport' }],
+  [4429, { fault: 'status', params: { status: 429, retryAfterDateSeconds: 2 } }],
+  [4430, { fault: 'status', params: { status: 429 } }],
+  [4503, { fault: 'status', params: { status: 503, retryAfter: 1 } }],
+]);
+
+/** The digits' meaning for this product, with SECONDUSE's offset taken off; undefined where they concern another. */
+function meaning(lastFour: string, productCode: string): number | undefined {
+  const digits = Number(lastFour);
+  const forSecondaryUse = digits >= SECONDUSE_OFFSET;
+  if (forSecondaryUse !== (productCode === 'SECONDUSE')) return undefined;
+  return forSecondaryUse ? digits - SECONDUSE_OFFSET : digits;
+}
+
+/** The return code for one consumer. */
+export function magicReturnCode(lastFour: string, productCode: string): string {
+  return RETURN_CODES.get(meaning(lastFour, productCode) ?? 0) ?? 'Record';
+}
+
+/** The fault that befalls a request in which one consumer's SSN ends in these digits. */
+export function magicFault(lastFour: string, productCode: string): MagicFault | undefined {
+  const digits = meaning(lastFour, productCode);
+  if (digits === undefined) return undefined;
+  const found = byStatus(digits) ?? once(digits);
+  const fault = found && requestFault(found.fault);
+  return fault && befalls(fault, productCode) ? found : undefined;
+}
+
+function once(digits: number): MagicFault | undefined {
+  const found = ONCE.get(digits);
+  return found && { ...found, firstOnly: true };
+}
+
+/** 1sss, 2sss and 3sss: a status in the digits themselves. */
+function byStatus(digits: number): MagicFault | undefined {
+  const status = digits % 1000;
+  if (status < 300 || status > 599) return undefined;
+  const redirect = status < 400;
+  switch (Math.floor(digits / 1000)) {
+    case 1:
+      return { fault: redirect ? 'redirect' : 'status', params: { status }, firstOnly: false };
+    case 2:
+      return { fault: 'statusAfterPosting', params: { status }, firstOnly: true };
+    case 3:
+      if (status === 401) return { fault: 'tokenRefusedUntilRenewed', firstOnly: false };
+      if (status === 429) return { fault: 'status', params: { status, retryAfter: 1 }, firstOnly: true };
+      return { fault: redirect ? 'redirect' : 'status', params: { status }, firstOnly: true };
+    default:
+      return undefined;
+  }
+}
+
+export interface MagicDescription {
+  ssnLast4: string;
+  befalls: string;
+  fault: string;
+  params?: Params;
+  when: string;
+}
+
+/** The table that `GET /_sandbox/faults` gives. */
+export function describeMagicApplicants(): MagicDescription[] {
+  const digits = (text: string | number): string => String(text).padStart(4, '0');
+  const outcomes = [...RETURN_CODES].map(([number, code]) => ({
+    ssnLast4: digits(number),
+    befalls: 'this consumer',
+    fault: 'returnCode',
+    params: { returnCode: code },
+    when: 'every request',
+  }));
+  const statuses = [
+    ['1sss', 'status (redirect for 3xx)', 'every request'],
+    ['2sss', 'statusAfterPosting', 'the first request of a trace number'],
+    ['3sss', 'status (redirect for 3xx; 429 with Retry-After: 1)', 'the first request of a trace number'],
+    ['3401', 'tokenRefusedUntilRenewed', 'until another token comes'],
+  ].map(([ssnLast4 = '', fault = '', when = '']) => ({ ssnLast4, befalls: 'the request', fault, when }));
+  const listed = [...ONCE].map(([number, { fault, params }]) => ({
+    ssnLast4: digits(number),
+    befalls: 'the request',
+    fault,
+    ...(params && { params }),
+    when: 'the first request of a trace number',
+  }));
+  return [...outcomes, ...statuses, ...listed];
+}

@@ -1,0 +1,87 @@
+/** Faults of the token service (`target: "token"`). They strike good token requests only. */
+import { type Answer, type Exchange, jsonAnswer, numberOf, type Params, type TokenFault } from './fault.ts';
+import { STATUS_PARAMS, statusAnswer } from './statuses.ts';
+
+type Deliver = TokenFault['deliver'];
+
+function token(name: string, what: string, deliver: Deliver, params?: TokenFault['params']): TokenFault {
+  return { name, stage: 'token', what, deliver, ...(params && { params }) };
+}
+
+/** The proper answer with some fields of its JSON changed. */
+function changed(change: (body: Record<string, unknown>) => Record<string, unknown>): Deliver {
+  return async (exchange, issue) => {
+    const answer = await issue();
+    exchange.answer(jsonAnswer(answer.status, change(JSON.parse(answer.body)), answer.headers));
+  };
+}
+
+async function answerStatus(exchange: Exchange, status: number, params: Params): Promise<void> {
+  exchange.answer(statusAnswer(status, params, exchange));
+}
+
+const slow = token(
+  'slow',
+  'issues a token, late',
+  async (exchange, issue, params) => {
+    await exchange.wait(numberOf(slow, params, 'delayMs'));
+    exchange.answer(await issue());
+  },
+  { delayMs: { type: ['number'], default: 1500, what: 'how late, in milliseconds' } },
+);
+
+const refuseConnections = token(
+  'refuseConnections',
+  'issues a token, closes the connection and accepts no other for a while',
+  async (exchange, issue, params) => {
+    const answer: Answer = await issue();
+    exchange.refuseConnections(numberOf(refuseConnections, params, 'forMs'));
+    exchange.answer(answer);
+  },
+  { forMs: { type: ['number'], default: 1000, what: 'how long, in milliseconds' } },
+);
+
+const { status: _status, ...headerParams } = STATUS_PARAMS;
+
+export const TOKEN_FAULTS: readonly TokenFault[] = [
+  token('unavailable', 'answers 503', (exchange, _issue, params) => answerStatus(exchange, 503, params), headerParams),
+  token('throttled', 'answers 429', (exchange, _issue, params) => answerStatus(exchange, 429, params), headerParams),
+  token('refused', 'answers 401 to good credentials', (exchange, _issue, params) =>
+    answerStatus(exchange, 401, params),
+  ),
+  token(
+    'status',
+    'answers with a status',
+    (exchange, _issue, params) => answerStatus(exchange, Number(params.status), params),
+    STATUS_PARAMS,
+  ),
+  slow,
+  token('hang', 'never answers', async (exchange) => {
+    exchange.takeOver(null);
+  }),
+  token('reset', 'resets the connection', async (exchange) => {
+    exchange.takeOver(null).socket.resetAndDestroy();
+  }),
+  token('garbage', 'answers 200 with a page of HTML', async (exchange) => {
+    exchange.answer({ status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Sign in' });
+  }),
+  token(
+    'notBearer',
+    'token_type is mac',
+    changed((body) => ({ ...body, token_type: 'mac' })),
+  ),
+  token(
+    'withoutToken',
+    'no access_token',
+    changed(({ access_token: _, ...rest }) => rest),
+  ),
+  token(
+    'withoutExpiry',
+    'no expires_in',
+    changed(({ expires_in: _, ...rest }) => rest),
+  ),
+  token('alreadyExpired', 'issues a token that the gateway refuses as expired', async (exchange, issue) => {
+    exchange.answer(await issue(true));
+  }),
+  refuseConnections,
+];

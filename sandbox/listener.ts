@@ -1,0 +1,51 @@
+/** The listening socket: it can be closed for a while, as a gateway that is down. */
+import type { Server } from 'node:http';
+
+export class Listener {
+  readonly #server: Server;
+  readonly #host: string;
+  #port = 0;
+  #reopen: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(server: Server, host: string) {
+    this.#server = server;
+    this.#host = host;
+  }
+
+  /** Says which port to come back to. */
+  set port(port: number) {
+    this.#port = port;
+  }
+
+  /** Whether connections are refused right now; answers then end their connections. */
+  get refusing(): boolean {
+    return this.#reopen !== undefined;
+  }
+
+  /** At once, and for so many milliseconds, connections are refused and idle ones closed. */
+  refuseFor(forMs: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#reopen);
+    if (this.#server.listening) this.#server.close();
+    this.#server.closeIdleConnections();
+    this.#reopen = setTimeout(() => this.#listen(), forMs);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#reopen);
+    this.#reopen = undefined;
+  }
+
+  #listen(): void {
+    this.#reopen = undefined;
+    if (this.#closed) return;
+    const retry = (): void => {
+      // Somebody else has the port for the moment.
+      this.#reopen = setTimeout(() => this.#listen(), 50);
+    };
+    this.#server.once('error', retry);
+    this.#server.listen(this.#port, this.#host, () => this.#server.off('error', retry));
+  }
+}

@@ -1,0 +1,57 @@
+/** The sandbox's options, checked and completed. */
+import { localClock } from './local-time.ts';
+
+export interface SandboxOptions {
+  /** 0 (the default) takes a free one. */
+  port?: number;
+  /** The sandbox is reachable from its own machine only. */
+  host?: '127.0.0.1';
+  clientId?: string;
+  clientSecret?: string;
+  audience?: string;
+  /** IANA name: `originalInquiryDate` is read in it. Default UTC. */
+  timeZone?: string;
+  /** `expires_in` of new tokens. Default 28800, as in the interface's sample (2.2). */
+  tokenLifetimeSeconds?: number;
+  /** Keeps posted inquiries and issued references across restarts. Without it they live in memory. */
+  stateFile?: string;
+  /** Seed of fault plans that name none. Default 1. */
+  seed?: number;
+  /** How long each posted inquiry takes to be answered. Default 0. */
+  latencyMs?: number;
+}
+
+export type Settings = Required<Omit<SandboxOptions, 'stateFile'>> & { stateFile: string | undefined };
+
+/** The options with their defaults. Throws a `RangeError` that names the first option that cannot be. */
+export function settingsOf(options: SandboxOptions): Settings {
+  const settings: Settings = {
+    port: options.port ?? 0,
+    host: options.host ?? '127.0.0.1',
+    clientId: options.clientId ?? 'sandbox-client',
+    clientSecret: options.clientSecret ?? 'sandbox-secret',
+    audience: options.audience ?? 'servicegateway',
+    timeZone: options.timeZone ?? 'UTC',
+    tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 28_800,
+    stateFile: options.stateFile,
+    seed: options.seed ?? 1,
+    latencyMs: options.latencyMs ?? 0,
+  };
+  const integer = (name: 'port' | 'tokenLifetimeSeconds' | 'seed' | 'latencyMs', least: number, most: number): void => {
+    const value = settings[name];
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      throw new RangeError(`sandbox option ${name} must be an integer from ${least} to ${most}`);
+    }
+  };
+  integer('port', 0, 65_535);
+  integer('tokenLifetimeSeconds', 1, 31_536_000);
+  integer('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  integer('latencyMs', 0, 600_000);
+  if (settings.host !== '127.0.0.1') throw new RangeError('sandbox option host must be 127.0.0.1');
+  try {
+    localClock(settings.timeZone);
+  } catch {
+    throw new RangeError('sandbox option timeZone must be an IANA time zone');
+  }
+  return settings;
+}

@@ -1,0 +1,160 @@
+/** What the sandbox received and what it posted. Posting is one synchronous step: before it nothing is on file. */
+
+import { digestText } from './digest.ts';
+import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
+import { isObject } from './rules/table.ts';
+import type { StateFile } from './state-file.ts';
+
+/** An inquiry on somebody's file, as `GET /_sandbox/inquiries` lists it. */
+export interface PostedInquiry {
+  customerTraceNumber: string;
+  productCode: string;
+  endUserCode: string | null;
+  endUser: string | null;
+  /** How many. */
+  applicants: number;
+  postedAt: string;
+  reportReferenceNumber: string;
+  /** Those given out with the report, in the request's order; for SECONDUSE those it names. */
+  consumerIds: string[];
+}
+
+/** A request at the request endpoint, posted or not, as `GET /_sandbox/requests` lists it. Nothing personal. */
+export interface ReceivedRequest {
+  /** Null where none could be read. */
+  customerTraceNumber: string | null;
+  productCode: string | null;
+  receivedAt: string;
+  /** The how manieth request with this trace number, from 1. */
+  attempt: number;
+  /** Which issued token it carried; null without a token that is good. */
+  tokenId: string | null;
+  authorized: boolean;
+  posted: boolean;
+  /** The HTTP status that was sent; null where none was (yet). */
+  status: number | null;
+  fault: string | null;
+}
+
+/** A consumer as SECONDUSE may name him. The digits say which fault befalls it. */
+export interface IssuedConsumer {
+  consumerId: string;
+  ssnLastFour: string;
+}
+
+/** One posting with what a later SECONDUSE needs to know of it. */
+export interface Posting {
+  inquiry: PostedInquiry;
+  /** Empty unless a report was given out. */
+  consumers: IssuedConsumer[];
+}
+
+/** Stable for an SSN (interface 2.4: at most 16 characters, alphanumeric). */
+export function consumerIdOf(ssn: string): string {
+  return `C${digestText(15, 'consumerId', ssn)}`;
+}
+
+export class Records {
+  readonly #stateFile: StateFile | undefined;
+  #received: ReceivedRequest[] = [];
+  #postings: Posting[] = [];
+  #byReference = new Map<string, Posting>();
+  #requestsByTrace = new Map<string, number>();
+  #postingsByTrace = new Map<string, number>();
+
+  constructor(stateFile?: StateFile) {
+    this.#stateFile = stateFile;
+    for (const posting of stateFile?.load() ?? []) this.#remember(posting);
+  }
+
+  get received(): readonly ReceivedRequest[] {
+    return this.#received;
+  }
+
+  get inquiries(): PostedInquiry[] {
+    return this.#postings.map((posting) => posting.inquiry);
+  }
+
+  /** Lists a request the moment its head has come; what is not known yet is filled in as it becomes known. */
+  receive(): ReceivedRequest {
+    const received: ReceivedRequest = {
+      customerTraceNumber: null,
+      productCode: null,
+      receivedAt: new Date().toISOString(),
+      attempt: 1,
+      tokenId: null,
+      authorized: false,
+      posted: false,
+      status: null,
+      fault: null,
+    };
+    this.#received.push(received);
+    return received;
+  }
+
+  /** Reads trace number and product from the body, as far as they can be what they claim, and counts the attempt. */
+  identify(received: ReceivedRequest, body: unknown): void {
+    if (!isObject(body)) return;
+    const { customerTraceNumber: trace, productCode: product } = body;
+    if (typeof product === 'string' && /^[A-Z]{1,10}$/.test(product)) received.productCode = product;
+    if (typeof trace === 'string' && trace !== '' && trace.length <= 30) {
+      received.customerTraceNumber = trace;
+      received.attempt = (this.#requestsByTrace.get(trace) ?? 0) + 1;
+      this.#requestsByTrace.set(trace, received.attempt);
+    }
+  }
+
+  /**
+   * Puts the inquiry on file. The same trace number twice is two inquiries: the gateway is not idempotent.
+   * `consumers` are those whose report is given out.
+   */
+  post(request: GatewayRequest, received: ReceivedRequest, consumers: IssuedConsumer[]): PostedInquiry {
+    const trace = request.customerTraceNumber;
+    const nth = (this.#postingsByTrace.get(trace) ?? 0) + 1;
+    const named = isSecondaryUse(request) ? request.applicants : consumers;
+    const inquiry: PostedInquiry = {
+      customerTraceNumber: trace,
+      productCode: request.productCode,
+      endUserCode: request.endUserCode ?? null,
+      endUser: (isSecondaryUse(request) ? request.endUser : undefined) ?? null,
+      applicants: request.applicants.length,
+      postedAt: new Date().toISOString(),
+      reportReferenceNumber: `SBX${digestText(21, 'reference', trace, nth)}`,
+      consumerIds: named.map((consumer) => consumer.consumerId),
+    };
+    const posting = { inquiry, consumers };
+    this.#stateFile?.append(posting);
+    this.#remember(posting);
+    received.posted = true;
+    return inquiry;
+  }
+
+  /** The token that the first authorized request under this trace number carried. */
+  firstTokenOf(trace: string | null): string | undefined {
+    const first = this.#received.find((received) => received.customerTraceNumber === trace && received.authorized);
+    return first?.tokenId ?? undefined;
+  }
+
+  /** The report that was given out under this reference, if one was. */
+  reportUnder(reportReferenceNumber: string): Posting | undefined {
+    const posting = this.#byReference.get(reportReferenceNumber);
+    return posting && posting.consumers.length > 0 ? posting : undefined;
+  }
+
+  /** As if freshly started on an empty state file. */
+  reset(): void {
+    this.#received = [];
+    this.#postings = [];
+    this.#byReference = new Map();
+    this.#requestsByTrace = new Map();
+    this.#postingsByTrace = new Map();
+    this.#stateFile?.clear();
+  }
+
+  #remember(posting: Posting): void {
+    const { customerTraceNumber: trace, reportReferenceNumber } = posting.inquiry;
+    this.#postings.push(posting);
+    this.#byReference.set(reportReferenceNumber, posting);
+    this.#postingsByTrace.set(trace, (this.#postingsByTrace.get(trace) ?? 0) + 1);
+  }
+}

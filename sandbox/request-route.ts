@@ -1,0 +1,183 @@
+/** The request endpoint (interface 4.2): token, rules, SSN, fault, posting, answer, in this order. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Context, exchangeOf } from './context.ts';
+import { errorAnswer } from './error-body.ts';
+import { requestFault } from './faults/catalogue.ts';
+import { LARGE_REPORT } from './faults/content.ts';
+import { type Exchange, jsonAnswer, numberOf, type Params, type RequestFault } from './faults/fault.ts';
+import { magicFault, magicReturnCode } from './faults/magic-applicants.ts';
+import { productAnswer, reportedConsumers } from './product-answer.ts';
+import type { IssuedConsumer, ReceivedRequest } from './records.ts';
+import { checkRequest, type GatewayRequest, isSecondaryUse, type SecondaryUseRequest } from './rules/check-request.ts';
+import type { Problem } from './rules/table.ts';
+
+/** Production and UAT have addresses of their own; the path is the same (interface 4.2, 9). */
+export const REQUEST_PATH = '/ServiceGateway/orest/grs_v001/request';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on the request endpoint only. */
+    received: ReceivedRequest | null;
+  }
+}
+
+interface Chosen {
+  fault: RequestFault;
+  params: Params;
+}
+
+export function addRequestRoute(app: FastifyInstance, context: Context): void {
+  app.decorateRequest('received', null);
+  app.route({
+    method: 'POST',
+    url: REQUEST_PATH,
+    onRequest: (request, reply) => arrive(context, request, reply),
+    // Also what the HTTP library refuses by itself (size, media type) is told in the list of requests.
+    onSend: async (request, reply) => {
+      if (request.received) request.received.status = reply.statusCode;
+    },
+    handler: async (request, reply) => {
+      const received = request.received ?? context.records.receive();
+      await handle(
+        context,
+        exchangeOf(context, reply, String(request.body ?? ''), received, received),
+        received,
+        request,
+      );
+      return reply;
+    },
+  });
+}
+
+async function arrive(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const received = context.records.receive();
+  request.received = received;
+  const nameless = { productCode: null, customerTraceNumber: null, ssnLast4: [], attempt: 1 };
+  const count = context.records.received.length;
+  const chosen = context.faults.choose({ target: 'request', ...nameless, count }, 'arrival');
+  if (chosen?.fault.stage !== 'arrival') return;
+  received.fault = chosen.fault.name;
+  await chosen.fault.strike(exchangeOf(context, reply, '', received, received), chosen.params);
+}
+
+async function handle(
+  context: Context,
+  exchange: Exchange,
+  received: ReceivedRequest,
+  { headers: { authorization } }: FastifyRequest,
+): Promise<void> {
+  const body = parse(exchange.requestText);
+  context.records.identify(received, body);
+  const token = await context.tokens.check(authorization);
+  if (!token.ok) {
+    const header = { 'www-authenticate': 'Bearer error="invalid_token"' };
+    exchange.answer(errorAnswer(401, `The access token is ${token.why}`, [], header));
+    return;
+  }
+  received.authorized = true;
+  received.tokenId = token.tokenId;
+  if (body === undefined) {
+    exchange.answer(errorAnswer(400, 'The body is not JSON'));
+    return;
+  }
+  const checked = checkRequest(body, context.now());
+  if ('problems' in checked) {
+    exchange.answer(errorAnswer(400, 'The request breaks rules of the interface', checked.problems));
+    return;
+  }
+  const { request } = checked;
+  const refusals = isSecondaryUse(request) ? referenceProblems(context, request) : ssnProblems(request);
+  if (refusals.length > 0) {
+    exchange.answer(errorAnswer(422, 'The request cannot be processed here', refusals));
+    return;
+  }
+  await serve(context, exchange, received, request);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** No SSN that could be a person's: none that was ever issued starts with 9. */
+function ssnProblems(request: Exclude<GatewayRequest, SecondaryUseRequest>): Problem[] {
+  return request.applicants.flatMap(({ ssn }, index) =>
+    ssn.startsWith('9') ? [] : [{ path: `/applicants/${index}/ssn`, rule: 'sandbox:startsWith9' }],
+  );
+}
+
+/** Interface 2.6: reference and consumerIds "from the original credit report response", shared with another end user. */
+function referenceProblems(context: Context, request: SecondaryUseRequest): Problem[] {
+  const report = context.records.reportUnder(request.reportReferenceNumber);
+  if (!report) return [{ path: '/reportReferenceNumber', rule: 'issuedWithAReport' }];
+  const issued = new Set(report.consumers.map(({ consumerId }) => consumerId));
+  const problems = request.applicants.flatMap(({ consumerId }, index) => {
+    // Taken out, so that a consumer named twice is refused too.
+    return issued.delete(consumerId) ? [] : [{ path: `/applicants/${index}/consumerId`, rule: 'issuedWithThisReport' }];
+  });
+  if (request.endUserCode !== undefined && request.endUserCode === report.inquiry.endUserCode) {
+    problems.push({ path: '/endUserCode', rule: 'anotherEndUserThanTheReports' });
+  }
+  return problems;
+}
+
+async function serve(
+  context: Context,
+  exchange: Exchange,
+  received: ReceivedRequest,
+  request: GatewayRequest,
+): Promise<void> {
+  const digits = consumersOf(context, request).map(({ ssnLastFour }) => ssnLastFour);
+  const chosen = choose(context, received, request, digits);
+  received.fault = chosen?.fault.name ?? null;
+  if (chosen?.fault.stage === 'beforePosting') {
+    if ((await chosen.fault.strike(exchange, chosen.params)) === 'done') return;
+  }
+  const codes = digits.map((lastFour) =>
+    chosen?.fault.stage === 'outcome'
+      ? chosen.fault.returnCode(chosen.params)
+      : magicReturnCode(lastFour, request.productCode),
+  );
+  // The instant of posting: from here on the inquiry is on the file, whatever becomes of the answer.
+  const inquiry = context.records.post(request, received, reportedConsumers(request, codes));
+  if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);
+  const accounts = chosen?.fault === LARGE_REPORT ? numberOf(LARGE_REPORT, chosen.params, 'accounts') : undefined;
+  const userId = context.settings.clientId;
+  const body = productAnswer({ request, inquiry, codes, userId, ...(accounts !== undefined && { accounts }) });
+  if (chosen?.fault.stage === 'content') {
+    exchange.answer(jsonAnswer(200, chosen.fault.change(body, request, chosen.params)));
+  } else if (chosen?.fault.stage === 'delivery') {
+    await chosen.fault.deliver(exchange, jsonAnswer(200, body), chosen.params);
+  } else {
+    exchange.answer(jsonAnswer(200, body));
+  }
+}
+
+/** Whom the request concerns; a SECONDUSE names consumers of a report that is known to have been given out. */
+function consumersOf(context: Context, request: GatewayRequest): Pick<IssuedConsumer, 'ssnLastFour'>[] {
+  if (!isSecondaryUse(request)) return request.applicants.map(({ ssn }) => ({ ssnLastFour: ssn.slice(-4) }));
+  const named = new Set(request.applicants.map(({ consumerId }) => consumerId));
+  const report = context.records.reportUnder(request.reportReferenceNumber);
+  return report?.consumers.filter(({ consumerId }) => named.has(consumerId)) ?? [];
+}
+
+/** A rule of the plan, else what the first magic applicant asks for. */
+function choose(
+  context: Context,
+  received: ReceivedRequest,
+  { productCode, customerTraceNumber }: GatewayRequest,
+  ssnLast4: string[],
+): Chosen | undefined {
+  const { attempt } = received;
+  const count = context.records.received.length;
+  const subject = { target: 'request', productCode, customerTraceNumber, ssnLast4, attempt, count } as const;
+  const planned = context.faults.choose(subject, 'later');
+  if (planned && planned.fault.stage !== 'token') return { fault: planned.fault, params: planned.params };
+  const magic = ssnLast4.map((digits) => magicFault(digits, productCode)).find((found) => found !== undefined);
+  if (!magic || (magic.firstOnly && attempt > 1)) return undefined;
+  const fault = requestFault(magic.fault);
+  return fault && { fault, params: magic.params ?? {} };
+}

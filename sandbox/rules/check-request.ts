@@ -1,0 +1,80 @@
+/** Whether a request keeps the interface's rules; if so, in the shape that the rest of the sandbox works on. */
+import { checkTable, isObject, type Problem } from './table.ts';
+import { FAILSAFE_REQUEST, REPORT_PRODUCTS, REPORT_REQUEST, SECONDARY_USE_REQUEST } from './tables.ts';
+
+export interface RequestName {
+  first: string;
+  middle?: string;
+  last: string;
+  gen?: string;
+}
+
+export interface RequestAddress {
+  line1: string;
+  line2?: string;
+  city: string;
+  state: string;
+  zip: string;
+}
+
+export interface RequestApplicant {
+  applicantId?: string;
+  names: RequestName[];
+  ssn: string;
+  dob: string;
+  addresses: RequestAddress[];
+}
+
+interface Common {
+  customerTraceNumber: string;
+  productCode: string;
+  customerId?: string;
+  softwareProviderId?: string;
+  endUserCode?: string;
+}
+
+/** Any product that carries applicants by SSN: interface 2.3 and 4.3. */
+export interface ConsumerRequest extends Common {
+  applicants: RequestApplicant[];
+}
+
+/** Interface 2.6. */
+export interface SecondaryUseRequest extends Common {
+  productCode: 'SECONDUSE';
+  endUser?: string;
+  reportReferenceNumber: string;
+  applicants: { consumerId: string }[];
+}
+
+export type GatewayRequest = ConsumerRequest | SecondaryUseRequest;
+
+export function isSecondaryUse(request: GatewayRequest): request is SecondaryUseRequest {
+  return request.productCode === 'SECONDUSE';
+}
+
+/** The request, or every rule that it breaks. `now` is the sandbox's local date and time, as text. */
+export function checkRequest(body: unknown, now: string): { request: GatewayRequest } | { problems: Problem[] } {
+  const problems = problemsOf(body, now);
+  // Every field that `GatewayRequest` names has just been checked, which the type system cannot see.
+  return problems.length > 0 ? { problems } : { request: body as GatewayRequest };
+}
+
+function problemsOf(body: unknown, now: string): Problem[] {
+  if (!isObject(body)) return [{ path: '', rule: 'object' }];
+  const product = body.productCode;
+  if (product === undefined) return [{ path: '/productCode', rule: 'required' }];
+  if (typeof product !== 'string') return [{ path: '/productCode', rule: 'string' }];
+  if (product === 'FAILSAFE') return checkTable(body, FAILSAFE_REQUEST, now);
+  if (product === 'SECONDUSE') return secondaryUseProblems(body, now);
+  if (REPORT_PRODUCTS.includes(product)) return checkTable(body, REPORT_REQUEST, now);
+  return [{ path: '/productCode', rule: 'unknownProduct' }];
+}
+
+function secondaryUseProblems(body: Record<string, unknown>, now: string): Problem[] {
+  const problems = checkTable(body, SECONDARY_USE_REQUEST, now);
+  // Interface 4.2, rule 5.
+  if (body.endUserCode === undefined && body.endUser === undefined) {
+    problems.push({ path: '', rule: 'oneOfRequired:endUserCode,endUser' });
+  }
+  return problems;
+}

@@ -1,0 +1,96 @@
+/** Starts the stand-in gateway: token service, request endpoint and the sandbox's own routes on one port. */
+import type { AddressInfo, Socket } from 'node:net';
+import fastify, { type FastifyInstance } from 'fastify';
+import { addAdminRoutes } from './admin-routes.ts';
+import { type Context, MARK, SandboxStopped } from './context.ts';
+import { errorAnswer } from './error-body.ts';
+import { Faults } from './faults/plan.ts';
+import { Listener } from './listener.ts';
+import { localClock } from './local-time.ts';
+import { type SandboxOptions, settingsOf } from './options.ts';
+import { Records } from './records.ts';
+import { addRequestRoute } from './request-route.ts';
+import { StateFile } from './state-file.ts';
+import { TokenIssuer } from './token-issuer.ts';
+import { addTokenRoute } from './token-route.ts';
+
+export type { SandboxOptions } from './options.ts';
+
+export interface RunningSandbox {
+  /** Base address of both services, without a slash at its end. */
+  url: string;
+  port: number;
+  /** Destroys open connections, hanging ones too. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens when it resolves. Rejects with a `RangeError` for an option that cannot be, with the system's error where
+ * the port is taken, and with an `Error` for a damaged state file.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const settings = settingsOf(options);
+  const app = fastify({
+    // Faults end connections in ways that Fastify would otherwise answer or wait for.
+    forceCloseConnections: true,
+    bodyLimit: 1_048_576,
+    clientErrorHandler: refuseNonHttp,
+  });
+  const context: Context = {
+    settings,
+    records: new Records(settings.stateFile === undefined ? undefined : new StateFile(settings.stateFile)),
+    tokens: await TokenIssuer.create(settings.audience, settings.tokenLifetimeSeconds),
+    tokenRequests: [],
+    faults: new Faults(settings.seed),
+    listener: new Listener(app.server, settings.host),
+    now: localClock(settings.timeZone),
+    running: new AbortController(),
+  };
+  setUp(app, context);
+  await app.listen({ port: settings.port, host: settings.host });
+  const { port } = app.server.address() as AddressInfo;
+  context.listener.port = port;
+  return {
+    url: `http://${settings.host}:${port}`,
+    port,
+    async close() {
+      context.listener.close();
+      context.running.abort();
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
+
+function setUp(app: FastifyInstance, context: Context): void {
+  // Bodies are read as text: what is not JSON must reach the list of requests, and the rules are ours to apply.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header(MARK.name, MARK.value);
+  });
+  app.setNotFoundHandler((_request, reply) => {
+    const { status, headers, body } = errorAnswer(404, 'There is nothing at this address');
+    reply.code(status).headers(headers).send(body);
+  });
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof SandboxStopped) {
+      reply.hijack();
+      request.raw.socket.destroy();
+      return;
+    }
+    const status = error.statusCode ?? 500;
+    const answer = errorAnswer(status, status < 500 ? error.message : 'The sandbox itself has failed');
+    reply.code(status).headers(answer.headers).send(answer.body);
+  });
+  addTokenRoute(app, context);
+  addRequestRoute(app, context);
+  addAdminRoutes(app, context);
+}
+
+function refuseNonHttp(_error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\n${MARK.name}: ${MARK.value}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`,
+  );
+}

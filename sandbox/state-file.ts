@@ -1,0 +1,38 @@
+/** Keeps what was posted across restarts: one JSON line for each posting, appended at the moment of posting. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Posting } from './records.ts';
+
+export class StateFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true });
+  }
+
+  /** Every posting on file. A last line that a killed process left unfinished is cut off. */
+  load(): Posting[] {
+    if (!existsSync(this.#path)) return [];
+    const content = readFileSync(this.#path);
+    const end = content.lastIndexOf(0x0a) + 1;
+    if (end < content.length) truncateSync(this.#path, end);
+    const lines = content.subarray(0, end).toString('utf8').split('\n').filter(Boolean);
+    return lines.map((line, index) => {
+      try {
+        return JSON.parse(line) as Posting;
+      } catch {
+        throw new Error(`the sandbox's state file is damaged in line ${index + 1}`);
+      }
+    });
+  }
+
+  /** Synchronous, so that nothing is answered before it is on file. */
+  append(posting: Posting): void {
+    appendFileSync(this.#path, `${JSON.stringify(posting)}\n`);
+  }
+
+  clear(): void {
+    writeFileSync(this.#path, '');
+  }
+}

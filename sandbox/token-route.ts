@@ -1,0 +1,55 @@
+/** The token service (interface 4.1): client credentials against an access token. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type Context, exchangeOf, type TokenRequest } from './context.ts';
+import { type Answer, jsonAnswer } from './faults/fault.ts';
+import { checkTable } from './rules/table.ts';
+import { TOKEN_REQUEST } from './rules/tables.ts';
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+export function addTokenRoute(app: FastifyInstance, context: Context): void {
+  app.post('/oauth/token', async (request, reply) => {
+    const log: TokenRequest = { receivedAt: new Date().toISOString(), status: null, fault: null };
+    context.tokenRequests.push(log);
+    const text = String(request.body ?? '');
+    const exchange = exchangeOf(context, reply, text, log);
+    const refusal = refuse(context, text);
+    const chosen = refusal ? undefined : context.faults.chooseForToken();
+    const issue = async (alreadyExpired = false): Promise<Answer> =>
+      jsonAnswer(200, await context.tokens.issue(context.settings.clientId, alreadyExpired), NO_STORE);
+    if (chosen) {
+      log.fault = chosen.fault.name;
+      await chosen.fault.deliver(exchange, issue, chosen.params);
+    } else {
+      exchange.answer(refusal ?? (await issue()));
+    }
+    return reply;
+  });
+}
+
+/** Why there is no token, in the words of RFC 6749 section 5.2 where it has any; the interface shows none (5, item 7). */
+function refuse({ settings }: Context, text: string): Answer | undefined {
+  const body = parse(text);
+  const problems = checkTable(body, TOKEN_REQUEST, '');
+  if (problems.length > 0) return jsonAnswer(400, { error: 'invalid_request', problems }, NO_STORE);
+  const { audience, grant_type, client_id, client_secret } = body as Record<keyof typeof TOKEN_REQUEST, string>;
+  if (grant_type !== 'client_credentials') return jsonAnswer(400, { error: 'unsupported_grant_type' }, NO_STORE);
+  if (!same(client_id, settings.clientId) || !same(client_secret, settings.clientSecret)) {
+    return jsonAnswer(401, { error: 'invalid_client' }, NO_STORE);
+  }
+  return audience === settings.audience ? undefined : jsonAnswer(403, { error: 'invalid_target' }, NO_STORE);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function same(given = '', known: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(known));
+}

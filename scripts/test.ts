@@ -1,0 +1,109 @@
+/**
+ * The one entry of `npm test`: runs every `*.test.ts` under `test/`, each file in a process of its own, and prints `N passed, N failed`.
+ * Arguments narrow it down: a file, a directory, a glob, or a part of a path; `--name=<pattern>` selects tests by title.
+ */
+import { globSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, type TestsStream } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
+
+const OLDEST_NODE = 24;
+/** Most tests wait for servers: more files at once than the two cores of a small machine. */
+const CONCURRENCY = 4;
+/** For one file. The slowest take a fraction; a hung one must not hang the run. */
+const TIMEOUT_MS = 4 * 60_000;
+
+const root = join(import.meta.dirname, '..');
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+  fail(`tests need Node ${OLDEST_NODE} or newer, this is ${process.version}: use \`npm test\`, which brings its own`);
+}
+const names = process.argv.slice(2).filter((argument) => argument.startsWith('--name='));
+const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('-') && !names.includes(argument));
+if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --name=<pattern>`);
+
+const files = selectFiles(process.argv.slice(2).filter((argument) => !argument.startsWith('-')));
+if (files.length === 0) fail('no test file matches');
+
+let isGood = false;
+try {
+  // Called here and not by the runner, which neither ends nor tears down when its global setup fails.
+  await globalSetup();
+  isGood = await runTests();
+} catch (error) {
+  console.error(error);
+  console.log('0 passed, 1 failed');
+} finally {
+  await globalTeardown();
+}
+// Not left to the event loop: a handle that something forgot must not hang the run.
+process.exit(isGood ? 0 : 1);
+
+function runTests(): Promise<boolean> {
+  return report(
+    run({
+      files,
+      cwd: root,
+      concurrency: CONCURRENCY,
+      timeout: TIMEOUT_MS,
+      ...(names.length > 0 ? { testNamePatterns: names.map((name) => new RegExp(name.slice('--name='.length))) } : {}),
+    }),
+  );
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(2);
+}
+
+/** Everything, or what any of the filters names. */
+function selectFiles(filters: readonly string[]): string[] {
+  const all = globSync('test/**/*.test.ts', { cwd: root }).sort();
+  if (filters.length === 0) return all.map((file) => join(root, file));
+  const named = filters.flatMap((filter) => {
+    const plain = filter.replace(/^\.\//, '').replace(`${root}/`, '');
+    const matches = /[*?{[]/.test(plain) ? globSync(plain, { cwd: root }) : [];
+    const isDirectory = statSync(join(root, plain), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    const prefix = `${plain.replace(/\/$/, '')}/`;
+    return all.filter(
+      (file) => matches.includes(file) || (isDirectory ? file.startsWith(prefix) : file.includes(plain)),
+    );
+  });
+  return [...new Set(named)].map((file) => join(root, file));
+}
+
+/** `failed` is not yet in @types/node. */
+interface SummaryCounts {
+  passed: number;
+  failed: number;
+  cancelled: number;
+  skipped: number;
+}
+
+/** Counts come from the runner's own summary of the whole; without one the run did not finish. */
+async function report(tests: TestsStream): Promise<boolean> {
+  let counts: SummaryCounts | undefined;
+  const failedFiles = new Set<string>();
+  tests.on('test:summary', (summary) => {
+    if (summary.file === undefined) counts = summary.counts as typeof summary.counts & SummaryCounts;
+    else if (!summary.success) failedFiles.add(summary.file);
+  });
+  // A file that crashes outside of any test is reported as a failed test of its own.
+  tests.on('test:fail', (event) => {
+    if (event.file) failedFiles.add(event.file);
+  });
+  const output = tests.compose(new spec());
+  output.pipe(process.stdout, { end: false });
+  await new Promise<void>((resolve, reject) => output.once('end', resolve).once('error', reject));
+
+  if (!counts) throw new Error('the test run ended without a summary');
+  const failed = counts.failed + counts.cancelled;
+  if (failedFiles.size > 0) {
+    console.log(`\nfailed files:\n${[...failedFiles].map((file) => `  ${file.replace(`${root}/`, '')}`).join('\n')}`);
+  }
+  if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
+  if (counts.passed + failed === 0) console.log('no test ran');
+  console.log(`${counts.passed} passed, ${failed} failed`);
+  return failed === 0 && failedFiles.size === 0 && counts.passed > 0;
+}

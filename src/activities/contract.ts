@@ -1,0 +1,102 @@
+/**
+ * What workflow and activities say to each other. Types only. No token, no secret and no report is in any of them;
+ * applicants are, since an attempt cannot be made without them.
+ */
+
+import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
+import type { FailureType } from '../model/failure-types.ts';
+import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { Environment } from '../model/products.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type { ProtocolSettings } from '../model/settings.ts';
+import type { Applicant, ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+
+/** What a run fixes at its start and holds every attempt against. */
+export interface RunIdentity {
+  environment: Environment;
+  profile: string;
+  customerId: string;
+  profileFingerprint: string;
+  ledgerId: string;
+}
+
+export interface PreparedRun extends RunIdentity {
+  settings: ProtocolSettings;
+  /** Those that are registered on this server; upserting another would park the run for ever. */
+  searchAttributes: SearchAttributeName[];
+  /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
+  token: 'ready' | 'unavailable' | 'refused';
+}
+
+export interface SubmitInquiryArgs {
+  run: RunIdentity;
+  inquiry: InquiryDescription;
+  /** The attempt that is to be made. */
+  attempt: number;
+  settings: ProtocolSettings;
+  /** Report products and FAILSAFE. */
+  applicants?: Applicant[];
+  /** SECONDUSE: the reference of the report that is shared. */
+  reference?: ReportReference;
+  consents: ConsentRecord[];
+  /** After a 401: only a token fetched after this instant will do. */
+  tokenFetchedAfter?: string;
+}
+
+export type SubmitInquiryResult =
+  /** Answered now, or by an earlier attempt that the ledger knows of. */
+  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
+  /** Nothing was sent: this is how the latest attempt stands in the ledger. */
+  | { kind: 'latest'; latest: AttemptView };
+
+/** `details[0]` of every failure that `submitInquiry` throws. */
+export interface SubmitFailureDetails {
+  attempt: number;
+  /** Whether this attempt stands in the ledger, so that the next one has the next number. */
+  claimed: boolean;
+  /** Whether the ledger knows how it ended. */
+  recorded: boolean;
+  httpStatus?: number;
+  retryAfterMs?: number;
+  requestedAt?: string;
+}
+
+export interface RecordConsentsResult {
+  /** Posted shares that a denial or revocation among them concerns. */
+  postedSharesFlagged: number;
+}
+
+/** The activities as a workflow calls them. */
+export interface JourneyActivities {
+  prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
+  checkApplicants(args: { profile: string; applicants: Applicant[] }): Promise<void>;
+  acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
+  lookUpInquiry(args: { ledgerId: string; customerTraceNumber: string }): Promise<AttemptView | null>;
+  recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
+  recordDecision(args: {
+    ledgerId: string;
+    inquiry: InquiryDescription;
+    decision: DecisionRecord;
+  }): Promise<DecisionVerdict>;
+  /** `refusalsAfterPosting`: those of them that came when their share had been posted. */
+  recordConsents(args: {
+    ledgerId: string;
+    consents: ConsentRecord[];
+    refusalsAfterPosting: ConsentRecord[];
+  }): Promise<RecordConsentsResult>;
+  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordConsentsResult>;
+}
+
+export interface GatewayActivities {
+  submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult>;
+}
+
+/** A failure of the inquiry protocol as the workflow holds it. */
+export interface InquiryFailure {
+  failureType: FailureType;
+  attempt: number;
+  claimed: boolean;
+  httpStatus?: number;
+  retryAfterMs?: number;
+  returnCode?: string;
+}

@@ -1,0 +1,28 @@
+import type { Config } from '../config-shape.ts';
+import type { GatewayClient } from '../gateway/gateway-client.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { TokenSource } from '../gateway/token-source.ts';
+import type { Ledger } from '../ledger/port.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+
+/** What the worker gives its activities. */
+export interface ActivityDependencies {
+  config: Pick<Config, 'environment' | 'profiles' | 'protocol'>;
+  ledger: Ledger;
+  tokens: TokenSource;
+  /** By profile name. */
+  gateways: ReadonlyMap<string, GatewayClient>;
+  /** Those of the project's search attributes that the server has registered. */
+  registeredSearchAttributes(): Promise<SearchAttributeName[]>;
+}
+
+/** @throws InvalidInputError where the configuration has no such profile. */
+export function profileNamed(dependencies: ActivityDependencies, name: string): GatewayProfile {
+  const profile = dependencies.config.profiles.get(name);
+  if (!profile) {
+    const known = [...dependencies.config.profiles.keys()].join(', ');
+    throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
+  }
+  return profile;
+}

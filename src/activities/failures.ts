@@ -1,0 +1,82 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { GatewayError } from '../gateway/errors.ts';
+import { LedgerChangedError, LedgerUnavailableError } from '../ledger/errors.ts';
+import type { FailureType } from '../model/failure-types.ts';
+import { InvalidInputError } from '../model/problems.ts';
+
+/**
+ * The one place where errors become Temporal failures: a `type` of DESIGN section 4, a constant message and no
+ * cause, since messages and causes of failures stay readable in a history (STYLE, fact 1).
+ */
+const MESSAGES: Record<FailureType, string> = {
+  TokenUnavailable: 'the token service cannot be reached or is not answering',
+  CredentialsRefused:
+    'the credentials or the token were refused; check the secret, and that this address is on the provider’s allow-list',
+  LedgerUnavailable: 'the ledger cannot be reached; nothing was sent',
+  GatewayUnreachable: 'the gateway cannot be reached; nothing was sent',
+  GatewayUntrusted: 'the gateway’s certificate or protocol was refused; nothing was sent',
+  TokenRejected: 'the gateway said 401; by a standing decision the inquiry was not processed',
+  Throttled: 'the gateway said to wait; by a standing decision the inquiry was not processed',
+  NotEntitled: 'the gateway said 403: this customer may not ask for that',
+  RequestRefused: 'the gateway refused the request as it stands',
+  OutcomeUnknown: 'the request was begun and its answer is lost: it may have posted an inquiry',
+  UnexpectedResponse: 'the inquiry was posted, and its answer cannot be trusted as it stands',
+  ReturnCodeUnknown: 'the inquiry was posted, and its returnCode is not in the product’s table',
+  ProfileChanged: 'the gateway profile is not the one that the run started with; nothing was sent',
+  RequestDiffers: 'another request was made under this trace number; nothing was sent',
+  LedgerChanged: 'this is not the ledger that the run has used; nothing was sent',
+  InvalidInput: 'the input is invalid; nothing was sent',
+  ActivityFailed: 'the activity could not be carried out',
+};
+
+/** A failure that Temporal never repeats: what is repeated is the workflow's decision. */
+export function finalFailure(type: FailureType, details: object = {}): ApplicationFailure {
+  return ApplicationFailure.create({ type, message: MESSAGES[type], nonRetryable: true, details: [details] });
+}
+
+/** A failure that Temporal's retry policy may repeat: of activities that send nothing to the gateway. */
+export function passingFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message: MESSAGES[type],
+    nonRetryable: false,
+    ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: nextRetryDelayMs }),
+  });
+}
+
+/**
+ * Translates whatever an activity threw. What nobody foresaw keeps its class and the place it was thrown at, and
+ * loses its message: a message may quote personal data (`JSON.parse` does).
+ */
+export function translated(error: unknown): unknown {
+  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
+  if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
+  if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
+  if (error instanceof GatewayError) {
+    return error.code === 'TokenUnavailable'
+      ? passingFailure(error.code, error.retryAfterMs)
+      : finalFailure(error.code);
+  }
+  return ApplicationFailure.create({
+    type: 'ActivityFailed',
+    message: MESSAGES.ActivityFailed,
+    nonRetryable: false,
+    details: [whereItWasThrown(error)],
+  });
+}
+
+function whereItWasThrown(error: unknown): { error: string; at?: string } {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const frame = /([\w.-]+\.[cm]?[jt]s:\d+):\d+/.exec(error.stack?.split('\n').slice(1).join('\n') ?? '');
+  return { error: error.name, ...(frame?.[1] ? { at: frame[1] } : {}) };
+}
+
+/** Runs an activity's body and translates what it throws. */
+export async function translating<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw translated(error);
+  }
+}

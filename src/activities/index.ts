@@ -1,0 +1,20 @@
+import type { GatewayActivities, JourneyActivities } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { createLedgerActivities } from './ledger-activities.ts';
+import { createPrepareJourney } from './prepare-journey.ts';
+import { createSubmitInquiry } from './submit-inquiry.ts';
+import { createTokenActivities } from './token-activities.ts';
+
+/** The activities of the workflow queue: none of them can post an inquiry. */
+export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
+  return {
+    ...createPrepareJourney(dependencies),
+    ...createTokenActivities(dependencies),
+    ...createLedgerActivities(dependencies),
+  };
+}
+
+/** The one activity of a profile's gateway queue. */
+export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
+  return { submitInquiry: createSubmitInquiry(dependencies) };
+}

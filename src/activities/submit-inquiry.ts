@@ -1,0 +1,257 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { GatewayError } from '../gateway/errors.ts';
+import type { GatewayReply } from '../gateway/gateway-client.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import {
+  buildFailsafeRequest,
+  buildReportRequest,
+  buildSecondUseRequest,
+  canonicalRequest,
+  type GatewayRequest,
+} from '../gateway/requests.ts';
+import type { ClaimVerdict, OutcomeRecord } from '../ledger/port.ts';
+import type { FailureType } from '../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
+import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { entitlementProblems } from './entitlements.ts';
+import { finalFailure, translated } from './failures.ts';
+
+/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
+const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
+/** Left at the end of the activity's time to report what happened to Temporal. */
+const REPORTING_MARGIN_MS = 1_000;
+const RECORD_RETRY_MS = 250;
+
+/**
+ * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. DESIGN section 4.
+ *
+ * Never repeated by Temporal: it refuses a second activity attempt, and each failure it throws is final, with
+ * {@link SubmitFailureDetails}. After the answer it does nothing that can fail.
+ *
+ * @throws every failure type of DESIGN section 4's table
+ */
+export function createSubmitInquiry(dependencies: ActivityDependencies) {
+  return async function submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult> {
+    const info = activityInfo();
+    // A widened retry policy or an activity reset must not become a second send (fence 2).
+    if (info.attempt > 1)
+      throw submitFailure('ActivityFailed', { attempt: args.attempt, claimed: false, recorded: true });
+    const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
+    const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
+    try {
+      return await attempt(dependencies, args, endsAt);
+    } finally {
+      clearInterval(heartbeats);
+    }
+  };
+}
+
+async function attempt(
+  dependencies: ActivityDependencies,
+  args: SubmitInquiryArgs,
+  endsAt: number,
+): Promise<SubmitInquiryResult> {
+  const { profile, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  if (claim.kind === 'latest') return { kind: 'latest', latest: claim.latest };
+  if (claim.kind !== 'claimed') {
+    const type = claim.kind === 'requestDiffers' ? 'RequestDiffers' : 'LedgerChanged';
+    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true });
+  }
+  const recorder = new OutcomeRecorder(dependencies, args, endsAt);
+  let reply: GatewayReply;
+  try {
+    const gateway = dependencies.gateways.get(profile.name);
+    if (!gateway) throw new Error('no gateway client for the profile');
+    reply = await gateway.submit({
+      request: buildRequest(profile, args, new Date(claim.firstClaimedAt)),
+      accessToken,
+      // Measured from before the claim was asked for, so that it ends before the ledger's own reckoning does.
+      sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
+      signal: cancellationSignal(),
+      ...(args.applicants ? { expectedApplicants: args.applicants } : {}),
+    });
+  } catch (error) {
+    throw await recorder.failed(error, () => dependencies.tokens.invalidate(profile, accessToken));
+  }
+  const recorded = await recorder.answered(reply);
+  return {
+    kind: 'answered',
+    attempt: args.attempt,
+    answer: reply.answer,
+    recorded,
+    requestedAt: reply.requestedAt,
+  };
+}
+
+/** Everything before the first byte: the profile, the request, the token and the ledger's word. */
+async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
+  try {
+    const profile = profileNamed(dependencies, args.run.profile);
+    if (profileFingerprint(profile) !== args.run.profileFingerprint) throw finalFailure('ProfileChanged');
+    const problems = entitlementProblems(profile, {
+      productCode: args.inquiry.productCode,
+      endUserCode: args.inquiry.endUserCode,
+      permissiblePurposeCode: args.inquiry.permissiblePurposeCode,
+      endUserPath: '/endUserCode',
+      purposePath: '/permissiblePurposeCode',
+    });
+    if (problems.length > 0) throw new InvalidInputError(problems);
+    const request = buildRequest(profile, args, new Date());
+    const { accessToken } = await dependencies.tokens.get(profile, {
+      ...(args.tokenFetchedAfter === undefined ? {} : { fetchedAfter: args.tokenFetchedAfter }),
+      signal: cancellationSignal(),
+    });
+    cancellationSignal().throwIfAborted();
+    const claimAskedAt = performance.now();
+    const answerWithinMs = Math.max(0, Math.ceil(endsAt - claimAskedAt));
+    const claim: ClaimVerdict = await dependencies.ledger.claim({
+      ledgerId: args.run.ledgerId,
+      inquiry: args.inquiry,
+      attempt: args.attempt,
+      digest: dependencies.ledger.digest(canonicalRequest(request)),
+      run: runOf(),
+      sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
+      answerWithinMs,
+      consents: args.consents,
+    });
+    return { profile, accessToken, claim, claimAskedAt };
+  } catch (error) {
+    throw withDetails(translated(error), { attempt: args.attempt, claimed: false, recorded: true });
+  }
+}
+
+function runOf(): { workflowId: string; runId: string } {
+  const { workflowExecution } = activityInfo();
+  if (!workflowExecution) throw new Error('submitInquiry belongs to a workflow');
+  return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };
+}
+
+/** @throws InvalidInputError naming the caller's fields */
+function buildRequest(profile: GatewayProfile, args: SubmitInquiryArgs, firstClaimedAt: Date): GatewayRequest {
+  const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
+  if (productCode === 'SECONDUSE') {
+    if (!args.reference) throw new InvalidInputError([{ path: '/reference', rule: 'is required' }]);
+    const originalInquiryAt =
+      profile.originalInquiryDateSource === 'originalRequest'
+        ? new Date(args.reference.requestedAt)
+        : new Date(firstClaimedAt.getTime() - ORIGINAL_INQUIRY_MARGIN_MS);
+    return buildSecondUseRequest({
+      profile,
+      customerTraceNumber,
+      permissiblePurposeCode: permissiblePurposeCode ?? '',
+      reference: args.reference,
+      originalInquiryAt,
+      ...(endUserCode === undefined ? {} : { endUserCode }),
+      ...(endUser === undefined ? {} : { endUser }),
+    });
+  }
+  const applicants = args.applicants ?? [];
+  if (productCode === 'FAILSAFE') return buildFailsafeRequest({ customerTraceNumber, applicants });
+  return buildReportRequest({
+    profile,
+    productCode,
+    customerTraceNumber,
+    endUserCode: endUserCode ?? '',
+    permissiblePurposeCode: permissiblePurposeCode ?? '',
+    applicants,
+  });
+}
+
+/** Writes how the claimed attempt ended, for as long as the activity may live. */
+class OutcomeRecorder {
+  readonly #dependencies: ActivityDependencies;
+  readonly #args: SubmitInquiryArgs;
+  readonly #endsAt: number;
+
+  constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
+    this.#dependencies = dependencies;
+    this.#args = args;
+    this.#endsAt = endsAt;
+  }
+
+  answered(reply: GatewayReply): Promise<boolean> {
+    const failureType = failureTypeOf(reply);
+    return this.#record(
+      {
+        ...this.#row(),
+        state: 'answered',
+        httpStatus: reply.httpStatus,
+        answer: reply.answer,
+        requestedAt: reply.requestedAt,
+        ...(failureType ? { failureType } : {}),
+      },
+      reply.body,
+    );
+  }
+
+  /** The failure to throw: translated, recorded where it could be, and with its details. */
+  async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
+    const details = { attempt: this.#args.attempt, claimed: true };
+    if (!(error instanceof GatewayError)) {
+      // An abort before the first byte arrives as the signal's own reason; what nobody foresaw may have sent.
+      const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
+      const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
+      const recorded = await this.#record({ ...this.#row(), state, failureType });
+      return state === 'notSent' ? error : submitFailure('OutcomeUnknown', { ...details, recorded });
+    }
+    if (error.code === 'TokenRejected') rejectToken();
+    // A second 401 with a token fetched anew is not about the token (DESIGN section 4).
+    const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
+    const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
+    const facts = {
+      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+      ...(error.requestedAt === undefined ? {} : { requestedAt: error.requestedAt }),
+    };
+    const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
+    const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts });
+    return submitFailure(failureType, { ...details, recorded, ...facts });
+  }
+
+  #row() {
+    return {
+      ledgerId: this.#args.run.ledgerId,
+      customerTraceNumber: this.#args.inquiry.customerTraceNumber,
+      attempt: this.#args.attempt,
+    };
+  }
+
+  async #record(record: OutcomeRecord, report?: string): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#dependencies.ledger.recordOutcome(record, report);
+        return true;
+      } catch {
+        // Whatever it was, the answer must reach the workflow: `recorded: false` makes it record without limit.
+        const leftMs = this.#endsAt - performance.now() - REPORTING_MARGIN_MS;
+        if (leftMs < RECORD_RETRY_MS) return false;
+        await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS));
+      }
+    }
+  }
+}
+
+function failureTypeOf(reply: GatewayReply): FailureType | undefined {
+  if (reply.answer.kind === 'unexpectedResponse') return 'UnexpectedResponse';
+  return reply.answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : undefined;
+}
+
+function submitFailure(type: FailureType, details: SubmitFailureDetails) {
+  return finalFailure(type, details);
+}
+
+/** Failures of this activity are final whatever their type: the workflow decides what is repeated. */
+function withDetails(error: unknown, details: SubmitFailureDetails): unknown {
+  const type = (error as { type?: unknown }).type;
+  const own = (error as { details?: unknown[] }).details?.[0];
+  if (typeof type !== 'string') return error;
+  const retryAfterMs = (error as { nextRetryDelay?: unknown }).nextRetryDelay;
+  return submitFailure(type as FailureType, {
+    ...details,
+    ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    ...(own && typeof own === 'object' ? own : {}),
+  });
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+/** The command line. Each command loads what it needs when it runs; exit codes: cli/exit-codes.ts. */
+import { Command, CommanderError } from 'commander';
+import { registerAdvanceCommand } from './cli/advance-command.ts';
+import type { OutputOptions } from './cli/common-options.ts';
+import { registerConsentCommand } from './cli/consent-command.ts';
+import { registerDemoCommand } from './cli/demo-command.ts';
+import { registerDevCommand } from './cli/dev-command.ts';
+import { reportError } from './cli/errors.ts';
+import { EXIT } from './cli/exit-codes.ts';
+import { registerKeysCommand } from './cli/keys-command.ts';
+import { registerListCommand } from './cli/list-command.ts';
+import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
+import { registerSandboxCommand } from './cli/sandbox-command.ts';
+import { registerSetupCommand } from './cli/setup-command.ts';
+import { registerShareCommand } from './cli/share-command.ts';
+import { registerStartCommand } from './cli/start-command.ts';
+import { registerStatusCommand, registerWatchCommand } from './cli/status-command.ts';
+import { packageVersion } from './cli/version.ts';
+import { registerWithdrawCommand } from './cli/withdraw-command.ts';
+import { registerWorkerCommand } from './cli/worker-command.ts';
+
+function createProgram(): Command {
+  const program = new Command('credit-journey')
+    .description('The credit-report side of a loan, run durably on Temporal')
+    .helpCommand(false)
+    .exitOverride()
+    .version(packageVersion())
+    // Names alone, so that the descriptions have room in 80 columns.
+    .configureHelp({ helpWidth: 80, subcommandTerm: (command) => command.name() })
+    .configureOutput({
+      outputError: (text, write) => write(withoutValues(text)),
+    })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 needs a person.\n' +
+        'Begin with `credit-journey dev`, then `credit-journey start --sample --watch`.',
+    );
+  for (const register of [
+    registerDemoCommand,
+    registerDevCommand,
+    registerWorkerCommand,
+    registerSetupCommand,
+    registerSandboxCommand,
+    registerKeysCommand,
+    registerStartCommand,
+    registerStatusCommand,
+    registerWatchCommand,
+    registerAdvanceCommand,
+    registerConsentCommand,
+    registerShareCommand,
+    registerWithdrawCommand,
+    registerReportCommand,
+    registerReferencesCommand,
+    registerListCommand,
+  ]) {
+    register(program);
+  }
+  return program;
+}
+
+/** Commander quotes what it was given: a value that went to the wrong option may be personal. */
+function withoutValues(text: string): string {
+  return text.replace(/'(--[^'=]+)=[^']*'/, "'$1'").replace(/argument '[^']*' is invalid/, 'argument is invalid');
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  let options: OutputOptions = {};
+  const program = createProgram().hook('preAction', (_, command) => {
+    options = command.opts();
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return Number(process.exitCode ?? EXIT.done);
+  } catch (error) {
+    // Commander has told what is wrong by now; for help that was asked for, its code is 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    return reportError(error, options);
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import type { ConsentAnswer, JourneyHandle } from '../client.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+import { checkMessage } from './check-message.ts';
+import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { showAnswer, withJourney } from './journey-action.ts';
+import { given, readObject } from './json-input.ts';
+import type { Output } from './output.ts';
+
+interface ConsentOptions extends ServerOptions {
+  file?: string;
+  share?: string;
+  applicant?: string;
+  consentId?: string;
+  decision?: string;
+  decidedAt?: string;
+  endUserCode?: string;
+  endUser?: string;
+  method?: string;
+  textVersion?: string;
+  capturedAt?: string;
+  reference?: string;
+  signal?: boolean;
+}
+
+export function registerConsentCommand(program: Command): void {
+  const command = program
+    .command('consent')
+    .description('record that an applicant granted, denied or revoked consent to a share')
+    .argument('<journeyId>')
+    .option('--share <shareId>', 'the share it is for')
+    .option('--applicant <applicantId>', 'whose consent')
+    .option('--consent-id <id>', 'the consent’s own id')
+    .option('--decision <decision>', 'granted, denied or revoked')
+    .option('--end-user-code <code>', 'the secondary user, by code')
+    .option('--end-user <name>', 'the secondary user, by name')
+    .option('--decided-at <instant>', 'when (default: now)')
+    .option('--method <method>', 'evidence of a grant: how it was given')
+    .option('--text-version <version>', 'evidence: which text was shown')
+    .option('--captured-at <instant>', 'evidence: when it was captured (default: when decided)')
+    .option('--reference <reference>', 'evidence: where it is kept, nothing personal')
+    .option('--file <path>', 'JSON of the message in place of options; - is standard input')
+    .option('--signal', 'do not wait for an answer');
+  withExamples(
+    withServerOptions(command),
+    'credit-journey start --sample --auto --journey-id J-1003',
+    'credit-journey consent J-1003 --share S-1 --applicant 1A --consent-id C-1 \\',
+    '    --decision granted --end-user-code EU456 \\',
+    '    --method web --text-version v1 --reference doc-1',
+  );
+  command.action(async (journeyId: string, options: ConsentOptions) => {
+    const message = await messageOf(options);
+    await checkMessage('consent', { ...message, journeyId });
+    await withJourney(journeyId, options, (journey, output) =>
+      options.signal ? signal(journey, message, output) : record(journey, message, output),
+    );
+  });
+}
+
+async function messageOf(options: ConsentOptions): Promise<ConsentMessage> {
+  const fromFile = await readObject(options.file);
+  const now = new Date().toISOString();
+  const secondaryUser = given({ endUserCode: options.endUserCode, endUser: options.endUser });
+  const decidedAt = options.decidedAt ?? (fromFile.decidedAt === undefined ? now : undefined);
+  const { method, textVersion, reference } = options;
+  const evidence = given({ method, textVersion, reference, capturedAt: options.capturedAt });
+  return {
+    ...fromFile,
+    ...given({
+      shareId: options.share,
+      applicantId: options.applicant,
+      consentId: options.consentId,
+      decision: options.decision,
+      decidedAt,
+    }),
+    ...(fromFile.secondaryUser !== undefined && isEmpty(secondaryUser) ? {} : { secondaryUser }),
+    ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),
+  } as unknown as ConsentMessage;
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}
+
+const LATE = 'the journey has ended: recorded in the ledger, nothing is posted';
+
+async function signal(journey: JourneyHandle, message: ConsentMessage, output: Output): Promise<void> {
+  const answer = await journey.consent(message);
+  output.answer(answer, () => [answer.late ? LATE : 'sent; what is refused shows in the status']);
+}
+
+async function record(journey: JourneyHandle, message: ConsentMessage, output: Output): Promise<void> {
+  const answer: ConsentAnswer = await journey.recordConsent(message);
+  if (!answer.late) return showAnswer(answer, output);
+  output.answer(answer, () => [
+    LATE,
+    ...(answer.postedSharesFlagged > 0 ? [`posted shares flagged for a person: ${answer.postedSharesFlagged}`] : []),
+  ]);
+}

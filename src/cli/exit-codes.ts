@@ -1,0 +1,11 @@
+/** What the exit codes of every command mean; scripts rely on them. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  /** Wrong usage, input or configuration. */
+  usage: 2,
+  /** A hold, or a posted share that somebody has to look at. */
+  needsPerson: 3,
+  /** Ctrl-C, as shells count it. */
+  interrupted: 130,
+} as const;

@@ -1,0 +1,87 @@
+/** What the commands that talk to one journey share: connect, act, show, disconnect. */
+import type { CreditJourneys, JourneyHandle, UpdateAnswer } from '../client.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../validation/opaque-id.ts';
+import { connectOptions, type ServerOptions } from './common-options.ts';
+import { EXIT } from './exit-codes.ts';
+import { createOutput, type Output } from './output.ts';
+import { needsPerson, statusLines } from './status-lines.ts';
+
+/** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
+export async function withJourneys<T>(
+  options: ServerOptions,
+  act: (journeys: CreditJourneys, output: Output) => Promise<T>,
+): Promise<T> {
+  const { CreditJourneys } = await import('../client.ts');
+  const journeys = await CreditJourneys.connect(connectOptions(options));
+  try {
+    return await act(journeys, createOutput(options));
+  } finally {
+    await journeys.close();
+  }
+}
+
+export async function withJourney<T>(
+  journeyId: string,
+  options: ServerOptions,
+  act: (journey: JourneyHandle, output: Output) => Promise<T>,
+): Promise<T> {
+  const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
+  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+  return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
+}
+
+/** An update's answer: accepted, not answered by the gateway. */
+export function showAnswer(answer: UpdateAnswer, output: Output): void {
+  output.answer(answer, () => [
+    output.colors.green(answer.duplicate ? 'accepted before: nothing has changed' : 'accepted'),
+    ...statusLines(answer.status, output),
+  ]);
+}
+
+/**
+ * Shows every change until the journey ends or needs a person; with `throughHolds` only until it ends. Returns the
+ * exit code.
+ */
+export async function showProgress(
+  journey: JourneyHandle,
+  output: Output,
+  { throughHolds = false } = {},
+): Promise<number> {
+  const { signal, stop } = interruption();
+  let attention = false;
+  try {
+    const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
+    for await (const status of journey.watch({ signal, onUnavailable })) {
+      if (output.isJson) output.event(status, () => []);
+      else output.redraw(statusLines(status, output));
+      attention = needsPerson(status);
+      if (attention && !throughHolds && isOpen(status.state)) return EXIT.needsPerson;
+    }
+    if (signal.aborted) return EXIT.interrupted;
+    // Throws what the run failed with, if it did.
+    await journey.result();
+    return attention ? EXIT.needsPerson : EXIT.done;
+  } finally {
+    stop();
+  }
+}
+
+function isOpen(state: string): boolean {
+  return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
+}
+
+/** Ctrl-C ends a watch in good order, and the journey goes on without it. */
+function interruption(): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  process.once('SIGINT', abort);
+  process.once('SIGTERM', abort);
+  return {
+    signal: controller.signal,
+    stop: () => {
+      process.off('SIGINT', abort);
+      process.off('SIGTERM', abort);
+    },
+  };
+}

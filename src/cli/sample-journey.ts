@@ -1,0 +1,43 @@
+/** A joint application that the sandbox takes: SSNs that start with 9 and end in 0001, which have a record. */
+import type { Applicant, LendingJourneyInput } from '../model/shapes.ts';
+
+const ALEX: Applicant = {
+  applicantId: '1A',
+  names: [{ first: 'Alex', middle: 'Q', last: 'Sample' }],
+  ssn: '900110001',
+  dob: '1984-04-12',
+  phones: [{ phoneNumber: '2025550123', phoneType: 'MOBL' }],
+  emailAddress: 'alex.sample@example.com',
+  ipAddress: '192.0.2.10',
+  addresses: [{ addressIdentifier: 'C', line1: '100 Example Street', city: 'Springfield', state: 'IL', zip: '62701' }],
+};
+
+const BLAKE: Applicant = {
+  ...ALEX,
+  applicantId: '2A',
+  names: [{ first: 'Blake', last: 'Sample' }],
+  ssn: '900220001',
+  dob: '1986-09-30',
+  phones: [{ phoneNumber: '2025550124', phoneType: 'HOME' }],
+  emailAddress: 'blake.sample@example.com',
+  ipAddress: '2001:db8::10',
+};
+
+export interface SampleOptions {
+  journeyId: string;
+  /** Passes the gates by itself instead of waiting for `advance`. */
+  auto: boolean;
+}
+
+/** Two applicants, three stages, one share that waits for both applicants' consent. */
+export function sampleJourney({ journeyId, auto }: SampleOptions): LendingJourneyInput {
+  const pass = auto ? 'auto' : 'manual';
+  return {
+    journeyId,
+    endUserCode: 'EU123',
+    permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '01' },
+    applicants: [ALEX, BLAKE],
+    gates: { PREAPP: { pass }, PRECLOSE: { pass } },
+    shares: [{ shareId: 'S-1', endUserCode: 'EU456' }],
+  };
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import type { LendingJourneyInput } from '../model/shapes.ts';
+import { checkMessage } from './check-message.ts';
+import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { UsageError } from './errors.ts';
+import { showProgress, withJourneys } from './journey-action.ts';
+import { readJson } from './json-input.ts';
+import { sampleJourney } from './sample-journey.ts';
+
+interface StartOptions extends ServerOptions {
+  file?: string;
+  sample?: boolean;
+  journeyId?: string;
+  auto?: boolean;
+  watch?: boolean;
+}
+
+export function registerStartCommand(program: Command): void {
+  const command = program
+    .command('start')
+    .description('start a lending journey; one that runs under this id is left as it is')
+    .option('--file <path>', 'JSON input of lendingJourney; - is standard input')
+    .option('--sample', 'a made-up joint application, for the sandbox')
+    .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
+    .option('--auto', 'with --sample: pass the gates without waiting for advance')
+    .option('--watch', 'show its progress until it ends or needs a person');
+  withExamples(
+    withServerOptions(command),
+    'credit-journey start --sample --journey-id J-1001',
+    'credit-journey start --sample --auto --watch',
+  );
+  command.action(async (options: StartOptions) => {
+    const input = await inputOf(options);
+    await checkMessage('start', input);
+    process.exitCode = await withJourneys(options, async (journeys, output) => {
+      const journey = await journeys.start(input as LendingJourneyInput);
+      const { journeyId, workflowId } = journey;
+      const started = { journeyId, workflowId, taskQueue: journeys.taskQueue };
+      const human = () => [output.colors.green(`started ${journeyId} (workflow ${workflowId})`)];
+      if (!options.watch) {
+        output.answer(started, human);
+        return 0;
+      }
+      output.event(started, human);
+      return showProgress(journey, output);
+    });
+  });
+}
+
+async function inputOf({ file, sample, journeyId, auto = false }: StartOptions): Promise<unknown> {
+  if ((file === undefined) === !sample) throw new UsageError('give either --file or --sample');
+  if (file === undefined) return sampleJourney({ journeyId: journeyId ?? `J-${randomUUID()}`, auto });
+  if (journeyId !== undefined || auto) throw new UsageError('--journey-id and --auto go with --sample');
+  return readJson(file);
+}

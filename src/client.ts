@@ -1,0 +1,213 @@
+/**
+ * The typed client for origination platforms: starts journeys, moves them on and reads what came of them.
+ *
+ *     await using journeys = await CreditJourneys.connect();
+ *     const journey = await journeys.start({ journeyId: 'J-1', … });
+ *     for await (const status of journey.watch()) console.log(status.state);
+ */
+import { Client, Connection, type ConnectionLike } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { journeyWorkflowId } from './client/business-keys.ts';
+import { openConfiguredLedger } from './client/configured-ledger.ts';
+import { translated } from './client/error-translation.ts';
+import { JourneyFinishedError, TemporalUnavailableError } from './client/errors.ts';
+import { JourneyHandle } from './client/journey-handle.ts';
+import { loadClientSettings } from './config.ts';
+import type { ClientSettings } from './config-shape.ts';
+import type { Ledger } from './ledger/port.ts';
+import { InvalidInputError } from './model/problems.ts';
+import type { LendingJourneyInput } from './model/shapes.ts';
+import { parseLendingJourneyInput } from './validation/messages.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from './validation/opaque-id.ts';
+
+export {
+  JourneyFailedError,
+  JourneyFinishedError,
+  JourneyNotFoundError,
+  ReportNotFoundError,
+  TemporalUnavailableError,
+  UpdateRefusedError,
+  WorkerUnavailableError,
+} from './client/errors.ts';
+export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
+export type { JourneyReport } from './client/stored-report.ts';
+export type { WatchOptions } from './client/watch.ts';
+export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
+export { InvalidInputError, type Problem } from './model/problems.ts';
+export type {
+  AdvanceMessage,
+  Applicant,
+  ConsentMessage,
+  GateInput,
+  HoldStatus,
+  JourneyOutcome,
+  JourneyReferences,
+  JourneyResult,
+  JourneyState,
+  JourneyStatus,
+  LendingJourneyInput,
+  RefusedMessage,
+  ReportOutcome,
+  ReportReference,
+  RequestShareMessage,
+  ResolveInquiryMessage,
+  SecondaryUser,
+  ShareInput,
+  ShareState,
+  ShareStatus,
+  StageResult,
+  StageState,
+  StageStatus,
+  UpdateAnswer,
+  WithdrawMessage,
+} from './model/shapes.ts';
+
+export interface ConnectOptions {
+  /** `host:port`. Default: `TEMPORAL_ADDRESS` and the rest of `@temporalio/envconfig`. */
+  address?: string;
+  namespace?: string;
+  /** Default: `TASK_QUEUE`, else `credit-journeys-<environment>`. */
+  taskQueue?: string;
+  /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
+  environment?: ClientSettings['environment'];
+  /** A connection of the caller's own, which stays the caller's to close. */
+  connection?: ConnectionLike;
+  /** The most applicants that a message may carry; the worker has the last word. */
+  maxApplicants?: number;
+  /** How `report()` opens the ledger, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
+  openLedger?: () => Promise<Ledger>;
+}
+
+/** A server that is there answers at once; one that is not should be told of soon. */
+const CONNECT_TIMEOUT = '10 s';
+
+export class CreditJourneys {
+  readonly taskQueue: string;
+  /** The SDK's own client, for what this one does not do. */
+  readonly client: Client;
+  readonly #ownConnection: ConnectionLike | undefined;
+  readonly #maxApplicants: number;
+  readonly #openLedger: () => Promise<Ledger>;
+  #ledger: Promise<Ledger> | undefined;
+
+  private constructor(parts: {
+    client: Client;
+    ownConnection: ConnectionLike | undefined;
+    taskQueue: string;
+    maxApplicants: number;
+    openLedger: () => Promise<Ledger>;
+  }) {
+    this.client = parts.client;
+    this.taskQueue = parts.taskQueue;
+    this.#ownConnection = parts.ownConnection;
+    this.#maxApplicants = parts.maxApplicants;
+    this.#openLedger = parts.openLedger;
+  }
+
+  /**
+   * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
+   *
+   * @throws ConfigError, TemporalUnavailableError
+   */
+  static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
+    const settings = settingsOf(options);
+    const { address, connectionOptions } = settings.temporal;
+    const connection = options.connection ?? (await connectTo(address, connectionOptions));
+    return new CreditJourneys({
+      client: new Client({ connection, namespace: settings.temporal.namespace }),
+      ownConnection: options.connection ? undefined : connection,
+      taskQueue: settings.taskQueue,
+      maxApplicants: settings.maxApplicants,
+      openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env)),
+    });
+  }
+
+  /**
+   * Starts a journey. One that is running under this id is returned as it is, whatever the input; one that failed,
+   * was terminated or timed out is run again, and the ledger answers for what was sent.
+   *
+   * @throws InvalidInputError, JourneyFinishedError where it has completed, TemporalUnavailableError
+   */
+  async start(input: LendingJourneyInput): Promise<JourneyHandle> {
+    const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
+    const { journeyId, endUserCode } = checked;
+    try {
+      await this.client.workflow.start('lendingJourney', {
+        workflowId: journeyWorkflowId(journeyId),
+        taskQueue: this.taskQueue,
+        args: [checked],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `lending journey · ${endUserCode}`,
+      });
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) throw new JourneyFinishedError(journeyId);
+      throw translated(error, journeyId);
+    }
+    return this.get(journeyId);
+  }
+
+  /**
+   * A journey by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  get(journeyId: string): JourneyHandle {
+    const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+    const { client, taskQueue } = this;
+    const context = { client, taskQueue, maxApplicants: this.#maxApplicants, ledger: () => this.#openedLedger() };
+    return new JourneyHandle(context, journeyId);
+  }
+
+  /** Closes what it opened itself. */
+  async close(): Promise<void> {
+    const ledger = await this.#ledger?.catch(() => undefined);
+    await Promise.all([ledger?.close(), this.#ownConnection?.close()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #openedLedger(): Promise<Ledger> {
+    this.#ledger ??= this.#openLedger().catch((error) => {
+      this.#ledger = undefined;
+      throw error;
+    });
+    return this.#ledger;
+  }
+}
+
+/** The environment is read only for what the caller leaves out. */
+function settingsOf(options: ConnectOptions): Pick<ClientSettings, 'taskQueue' | 'maxApplicants' | 'temporal'> {
+  const { connection, namespace, taskQueue, maxApplicants } = options;
+  if (connection && namespace && taskQueue && maxApplicants) {
+    const none = { address: '', connectionOptions: { address: '' } };
+    return { taskQueue, maxApplicants, temporal: { ...none, namespace } };
+  }
+  const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
+  const settings = loadClientSettings(env);
+  const address = options.address ?? settings.temporal.address;
+  return {
+    taskQueue: taskQueue ?? settings.taskQueue,
+    maxApplicants: maxApplicants ?? settings.maxApplicants,
+    temporal: {
+      address,
+      namespace: namespace ?? settings.temporal.namespace,
+      connectionOptions: { ...settings.temporal.connectionOptions, address },
+    },
+  };
+}
+
+async function connectTo(
+  address: string,
+  connectionOptions: ClientSettings['temporal']['connectionOptions'],
+): Promise<Connection> {
+  try {
+    return await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_TIMEOUT });
+  } catch {
+    // The cause may hold metadata, and so an API key.
+    throw new TemporalUnavailableError(`nothing answers at ${address}`);
+  }
+}

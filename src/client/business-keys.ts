@@ -1,0 +1,30 @@
+/** Ids made of business keys, so that a message sent again is known to be the same one. */
+import { createHash } from 'node:crypto';
+import type { AdvanceMessage, ConsentMessage, RequestShareMessage, ResolveInquiryMessage } from '../model/shapes.ts';
+
+export function journeyWorkflowId(journeyId: string): string {
+  return `journey-${journeyId}`;
+}
+
+export const updateIds = {
+  /** A stage's gate opens once. */
+  advance: ({ to }: AdvanceMessage): string => `advance-${to}-1`,
+  requestShare: ({ share }: RequestShareMessage): string => `share-${share.shareId}`,
+  recordConsent: ({ shareId, applicantId, consentId, decision }: ConsentMessage): string =>
+    `consent-${shareId}-${applicantId}-${consentId}-${decision}`,
+  resolveInquiry: ({ customerTraceNumber, attempt, decisionId }: ResolveInquiryMessage): string =>
+    `resolve-${customerTraceNumber}-${attempt}-${decisionId}`,
+  withdraw: (): string => 'withdraw',
+};
+
+/** One workflow for each message that came too late; `|` is in none of the ids, so no two messages share a hash. */
+export function lateConsentWorkflowId({
+  journeyId,
+  shareId,
+  applicantId,
+  consentId,
+  decision,
+}: ConsentMessage): string {
+  const key = [shareId, applicantId, consentId, decision].join('|');
+  return `late-consent-${journeyId}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,23 @@
+import { loadLedgerAccess } from '../config.ts';
+import type { Ledger } from '../ledger/port.ts';
+
+/**
+ * Opens the ledger that the environment names, for reading: neither a ledger nor a key ring is ever made here.
+ *
+ * @throws ConfigError, KeyRingError, and what `openLedger` throws
+ */
+export async function openConfiguredLedger(env: NodeJS.ProcessEnv): Promise<Ledger> {
+  const access = loadLedgerAccess(env);
+  // Loaded when needed: most callers never read a report, and need neither a database nor a key.
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../ledger/open-ledger.ts'),
+    import('../protection/open-key-ring.ts'),
+  ]);
+  return openLedger({
+    url: access.ledger.url,
+    environment: access.environment,
+    keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
+    create: false,
+    ...(access.ledger.expectedId === undefined ? {} : { expectedId: access.ledger.expectedId }),
+  });
+}

@@ -1,0 +1,85 @@
+/** What the client throws, beside `InvalidInputError` (every path that is wrong) and plain bugs. */
+
+/** No run of this journey is known to Temporal: never started, or its retention is over. */
+export class JourneyNotFoundError extends Error {
+  override readonly name = 'JourneyNotFoundError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`there is no journey ${journeyId}`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** The journey has ended: it takes no messages, and a completed one is never run again. */
+export class JourneyFinishedError extends Error {
+  override readonly name = 'JourneyFinishedError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`journey ${journeyId} has finished`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** The journey refused the message as it stands now; nothing has changed. */
+export class UpdateRefusedError extends Error {
+  override readonly name = 'UpdateRefusedError';
+  readonly journeyId: string;
+  readonly reason: string;
+
+  constructor(journeyId: string, reason: string) {
+    super(`journey ${journeyId} refused: ${reason}`);
+    this.journeyId = journeyId;
+    this.reason = reason;
+  }
+}
+
+/** The run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's own. */
+export class JourneyFailedError extends Error {
+  override readonly name = 'JourneyFailedError';
+  readonly journeyId: string;
+  readonly failureType: string;
+
+  constructor(journeyId: string, failureType: string) {
+    super(`journey ${journeyId} ended without a result: ${failureType}`);
+    this.journeyId = journeyId;
+    this.failureType = failureType;
+  }
+}
+
+/**
+ * No worker answered in time. A query has no effect; a message may still arrive, and sending it again does no harm,
+ * since each is known by its business key.
+ */
+export class WorkerUnavailableError extends Error {
+  override readonly name = 'WorkerUnavailableError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`no worker answered for journey ${journeyId}: is one running on its task queue?`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** Temporal itself cannot be reached, or did not answer in time. */
+export class TemporalUnavailableError extends Error {
+  override readonly name = 'TemporalUnavailableError';
+
+  constructor(what: string) {
+    super(`Temporal cannot be reached: ${what}`);
+  }
+}
+
+/** The ledger holds no such report. */
+export class ReportNotFoundError extends Error {
+  override readonly name = 'ReportNotFoundError';
+  readonly journeyId: string;
+  readonly productCode: string;
+
+  constructor(journeyId: string, productCode: string) {
+    super(`the ledger holds no ${productCode} report of journey ${journeyId}`);
+    this.journeyId = journeyId;
+    this.productCode = productCode;
+  }
+}

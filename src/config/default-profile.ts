@@ -1,0 +1,91 @@
+/** The gateway profile `default`, from the `GATEWAY_*` variables. */
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { Environment } from '../model/products.ts';
+import { addressProblem } from './addresses.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+import { readLimits } from './limits.ts';
+import { credentialsFromEnvironment } from './secrets.ts';
+
+/** Where `credit-journey dev` and `credit-journey sandbox` listen unless told otherwise. */
+const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
+
+export function readDefaultProfile(reader: EnvironmentReader, environment: Environment): GatewayProfile {
+  const inSandbox = (value: string) => (environment === 'sandbox' ? value : undefined);
+  const checkAddress = (value: string) => addressProblem(value, environment);
+  const caCertificate = readCaCertificate(reader);
+  return {
+    name: 'default',
+    environment,
+    authUrl: reader.text('GATEWAY_AUTH_URL', inSandbox(SANDBOX_ADDRESS), checkAddress),
+    baseUrl: reader.text('GATEWAY_BASE_URL', inSandbox(SANDBOX_ADDRESS), checkAddress),
+    apiVersion: reader.text('GATEWAY_API_VERSION', 'grs_v001', apiVersionProblem),
+    // Interface 2.1: the sample value is the only one that is known.
+    audience: reader.text('GATEWAY_AUDIENCE', 'servicegateway'),
+    customerId: reader.text('GATEWAY_CUSTOMER_ID', inSandbox('SANDBOX0001'), codeProblem(16)),
+    softwareProviderId: reader.text('GATEWAY_SOFTWARE_PROVIDER_ID', inSandbox('CJ01'), codeProblem(4)),
+    timeZone: reader.text('GATEWAY_TIME_ZONE', inSandbox('UTC'), timeZoneProblem),
+    credentials: credentialsFromEnvironment(reader, environment),
+    ...(caCertificate === undefined ? {} : { caCertificate }),
+    limits: readLimits(reader),
+    notProcessedStatuses: readNotProcessedStatuses(reader),
+    returnCodes: {},
+    ssnMismatch: reader.oneOf('GATEWAY_SSN_MISMATCH', ['hold', 'flag'], 'hold'),
+    originalInquiryDateSource: reader.oneOf(
+      'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
+      ['secondaryUse', 'originalRequest'],
+      'secondaryUse',
+    ),
+    allowed: {},
+  };
+}
+
+/** Interface 2.3: AN with the given maximum. */
+export function codeProblem(maxLength: number): (value: string) => string | null {
+  return (value) =>
+    value.length <= maxLength && /^[A-Za-z0-9._-]+$/.test(value)
+      ? null
+      : `must be 1 to ${maxLength} letters, digits, dots, dashes or underscores`;
+}
+
+export function apiVersionProblem(value: string): string | null {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(value) ? null : 'must be one part of a path, such as grs_v001';
+}
+
+export function timeZoneProblem(value: string): string | null {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: value });
+    // An offset has no daylight saving; the interface's times are a place's.
+    return /^[+-]/.test(value) ? 'must be an IANA name, not an offset' : null;
+  } catch {
+    return 'must be an IANA time zone, such as America/Chicago';
+  }
+}
+
+function readCaCertificate(reader: EnvironmentReader): string | undefined {
+  const path = reader.optional('GATEWAY_CA_FILE');
+  if (path === undefined) return undefined;
+  const pem = reader.file('GATEWAY_CA_FILE', path);
+  if (pem !== undefined && !isPem(pem)) reader.report('GATEWAY_CA_FILE', 'must hold a PEM certificate');
+  return pem;
+}
+
+export function isPem(text: string): boolean {
+  return text.includes('-----BEGIN CERTIFICATE-----');
+}
+
+/**
+ * A standing decision (DESIGN section 4): statuses that mean "not processed". Set but empty: none. Only 4xx and 5xx
+ * may be listed, since a success was processed by definition.
+ */
+function readNotProcessedStatuses(reader: EnvironmentReader): number[] {
+  const variable = 'GATEWAY_NOT_PROCESSED_STATUSES';
+  const value = reader.env[variable];
+  if (value === undefined) return [401, 429];
+  const parts = value.split(',').map((part) => part.trim());
+  if (parts.length === 1 && (parts[0] === '' || parts[0] === 'none')) return [];
+  if (!parts.every((part) => /^[45]\d\d$/.test(part))) {
+    reader.report(variable, 'must be HTTP statuses from 400 to 599 with commas between, or empty');
+    return [];
+  }
+  return [...new Set(parts.map(Number))];
+}

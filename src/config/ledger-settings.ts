@@ -1,0 +1,57 @@
+/** Where the ledger and the key ring are. */
+import type { LedgerAccess } from '../config-shape.ts';
+import type { Environment } from '../model/products.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+const URL_FORMS = 'file:<path> or postgres://<host>/<database>';
+
+/**
+ * @param needsId false for `setup` alone, which makes the ledger and tells its id
+ */
+export function readLedgerAccess(
+  reader: EnvironmentReader,
+  environment: Environment,
+  options: { needsId: boolean },
+): LedgerAccess {
+  const sandbox = environment === 'sandbox';
+  const expectedId = reader.optional('LEDGER_ID');
+  if (expectedId === undefined && !sandbox && options.needsId) {
+    reader.report(
+      'LEDGER_ID',
+      'is required outside the sandbox: `credit-journey setup` makes a ledger and tells its id',
+    );
+  }
+  return {
+    environment,
+    ledger: { url: readUrl(reader, environment), ...(expectedId === undefined ? {} : { expectedId }) },
+    keyRingFile: reader.text('KEY_RING_FILE', sandbox ? '.credit-journey/keys.json' : undefined),
+    keyRingMayBeMade: sandbox && reader.optional('KEY_RING_FILE') === undefined,
+  };
+}
+
+function readUrl(reader: EnvironmentReader, environment: Environment): string {
+  const path = reader.optional('LEDGER_URL_FILE');
+  if (path === undefined) {
+    const fallback = environment === 'sandbox' ? 'file:.credit-journey/ledger.db' : undefined;
+    return reader.text('LEDGER_URL', fallback, (url) => urlProblem(url) ?? passwordProblem(url, environment));
+  }
+  if (reader.optional('LEDGER_URL') !== undefined) reader.report('LEDGER_URL', 'must not be given beside its file');
+  const url = reader.file('LEDGER_URL_FILE', path)?.trim();
+  const rule = url === undefined ? null : urlProblem(url);
+  if (rule) reader.report('LEDGER_URL_FILE', `must hold ${URL_FORMS}`);
+  return url ?? '';
+}
+
+function urlProblem(url: string): string | null {
+  if (/^file:./.test(url)) return null;
+  const isPostgres = /^postgres(ql)?:\/\//.test(url) && URL.canParse(url);
+  return isPostgres ? null : `must be ${URL_FORMS}`;
+}
+
+/** Secrets come from files in production (DESIGN section 7). */
+function passwordProblem(url: string, environment: Environment): string | null {
+  if (environment !== 'production' || url.startsWith('file:')) return null;
+  const { password, searchParams } = new URL(url);
+  const holdsPassword = password !== '' || searchParams.has('password');
+  return holdsPassword ? 'must not hold a password in production: name a file in LEDGER_URL_FILE' : null;
+}

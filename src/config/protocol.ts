@@ -1,0 +1,72 @@
+/** The figures of the inquiry protocol, each with its reason. */
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import type { ProtocolSettings } from '../model/settings.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Room to record the answer in a ledger that is slow, and to tell Temporal. */
+const RECORDING_MS = 20_000;
+
+/** What one attempt may take once it is claimed, in the slowest of the profiles. */
+export function longestAttemptMs(sendByMs: number, profiles: Iterable<GatewayProfile>): number {
+  const answers = [...profiles].map(({ limits }) => limits.headersTimeoutMs + limits.bodyTimeoutMs);
+  return sendByMs + Math.max(...answers);
+}
+
+export function readProtocol(reader: EnvironmentReader, profiles: Iterable<GatewayProfile>): ProtocolSettings {
+  const all = [...profiles];
+  // Long enough for a queue of eight connections to begin, short enough that a decision need not wait for it.
+  const sendByMs = reader.integer('SEND_BY_MS', { default: 5_000, min: 1, max: 60_000 });
+  const attemptMs = longestAttemptMs(sendByMs, all);
+  const tokenMs = Math.max(
+    ...all.map(({ limits }) => limits.connectTimeoutMs + limits.headersTimeoutMs + limits.bodyTimeoutMs),
+  );
+  const submitTimeoutMs = reader.integer('SUBMIT_TIMEOUT_MS', {
+    // The activity first gets a token, then claims, sends and records: above all of that, since whatever it cuts
+    // off is an unknown outcome that a person has to decide about.
+    default: tokenMs + attemptMs + RECORDING_MS,
+    min: 1,
+    max: HOUR_MS,
+  });
+  if (submitTimeoutMs <= attemptMs) {
+    reader.report(
+      'SUBMIT_TIMEOUT_MS',
+      'must be longer than SEND_BY_MS, GATEWAY_HEADERS_TIMEOUT_MS and GATEWAY_BODY_TIMEOUT_MS together, in every profile',
+    );
+  }
+  return { ...readBackoff(reader), sendByMs, submitTimeoutMs, heartbeatTimeoutMs: readHeartbeat(reader) };
+}
+
+function readHeartbeat(reader: EnvironmentReader): number {
+  // A killed worker is noticed after this; shorter would take a pause of the process for its death.
+  return reader.integer('HEARTBEAT_TIMEOUT_MS', { default: 10_000, min: 500, max: 300_000 });
+}
+
+type Backoff = Pick<ProtocolSettings, 'giveUpAfterMs' | 'backoffInitialMs' | 'backoffMaxMs' | 'retryAfterMaxMs'>;
+
+function readBackoff(reader: EnvironmentReader): Backoff {
+  // An outage of the provider is over after a second or after an hour; five minutes is as late as the news may come.
+  const backoffInitialMs = reader.integer('BACKOFF_INITIAL_MS', { default: 1_000, min: 1, max: HOUR_MS });
+  const backoffMaxMs = reader.integer('BACKOFF_MAX_MS', { default: 300_000, min: 1, max: DAY_MS });
+  if (backoffMaxMs < backoffInitialMs) reader.report('BACKOFF_MAX_MS', 'must be at least BACKOFF_INITIAL_MS');
+  return {
+    // A loan that has waited for a day needs somebody who knows of it.
+    giveUpAfterMs: readDuration(reader, 'GIVE_UP_AFTER', DAY_MS),
+    backoffInitialMs,
+    backoffMaxMs,
+    // A gateway that asks for more than an hour is mistaken or down: asking again hourly costs nothing.
+    retryAfterMaxMs: reader.integer('RETRY_AFTER_MAX_MS', { default: HOUR_MS, min: 1, max: DAY_MS }),
+  };
+}
+
+function readDuration(reader: EnvironmentReader, variable: string, defaultMs: number): number {
+  const value = reader.optional(variable);
+  if (value === undefined) return defaultMs;
+  const ms = parseDurationMs(value);
+  if (ms !== null) return ms;
+  reader.report(variable, 'must be an ISO 8601 duration in days and time, such as PT24H');
+  return defaultMs;
+}

@@ -1,0 +1,84 @@
+/** Credentials from variables or files. Files are read anew at each use, so that a rotated secret is seen. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { CredentialsSource } from '../gateway/profile.ts';
+import type { Environment } from '../model/products.ts';
+import { type EnvironmentReader, errorCode } from './environment-reader.ts';
+
+type Secret = { kind: 'value'; value: string } | { kind: 'file'; path: string };
+
+/** Where one secret is to be found, and under which name a problem with it is told. */
+export interface SecretPlace {
+  /** Told in problems: `GATEWAY_CLIENT_SECRET`, or the profiles file. */
+  variable: string;
+  /** Put before each rule: the path in the profiles file. */
+  place?: string;
+  value?: string | undefined;
+  file?: string | undefined;
+  /** For the sandbox alone. */
+  fallback?: string | undefined;
+  /** Production takes the secret from a file only (DESIGN section 7). */
+  fileOnly: boolean;
+}
+
+/** `GATEWAY_CLIENT_ID`, `GATEWAY_CLIENT_SECRET` or the same with `_FILE`. */
+export function credentialsFromEnvironment(reader: EnvironmentReader, environment: Environment): CredentialsSource {
+  const sandbox = environment === 'sandbox';
+  const place = (name: string, fallback: string): SecretPlace => ({
+    variable: name,
+    value: reader.optional(name),
+    file: reader.optional(`${name}_FILE`),
+    fallback: sandbox ? fallback : undefined,
+    fileOnly: false,
+  });
+  const secret = place('GATEWAY_CLIENT_SECRET', 'sandbox-secret');
+  return credentialsSource(reader, 'default', {
+    clientId: place('GATEWAY_CLIENT_ID', 'sandbox-client'),
+    // The interface sends the client id by plain e-mail (section 1): only the secret is a secret.
+    clientSecret: { ...secret, fileOnly: environment === 'production' },
+  });
+}
+
+/** Checks at start that both can be read; reports what is wrong. */
+export function credentialsSource(
+  reader: EnvironmentReader,
+  name: string,
+  places: { clientId: SecretPlace; clientSecret: SecretPlace },
+): CredentialsSource {
+  const clientId = secretAt(reader, places.clientId);
+  const clientSecret = secretAt(reader, places.clientSecret);
+  return {
+    name,
+    read: async () => ({ clientId: await readSecret(clientId), clientSecret: await readSecret(clientSecret) }),
+  };
+}
+
+function secretAt(reader: EnvironmentReader, place: SecretPlace): Secret {
+  const report = (rule: string) => reader.report(place.variable, `${place.place ?? ''}${rule}`);
+  if (place.file !== undefined) {
+    if (place.value !== undefined) report('must not be given beside its file');
+    const problem = secretFileProblem(place.file);
+    if (problem) report(problem);
+    return { kind: 'file', path: place.file };
+  }
+  if (place.value !== undefined) {
+    if (place.fileOnly) report('must come from a file in production');
+    return { kind: 'value', value: place.value };
+  }
+  if (place.fallback === undefined) report('is required, by itself or as a file');
+  return { kind: 'value', value: place.fallback ?? '' };
+}
+
+function secretFileProblem(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() === '' ? 'must be in a file that is not empty' : null;
+  } catch (error) {
+    return `must be in a file that can be read (${errorCode(error)})`;
+  }
+}
+
+async function readSecret(secret: Secret): Promise<string> {
+  if (secret.kind === 'value') return secret.value;
+  // Secret managers and editors end files with a newline that belongs to nobody.
+  return (await readFile(secret.path, 'utf8')).trim();
+}

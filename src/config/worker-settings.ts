@@ -1,0 +1,74 @@
+/** How much one worker does at a time, each figure with its reason. */
+import { existsSync } from 'node:fs';
+import type { WorkerSettings } from '../config-shape.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { ProtocolSettings } from '../model/settings.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+/** Beyond the activity's own time-out: the answer is recorded, and Temporal is told. */
+const SHUTDOWN_MARGIN_MS = 5_000;
+
+export function readWorkerSettings(
+  reader: EnvironmentReader,
+  profiles: Iterable<GatewayProfile>,
+  protocol: ProtocolSettings,
+): WorkerSettings {
+  const rate = readRate(reader);
+  const workflowBundlePath = readBundlePath(reader);
+  return {
+    // A workflow task is a few milliseconds of CPU: more at once than this only wait for one another on a core.
+    maxConcurrentWorkflowTasks: reader.integer('WORKER_MAX_CONCURRENT_WORKFLOW_TASKS', {
+      default: 40,
+      min: 2,
+      max: 1_000,
+    }),
+    // Too small a cache doubles CPU by replays (STYLE fact 18); a waiting journey is some 100 kB, so 1,000 of them
+    // are 100 MB.
+    maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', { default: 1_000, min: 10, max: 100_000 }),
+    // Ledger and token activities: mostly waiting, each holding at most one database connection.
+    maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
+    maxConcurrentInquiries: readInquirySlots(reader, profiles),
+    ...(rate === undefined ? {} : { maxInquiriesPerSecond: rate }),
+    shutdownGraceMs: readShutdownGrace(reader, protocol),
+    ...(workflowBundlePath === undefined ? {} : { workflowBundlePath }),
+  };
+}
+
+/** A slot above the connections would claim an attempt and then queue for a connection, past its `sendBy`. */
+function readInquirySlots(reader: EnvironmentReader, profiles: Iterable<GatewayProfile>): number {
+  const connections = Math.min(...[...profiles].map(({ limits }) => limits.connections));
+  const variable = 'WORKER_MAX_CONCURRENT_INQUIRIES';
+  const slots = reader.integer(variable, { default: connections, min: 1, max: 256 });
+  if (slots > connections) reader.report(variable, 'must be at most GATEWAY_CONNECTIONS, in every profile');
+  return slots;
+}
+
+/** No default: the provider's rate limits are not shown (interface 8), and a guess would slow those who have none. */
+function readRate(reader: EnvironmentReader): number | undefined {
+  const variable = 'GATEWAY_MAX_INQUIRIES_PER_SECOND';
+  const value = reader.optional(variable);
+  if (value === undefined) return undefined;
+  const rate = /^\d{1,5}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
+  if (rate > 0) return rate;
+  reader.report(variable, 'must be a number above 0, such as 0.5 or 20');
+  return undefined;
+}
+
+function readShutdownGrace(reader: EnvironmentReader, protocol: ProtocolSettings): number {
+  const variable = 'WORKER_SHUTDOWN_GRACE_MS';
+  const graceMs = reader.integer(variable, {
+    // It is a limit and not a wait: an idle worker stops at once.
+    default: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
+    min: 1,
+    max: 2 * 3_600_000,
+  });
+  if (graceMs < protocol.submitTimeoutMs) reader.report(variable, 'must be at least SUBMIT_TIMEOUT_MS');
+  return graceMs;
+}
+
+function readBundlePath(reader: EnvironmentReader): string | undefined {
+  const variable = 'WORKFLOW_BUNDLE_FILE';
+  const path = reader.optional(variable);
+  if (path !== undefined && !existsSync(path)) reader.report(variable, 'must name a file that exists');
+  return path;
+}

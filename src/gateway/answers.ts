@@ -1,0 +1,238 @@
+/**
+ * What an answer with a success status came to: the one normalised shape that leaves the gateway client. Tolerant of
+ * what the protocol does not need (DESIGN section 11), strict where the promise needs it (section 4).
+ */
+import type { Answer } from '../model/inquiry.ts';
+import type { ReportOutcome, ReportReference } from '../model/shapes.ts';
+import { type Envelope, readEnvelope } from './envelope.ts';
+import { type JsonObject, member } from './json-safety.ts';
+import type { GatewayProfile } from './profile.ts';
+import type { GatewayRequest } from './requests.ts';
+import { outcomeOf } from './return-codes.ts';
+import { type ExpectedApplicant, matchEntries } from './who-is-who.ts';
+
+export interface AnswerContext {
+  profile: Pick<GatewayProfile, 'customerId' | 'returnCodes' | 'ssnMismatch'>;
+  request: GatewayRequest;
+  /** Empty for SECONDUSE, whose answer is a confirmation only (interface 2.7). */
+  expected: readonly ExpectedApplicant[];
+  /** The instant just before the first byte of the request, RFC 3339. */
+  requestedAt: string;
+}
+
+/** A code is shown to people and kept in histories: printable, and too short for anything personal. */
+const RETURN_CODE = /^[\x20-\x7e]{1,40}$/;
+
+const CONTROL_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+class AnswerProblems extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super('an answer of an unexpected shape');
+    this.problems = problems;
+  }
+}
+
+/**
+ * @param text the answer's body
+ * @returns `null` where the text is not JSON: then nothing is known of what came of the request
+ */
+export function readAnswer(text: string, context: AnswerContext): Answer | null {
+  const envelope = readEnvelope(text);
+  if (!envelope) return null;
+  if ('problems' in envelope) return { kind: 'unexpectedResponse', problems: envelope.problems };
+  try {
+    return judge(envelope, context);
+  } catch (error) {
+    if (!(error instanceof AnswerProblems)) throw error;
+    const shown = member(envelope.top, 'returnCode');
+    const returnCode = typeof shown === 'string' && RETURN_CODE.test(shown) ? shown : undefined;
+    return { kind: 'unexpectedResponse', problems: error.problems, ...(returnCode !== undefined && { returnCode }) };
+  }
+}
+
+function judge(envelope: Envelope, context: AnswerContext): Answer {
+  const { product, pathOf } = { product: context.request.productCode, pathOf: entryPath(envelope) };
+  refuseForeignEcho(envelope, context);
+  const codes = readReturnCodes(envelope, context);
+  if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown };
+  const reportReferenceNumber = theReference(envelope);
+  const { outcome, returnCode } = codes;
+
+  if (product === 'SECONDUSE') {
+    refuseForeignConsumers(envelope, context);
+    const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
+    return { kind: 'outcome', outcome, returnCode, reference };
+  }
+  // Where nobody has a record and nobody is named, nobody can be mistaken for somebody else.
+  const nobodyNamed = envelope.entries.length === 0 && outcome !== 'record';
+  if (nobodyNamed) return { kind: 'outcome', outcome, returnCode };
+
+  const asked = context.expected.length;
+  if (envelope.entries.length !== asked) {
+    throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
+  }
+  const matching = matchEntries(envelope.entries, {
+    product,
+    expected: context.expected,
+    ssnMismatch: context.profile.ssnMismatch,
+    pathOf,
+  });
+  if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
+
+  const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, pathOf);
+  return {
+    kind: 'outcome',
+    outcome,
+    returnCode,
+    ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
+    ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes) }),
+    ...(matching.flagged && { flagged: 'ssnMismatch' as const }),
+  };
+}
+
+function entryPath(envelope: Envelope): (index: number) => string {
+  return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
+}
+
+/** What is echoed must be ours: an answer to somebody else's request is no answer to this one. */
+function refuseForeignEcho({ top, entries, listName }: Envelope, { profile, request }: AnswerContext): void {
+  const ours = {
+    customerTraceNumber: request.customerTraceNumber,
+    productCode: request.productCode,
+    customerId: profile.customerId,
+  };
+  const places = [{ object: top, path: '' }];
+  for (const [index, object] of entries.entries()) places.push({ object, path: `/${listName}/${index}` });
+  const problems: string[] = [];
+  for (const { object, path } of places) {
+    for (const [name, value] of Object.entries(ours)) {
+      const echoed = member(object, name);
+      // Tolerated: an identifier of digits that comes as a JSON number.
+      if (isGiven(echoed) && (typeof echoed === 'number' ? String(echoed) : echoed) !== value)
+        problems.push(`${path}/${name} must be that of the request`);
+    }
+  }
+  if (problems.length > 0) throw new AnswerProblems(problems);
+}
+
+interface ReturnCodes {
+  /** The first code that the product's table does not know. */
+  unknown?: string;
+  outcome: ReportOutcome;
+  returnCode: string;
+  entryOutcomes: ReportOutcome[];
+  /** Whether the gateway answers per applicant (interface 2.8). */
+  perEntry: boolean;
+}
+
+/** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
+function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext): ReturnCodes {
+  const pathOf = entryPath(envelope);
+  const top = returnCodeOf(envelope.top, '');
+  const own = envelope.entries.map((entry, index) => returnCodeOf(entry, pathOf(index)));
+  const perEntry = own.some((code) => code !== undefined);
+  const codes = own.map((code) => code ?? top);
+  const given = [top, ...own].filter((code) => code !== undefined);
+  if (given.length === 0) throw new AnswerProblems(['/returnCode is required']);
+  const outcomeOfCode = (code: string) => outcomeOf(code, request.productCode, profile);
+  const unknown = given.find((code) => outcomeOfCode(code) === undefined);
+  if (unknown !== undefined) {
+    return { unknown, outcome: 'noReport', returnCode: unknown, entryOutcomes: [], perEntry };
+  }
+  const missing = codes.indexOf(undefined);
+  if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
+  const entryOutcomes = codes.map((code) => outcomeOfCode(code ?? '') ?? 'noReport');
+  const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
+  const outcome = perEntry || topOutcome === undefined ? overall(entryOutcomes) : topOutcome;
+  if (topOutcome !== undefined && topOutcome !== outcome) {
+    throw new AnswerProblems(['/returnCode must agree with those of the entries']);
+  }
+  const returnCode = top ?? codes[entryOutcomes.indexOf(outcome)] ?? '';
+  return { outcome, returnCode, entryOutcomes, perEntry };
+}
+
+function returnCodeOf(object: JsonObject, path: string): string | undefined {
+  const code = member(object, 'returnCode');
+  if (!isGiven(code)) return undefined;
+  if (typeof code !== 'string' || !RETURN_CODE.test(code)) {
+    throw new AnswerProblems([`${path}/returnCode must be text of at most 40 printable characters`]);
+  }
+  return code;
+}
+
+/** A record if any applicant has one (DESIGN section 4). */
+function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
+  if (outcomes.includes('record')) return 'record';
+  return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
+}
+
+/** One reference number for the whole answer; several are a hold, since one must be stored (interface 2.4). */
+function theReference({ top, entries }: Envelope): string | undefined {
+  const numbers = new Set<string>();
+  for (const object of [top, ...entries]) {
+    const number = member(object, 'reportReferenceNumber');
+    if (!isGiven(number)) continue;
+    if (!isIdentifier(number, 30)) {
+      throw new AnswerProblems(['/reportReferenceNumber must be text of at most 30 characters']);
+    }
+    numbers.add(number);
+  }
+  if (numbers.size > 1) throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
+  return [...numbers][0];
+}
+
+function referenceOf(
+  reportReferenceNumber: string | undefined,
+  requestedAt: string,
+  applicants: ReportReference['applicants'],
+): ReportReference {
+  if (reportReferenceNumber === undefined) throw new AnswerProblems(['/reportReferenceNumber is required']);
+  return { reportReferenceNumber, requestedAt, applicants };
+}
+
+function consumersWithRecord(
+  envelope: Envelope,
+  applicantIds: readonly string[],
+  outcomes: readonly ReportOutcome[],
+  pathOf: (index: number) => string,
+): ReportReference['applicants'] {
+  const consumers: ReportReference['applicants'] = [];
+  const problems: string[] = [];
+  for (const [index, entry] of envelope.entries.entries()) {
+    if (outcomes[index] !== 'record') continue;
+    const consumerId = member(entry, 'consumerId');
+    const path = `${pathOf(index)}/consumerId`;
+    if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
+    else if (consumers.some((other) => other.consumerId === consumerId)) problems.push(`${path} names two applicants`);
+    else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
+  }
+  if (problems.length > 0) throw new AnswerProblems(problems);
+  return consumers;
+}
+
+/** A confirmation names no consumers (interface 2.7); where one does, they must be those that were shared. */
+function refuseForeignConsumers(envelope: Envelope, { request }: AnswerContext): void {
+  if (request.productCode !== 'SECONDUSE') return;
+  const shared = request.applicants.map(({ consumerId }) => consumerId);
+  for (const [index, entry] of envelope.entries.entries()) {
+    const consumerId = member(entry, 'consumerId');
+    if (isGiven(consumerId) && !shared.includes(String(consumerId))) {
+      throw new AnswerProblems([`${entryPath(envelope)(index)}/consumerId must be one that was shared`]);
+    }
+  }
+}
+
+function outcomesByApplicant(applicantIds: readonly string[], outcomes: readonly ReportOutcome[]) {
+  return applicantIds.map((applicantId, index) => ({ applicantId, outcome: outcomes[index] ?? 'noReport' }));
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function isIdentifier(value: unknown, maxLength: number): value is string {
+  if (typeof value !== 'string' || value.trim() === '' || value.length > maxLength) return false;
+  return !CONTROL_CHARACTER.test(value);
+}

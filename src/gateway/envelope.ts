@@ -1,0 +1,67 @@
+/** From an answer's JSON to the one shape that is judged: `applicants[]`, `consumers[]` or `Consumers` alike. */
+import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from './json-safety.ts';
+import type { GatewayResponse, ResponseEntry } from './responses.ts';
+
+export interface Envelope {
+  top: JsonObject;
+  entries: JsonObject[];
+  /** Name of the list that the entries came in, for problems' paths; `undefined` where there was none. */
+  listName: string | undefined;
+}
+
+/** Interface 2.4 and 2.8, and a spelling that DESIGN section 11 knows of. */
+const ENTRY_LISTS = ['applicants', 'consumers', 'Consumers'] as const;
+
+/** The interface's own answers nest six deep. */
+const MAX_DEPTH = 100;
+
+/** What decides who is who and what came of it: given twice in one object, nobody can say which is meant. */
+const DECIDING_NAMES: ReadonlySet<string> = new Set([
+  ...ENTRY_LISTS,
+  'returnCode',
+  'reportReferenceNumber',
+  'customerTraceNumber',
+  'productCode',
+  'customerId',
+  'applicantId',
+  'consumerId',
+  'consumer',
+  'ssn',
+]);
+
+/** `null`: not JSON. `problems`: JSON, but not of a shape that may be judged. */
+export function readEnvelope(text: string): Envelope | { problems: string[] } | null {
+  const parsed = parseJson(text);
+  if (!parsed) return null;
+  const { depth, repeated } = surveyJson(text, DECIDING_NAMES);
+  if (depth > MAX_DEPTH) return { problems: [`/ nests deeper than ${MAX_DEPTH} levels`] };
+  if (repeated.size > 0) return { problems: [...repeated].map((name) => `/ gives ${name} twice in one object`) };
+  return envelopeOf(parsed[0]);
+}
+
+function envelopeOf(value: unknown): Envelope | { problems: string[] } {
+  if (!isJsonObject(value)) return { problems: ['/ must be an object'] };
+  const lists = ENTRY_LISTS.filter((name) => member(value, name) !== undefined && member(value, name) !== null);
+  if (lists.length > 1) return { problems: [`/ must not have both ${lists.join(' and ')}`] };
+  const [listName] = lists;
+  if (listName === undefined) return { top: value, entries: [], listName };
+  const list = member(value, listName);
+  if (!Array.isArray(list)) return { problems: [`/${listName} must be a list`] };
+  const entries = list.filter(isJsonObject);
+  if (entries.length !== list.length) return { problems: [`/${listName} must hold nothing but objects`] };
+  return { top: value, entries, listName };
+}
+
+/**
+ * A stored answer in one shape, unknown members kept.
+ *
+ * @param body JSON text that came with an answer
+ * @returns `null` where the text is not such an answer
+ */
+export function readResponse(body: string): GatewayResponse | null {
+  const parsed = parseJson(body);
+  const envelope = parsed && envelopeOf(parsed[0]);
+  if (!envelope || 'problems' in envelope) return null;
+  const others = Object.entries(envelope.top).filter(([name]) => name !== envelope.listName && name !== '__proto__');
+  return { ...Object.fromEntries(others), applicants: envelope.entries as ResponseEntry[] };
+}

@@ -1,0 +1,169 @@
+/**
+ * One HTTP request and its answer over one undici dispatcher, and undici's own word on whether a byte of it was
+ * written. DESIGN section 4, fence 3.
+ *
+ * How undici 8 (HTTP/1, `lib/dispatcher/client-h1.js`) is read here:
+ * 1. `writeH1` calls the handler's `onRequestStart` and then, in the same synchronous run, writes headers and body.
+ *    Until it is called, no byte of this request has left; where the handler aborts inside it, none ever will.
+ * 2. A request waits for a free connection in the pool's and the client's queues before that, which no time-out of
+ *    undici covers: `sendBy` does.
+ * 3. `onRequestStart` could come a second time if undici ever put a written request back in its queue. It does so
+ *    for refused HTTP/2 streams (off here); whatever the reason, the second one is aborted.
+ * 4. Errors reach `onResponseError`, before and after the first byte alike, with the same codes: they prove nothing.
+ */
+import type { Dispatcher } from 'undici';
+
+export interface ExchangeOptions {
+  dispatcher: Dispatcher;
+  url: URL;
+  headers: Record<string, string>;
+  body: string;
+  /** `performance.now()` after which no first byte may be written. */
+  sendBy: number;
+  /** From the first byte to the end of the answer, milliseconds; undici's own time-outs start anew with each chunk. */
+  answerWithinMs: number;
+  /** Honoured until the first byte, ignored from then on. */
+  signal?: AbortSignal | undefined;
+}
+
+export type ResponseHeaders = Record<string, string | string[] | undefined>;
+
+export type ExchangeOutcome =
+  /** An answer's head came. `complete`: its body did too, to the end. `marked`: undici had said that it began. */
+  | {
+      kind: 'answered';
+      marked: boolean;
+      startedAt: string;
+      status: number;
+      headers: ResponseHeaders;
+      body: Buffer;
+      complete: boolean;
+    }
+  /** undici began to write, and no answer's head came. */
+  | { kind: 'lost'; startedAt: string }
+  /** undici never began to write. `tls`: since the two sides could not agree on a trusted connection. */
+  | { kind: 'notBegun'; reason: 'late' | 'tls' | 'connection' };
+
+/** Rejects only with `signal.reason`, untouched, when the signal fired before the first byte. */
+export function exchange(options: ExchangeOptions): Promise<ExchangeOutcome> {
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(options, resolve, reject);
+    if (handler.settled) return;
+    options.dispatcher.dispatch(
+      {
+        origin: options.url.origin,
+        path: options.url.pathname + options.url.search,
+        method: 'POST',
+        headers: options.headers,
+        body: options.body,
+        idempotent: false,
+      },
+      handler,
+    );
+  });
+}
+
+/** The longest delay that `setTimeout` takes. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Never seen by anybody: it only makes undici let go of the request and its connection. */
+class AbandonedError extends Error {
+  override readonly name = 'AbandonedError';
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  settled = false;
+  readonly #options: ExchangeOptions;
+  readonly #resolve: (outcome: ExchangeOutcome) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #onAbort: () => void;
+  readonly #dispatchedAt = new Date().toISOString();
+  #timer: NodeJS.Timeout | undefined;
+  #startedAt: string | undefined;
+  #head: { status: number; headers: ResponseHeaders } | undefined;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(
+    options: ExchangeOptions,
+    resolve: (outcome: ExchangeOutcome) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const { signal, sendBy } = options;
+    this.#onAbort = () => this.#settle(() => this.#reject(signal?.reason));
+    if (signal?.aborted) {
+      this.#onAbort();
+      return;
+    }
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const waitMs = Math.min(Math.max(sendBy - performance.now(), 0), MAX_TIMER_MS);
+    this.#timer = setTimeout(() => this.#finish({ kind: 'notBegun', reason: 'late' }), waitMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#startedAt === undefined && !this.settled && performance.now() < this.#options.sendBy) {
+      this.#startedAt = new Date().toISOString();
+      this.#options.signal?.removeEventListener('abort', this.#onAbort);
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => controller.abort(new AbandonedError()), this.#options.answerWithinMs);
+      return;
+    }
+    // Too late, given up, or a second time: aborting here keeps undici from writing.
+    if (this.#startedAt === undefined) this.#finish({ kind: 'notBegun', reason: 'late' });
+    controller.abort(new AbandonedError());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status >= 200) this.#head = { status, headers };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#finish(this.#answered(true));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#head) this.#finish(this.#answered(false));
+    else if (this.#startedAt !== undefined) this.#finish({ kind: 'lost', startedAt: this.#startedAt });
+    else this.#finish({ kind: 'notBegun', reason: isTlsRefusal(error) ? 'tls' : 'connection' });
+  }
+
+  #answered(complete: boolean): ExchangeOutcome {
+    return {
+      kind: 'answered',
+      marked: this.#startedAt !== undefined,
+      startedAt: this.#startedAt ?? this.#dispatchedAt,
+      status: this.#head?.status ?? 0,
+      headers: this.#head?.headers ?? {},
+      body: Buffer.concat(this.#chunks),
+      complete,
+    };
+  }
+
+  #finish(outcome: ExchangeOutcome): void {
+    this.#settle(() => this.#resolve(outcome));
+  }
+
+  #settle(tell: () => void): void {
+    if (this.settled) return;
+    this.settled = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    tell();
+  }
+}
+
+/** OpenSSL's names for what can be wrong with a certificate, and Node's for a handshake that found no agreement. */
+const TLS_REFUSAL =
+  /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT_|ERROR_IN_CRL_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$)/;
+
+/** Only asked once it is known that nothing was written. */
+function isTlsRefusal(error: Error): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && TLS_REFUSAL.test(code);
+}

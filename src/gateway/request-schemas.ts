@@ -1,0 +1,166 @@
+/**
+ * What the gateway is sent, row by row from the interface's tables 2.1, 2.3, 2.6 and 4.3.
+ */
+import { z } from 'zod';
+import { REPORT_PRODUCTS } from '../model/products.ts';
+import {
+  an,
+  applicantShape,
+  applicantsSchema,
+  dateOfBirthSchema,
+  digits,
+  isRealDate,
+  list,
+  phoneSchema,
+  refuseRepeated,
+  ssnSchema,
+} from './applicant-schemas.ts';
+
+export { applicantSchema, applicantsSchema } from './applicant-schemas.ts';
+
+/** A schema is compiled when it is made: one for each limit on applicants that a profile sets, not one per request. */
+function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicants: number) => T {
+  const made = new Map<number, T>();
+  return (maxApplicants) => {
+    const schema = made.get(maxApplicants) ?? make(maxApplicants);
+    made.set(maxApplicants, schema);
+    return schema;
+  };
+}
+
+const customerTraceNumberSchema = an(30);
+const endUserCodeSchema = an(16);
+const endUserSchema = an(30);
+/** The list of purpose codes is not shown (interface 2.3). */
+const permissiblePurposeCodeSchema = an(2);
+
+/** What a FAILSAFE caller may give of an applicant: table 2.3, of which 4.3 sends a part. */
+export const failsafeInputSchema = perMaximum((maxApplicants) => {
+  const applicant = z.strictObject({
+    ...applicantShape,
+    applicantId: applicantShape.applicantId.exactOptional(),
+    emailAddress: applicantShape.emailAddress.exactOptional(),
+    ipAddress: applicantShape.ipAddress.exactOptional(),
+  });
+  return z.strictObject({
+    customerTraceNumber: customerTraceNumberSchema,
+    applicants: z
+      .array(applicant)
+      .min(1)
+      .max(maxApplicants)
+      .superRefine(refuseRepeated(['applicantId', 'ssn'])),
+  });
+});
+
+/** Table 2.3. */
+export const reportRequestSchema = perMaximum((maxApplicants) =>
+  z.strictObject({
+    customerId: an(16),
+    customerTraceNumber: customerTraceNumberSchema,
+    endUserCode: endUserCodeSchema,
+    productCode: z.enum(REPORT_PRODUCTS),
+    permissiblePurposeCode: permissiblePurposeCodeSchema,
+    softwareProviderId: an(4),
+    applicants: applicantsSchema(maxApplicants),
+  }),
+);
+
+const reportReferenceNumberSchema = an(30);
+
+function secondUseApplicantsSchema<T extends z.ZodType<{ consumerId: string }>>(applicant: T, maxApplicants: number) {
+  return z
+    .array(applicant)
+    .min(1)
+    .max(maxApplicants)
+    .superRefine(refuseRepeated(['consumerId']));
+}
+
+/** Interface 4.2.3, rule 5. */
+function requireAnEndUser(
+  request: { endUserCode?: string | undefined; endUser?: string | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  if (request.endUserCode === undefined && request.endUser === undefined) {
+    context.addIssue({ code: 'custom', path: ['endUserCode'], message: 'is required, unless endUser is given' });
+  }
+}
+
+/** What a SECONDUSE caller gives; of the reference, what is sent. */
+export const secondUseInputSchema = perMaximum((maxApplicants) =>
+  z
+    .strictObject({
+      customerTraceNumber: customerTraceNumberSchema,
+      endUserCode: endUserCodeSchema.optional(),
+      endUser: endUserSchema.optional(),
+      permissiblePurposeCode: permissiblePurposeCodeSchema,
+      reference: z.object({
+        reportReferenceNumber: reportReferenceNumberSchema,
+        applicants: secondUseApplicantsSchema(z.object({ consumerId: an(16) }), maxApplicants),
+      }),
+      // Interface 4.2.3, rule 2.
+      originalInquiryAt: z
+        .custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'must be an instant')
+        .refine((instant) => instant.getTime() <= Date.now(), 'must not be in the future'),
+    })
+    .superRefine(requireAnEndUser),
+);
+
+/** Table 2.6. */
+export const secondUseRequestSchema = perMaximum((maxApplicants) =>
+  z
+    .strictObject({
+      customerId: an(16),
+      customerTraceNumber: customerTraceNumberSchema,
+      endUserCode: endUserCodeSchema.exactOptional(),
+      endUser: endUserSchema.exactOptional(),
+      productCode: z.literal('SECONDUSE'),
+      permissiblePurposeCode: permissiblePurposeCodeSchema,
+      softwareProviderId: an(4),
+      accessMethod: z.literal('ID'),
+      originalInquiryDate: z.string().refine(isDateTime, 'must be YYYY-MM-DD HH:MM:SS'),
+      reportReferenceNumber: reportReferenceNumberSchema,
+      applicants: secondUseApplicantsSchema(z.strictObject({ consumerId: an(16) }), maxApplicants),
+    })
+    .superRefine(requireAnEndUser),
+);
+
+function isDateTime(text: string): boolean {
+  return isRealDate(text.slice(0, 10)) && /^ (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text.slice(10));
+}
+
+/** Section 4.3: the sample's fields, and none that it does not show. */
+export const failsafeRequestSchema = perMaximum((maxApplicants) => {
+  const name = z.strictObject({ first: an(30), last: an(30), middle: an(30).exactOptional() });
+  const address = z.strictObject({
+    addressIdentifier: z.enum(['C', 'P']),
+    line1: an(40),
+    city: an(30),
+    state: z.string().regex(/^[A-Z]{2}$/),
+    zip: digits(5, 'must be exactly 5 digits'),
+  });
+  const applicant = z.strictObject({
+    names: list(name),
+    dob: dateOfBirthSchema,
+    ssn: ssnSchema,
+    phones: list(phoneSchema),
+    addresses: list(address),
+  });
+  return z.strictObject({
+    customerTraceNumber: customerTraceNumberSchema,
+    productCode: z.literal('FAILSAFE'),
+    applicants: z.array(applicant).min(1).max(maxApplicants),
+  });
+});
+
+/** Table 2.1; no lengths are shown. */
+export const tokenRequestSchema = z.strictObject({
+  audience: z.string().min(1),
+  grant_type: z.literal('client_credentials'),
+  client_id: z.string().min(1),
+  client_secret: z.string().min(1),
+});
+
+export type ReportRequest = z.infer<ReturnType<typeof reportRequestSchema>>;
+export type SecondUseRequest = z.infer<ReturnType<typeof secondUseRequestSchema>>;
+export type FailsafeRequest = z.infer<ReturnType<typeof failsafeRequestSchema>>;
+export type TokenRequest = z.infer<typeof tokenRequestSchema>;

@@ -1,0 +1,172 @@
+/**
+ * The bodies that the gateway is sent, one builder per kind of product. Each throws `InvalidInputError` whose
+ * problems point into the caller's own fields; what a builder returns is what goes on the wire.
+ */
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { ProductCode, ReportProduct } from '../model/products.ts';
+import type { Applicant, ReportReference } from '../model/shapes.ts';
+import { parseWith } from '../validation/problems.ts';
+import type { GatewayProfile } from './profile.ts';
+import {
+  type FailsafeRequest,
+  failsafeInputSchema,
+  failsafeRequestSchema,
+  type ReportRequest,
+  reportRequestSchema,
+  type SecondUseRequest,
+  secondUseInputSchema,
+  secondUseRequestSchema,
+} from './request-schemas.ts';
+
+export type { FailsafeRequest, ReportRequest, SecondUseRequest } from './request-schemas.ts';
+export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
+
+/** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
+export type FailsafeApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
+
+/** The interface says "typically 1 to 2" for FAILSAFE's sample and sets no maximum. */
+const FAILSAFE_MAX_APPLICANTS = 20;
+
+export interface ReportRequestParts {
+  profile: GatewayProfile;
+  productCode: ReportProduct;
+  customerTraceNumber: string;
+  endUserCode: string;
+  permissiblePurposeCode: string;
+  applicants: readonly Applicant[];
+}
+
+/** CR, PREQUAL, PREAPP, PRECLOSE, ACCTRVW and REFUPD (interface 2.3, 4.2.1). */
+export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
+  const { profile, ...fields } = parts;
+  const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };
+  const request = parseWith(reportRequestSchema(profile.limits.maxApplicants), body);
+  refuseNotAllowed(profile, request.productCode, request);
+  return request;
+}
+
+export interface SecondUseRequestParts {
+  profile: GatewayProfile;
+  customerTraceNumber: string;
+  endUserCode?: string | undefined;
+  endUser?: string | undefined;
+  permissiblePurposeCode: string;
+  /** Of the report that is shared. */
+  reference: ReportReference;
+  /** Written in the profile's time zone, truncated to seconds; never in the future (interface 4.2.3, rule 2). */
+  originalInquiryAt: Date;
+}
+
+/** SECONDUSE (interface 2.6, 4.2.2). */
+export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRequest {
+  const { profile, ...fields } = parts;
+  const maxApplicants = profile.limits.maxApplicants;
+  // Checked as the caller gave them, so that the problems' paths are the caller's; then once more as they are sent.
+  const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema(maxApplicants), fields);
+  const body = {
+    customerId: profile.customerId,
+    customerTraceNumber: given.customerTraceNumber,
+    ...(given.endUserCode !== undefined && { endUserCode: given.endUserCode }),
+    ...(given.endUser !== undefined && { endUser: given.endUser }),
+    productCode: 'SECONDUSE',
+    permissiblePurposeCode: given.permissiblePurposeCode,
+    softwareProviderId: profile.softwareProviderId,
+    // Interface 4.2.3, rule 1.
+    accessMethod: 'ID',
+    originalInquiryDate: wallClock(originalInquiryAt, profile.timeZone),
+    reportReferenceNumber: reference.reportReferenceNumber,
+    applicants: reference.applicants,
+  };
+  const request = parseWith(secondUseRequestSchema(maxApplicants), body);
+  refuseNotAllowed(profile, 'SECONDUSE', request);
+  return request;
+}
+
+export interface FailsafeRequestParts {
+  customerTraceNumber: string;
+  applicants: readonly FailsafeApplicant[];
+}
+
+/** FAILSAFE: the fields of the sample in interface 4.3 and no others, whatever else an applicant has. */
+export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
+  const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
+  const body = {
+    customerTraceNumber,
+    productCode: 'FAILSAFE',
+    applicants: applicants.map(({ names, dob, ssn, phones, addresses }) => ({
+      names: names.map(({ first, last, middle }) => ({ first, last, ...(middle !== undefined && { middle }) })),
+      dob,
+      ssn,
+      phones,
+      addresses: addresses.map(({ addressIdentifier, line1, city, state, zip }) => ({
+        addressIdentifier,
+        line1,
+        city,
+        state,
+        zip,
+      })),
+    })),
+  };
+  return parseWith(failsafeRequestSchema(FAILSAFE_MAX_APPLICANTS), body);
+}
+
+/**
+ * What makes two requests the same inquiry: JSON with sorted keys, without `customerTraceNumber` (it names the
+ * inquiry) and `originalInquiryDate` (the ledger fixes it at the first claim). Personal: only its digest is kept.
+ */
+export function canonicalRequest(request: GatewayRequest): string {
+  const { customerTraceNumber: _number, ...rest } = request;
+  if ('originalInquiryDate' in rest) {
+    const { originalInquiryDate: _date, ...withoutDate } = rest;
+    return sortedJson(withoutDate);
+  }
+  return sortedJson(rest);
+}
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** `YYYY-MM-DD HH:MM:SS` as a clock on the wall shows it there; truncated, since rounding up could be the future. */
+function wallClock(instant: Date, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+  const part = new Map(format.formatToParts(instant).map(({ type, value }) => [type, value]));
+  const date = `${part.get('year')?.padStart(4, '0')}-${part.get('month')}-${part.get('day')}`;
+  return `${date} ${part.get('hour')}:${part.get('minute')}:${part.get('second')}`;
+}
+
+/** The profile's own rules on who may ask for what; absent lists allow all. */
+function refuseNotAllowed(
+  profile: GatewayProfile,
+  product: ProductCode,
+  request: { endUserCode?: string; permissiblePurposeCode: string },
+): void {
+  const { endUserCodes, permissiblePurposeCodes } = profile.allowed[product] ?? {};
+  const problems: Problem[] = [];
+  if (endUserCodes && request.endUserCode === undefined) {
+    problems.push({ path: '/endUserCode', rule: `is required for ${product}: the profile lists its end users` });
+  } else if (endUserCodes && !endUserCodes.includes(request.endUserCode ?? '')) {
+    problems.push({ path: '/endUserCode', rule: `is not among the profile's end users for ${product}` });
+  }
+  if (permissiblePurposeCodes && !permissiblePurposeCodes.includes(request.permissiblePurposeCode)) {
+    problems.push({ path: '/permissiblePurposeCode', rule: `is not among the profile's purposes for ${product}` });
+  }
+  if (problems.length > 0) throw new InvalidInputError(problems);
+}

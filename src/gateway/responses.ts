@@ -1,0 +1,128 @@
+/**
+ * The gateway's answers as the interface shows them (2.4, 2.5, 2.7, 2.8) with the variants of DESIGN section 11, as
+ * types for those who read stored reports. Everything is optional: the interface marks nothing in an answer as
+ * certain. What the inquiry protocol relies on is checked by hand in `answers.ts`.
+ */
+
+export interface ConsumerName {
+  first?: string;
+  middle?: string;
+  last?: string;
+  /** REFUPD only (2.5), as are the next three. YYYY-MM-DD. */
+  firstReportedDate?: string;
+  totalOccurrences?: number;
+  activeOccurrences?: number;
+  refId?: number;
+}
+
+export interface ConsumerAddress {
+  line1?: string;
+  line2?: string;
+  city?: string;
+  state?: string;
+  zip?: string;
+  refId?: number;
+}
+
+/** REFUPD's cross-references of one account (2.5): each names the `refId` of an identification entry. */
+export interface AccountCrossReference {
+  consumerNameRefId?: number;
+  consumerAddressRefId?: number;
+  consumerSsnRefId?: number;
+  consumerDOBRefId?: number;
+  consumerPhoneNbrRefId?: number;
+  relatedAddressRefId?: number;
+}
+
+export interface ConsumerAccount {
+  contributor?: string;
+  /** Masked by the gateway. */
+  accountNumber?: string;
+  /** A code; the list is not shown. */
+  type?: string;
+  /** YYYY-MM-DD */
+  opened?: string;
+  /** Amounts are strings (2.4). */
+  balance?: string;
+  creditLimit?: string;
+  /** A code; the list is not shown. */
+  statusCode?: string;
+  /** REFUPD only. */
+  accountCrossReference?: AccountCrossReference;
+}
+
+/** The full field list is not shown (2.4): unknown members are kept as they came. */
+export interface Consumer {
+  names?: ConsumerName[];
+  ssn?: string;
+  /** YYYY-MM-DD */
+  dob?: string;
+  addresses?: ConsumerAddress[];
+  accounts?: ConsumerAccount[];
+  [unknown: string]: unknown;
+}
+
+/** One applicant's part of an answer: of a report (2.4), or of FAILSAFE's `consumers[]` (2.8). */
+export interface ResponseEntry {
+  applicantId?: string;
+  consumerId?: string;
+  consumer?: Consumer;
+  returnCode?: string;
+  reportReferenceNumber?: string;
+  customerTraceNumber?: string;
+  productCode?: string;
+  customerId?: string;
+  softwareProviderId?: string;
+  softwareProviderVersion?: string;
+  userId?: string;
+  [unknown: string]: unknown;
+}
+
+/** Any product's answer in one shape: entries are always in `applicants`, whatever the gateway called them. */
+export interface GatewayResponse {
+  returnCode?: string;
+  reportReferenceNumber?: string;
+  /** DESIGN section 11. */
+  returnReasonCode?: string;
+  returnReasonDesc?: string;
+  errorMessage?: string;
+  applicants: ResponseEntry[];
+  [unknown: string]: unknown;
+}
+
+export type RefKind = 'name' | 'address' | 'ssn' | 'dob' | 'phone' | 'relatedAddress';
+
+/**
+ * Where the entries of each kind may be. The sample shows `names` alone (2.5); the other lists are named after what
+ * the interface calls their fields, with the plural that the provider's lists have.
+ */
+const LISTS: Record<RefKind, readonly string[]> = {
+  name: ['names'],
+  address: ['addresses'],
+  ssn: ['ssns', 'ssn'],
+  dob: ['dobs', 'dob'],
+  phone: ['phones'],
+  relatedAddress: ['relatedAddresses', 'addresses'],
+};
+
+/**
+ * The identification entry that a REFUPD cross-reference points to (2.5).
+ *
+ * `undefined` for 0, which means "none" by our decision (the interface does not say; its sample uses 0 for phone and
+ * related address), for a `refId` that no entry has, and for one that several entries of a list have.
+ */
+export function resolveRefId(
+  consumer: Consumer,
+  kind: RefKind,
+  refId: number | undefined,
+): Record<string, unknown> | undefined {
+  if (refId === undefined || refId === 0) return undefined;
+  for (const name of LISTS[kind]) {
+    const list = Object.hasOwn(consumer, name) ? consumer[name] : undefined;
+    if (!Array.isArray(list)) continue;
+    const found = list.filter((entry) => typeof entry === 'object' && entry !== null && entry.refId === refId);
+    if (found.length === 1) return found[0];
+    if (found.length > 1) return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import type { ProductCode } from '../model/products.ts';
+import type { ReportOutcome } from '../model/shapes.ts';
+import type { GatewayProfile } from './profile.ts';
+
+/**
+ * Interface 2.4 and 2.8 show `Record` and `No Record`. `Suppress` and `Exempt` are known from elsewhere (DESIGN
+ * section 11): an answer without a report. `Error` is known too and in no table, so that a person decides.
+ */
+const REPORT_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
+  ['Record', 'record'],
+  ['No Record', 'noRecord'],
+  ['Suppress', 'noReport'],
+  ['Exempt', 'noReport'],
+]);
+
+const FAILSAFE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
+  ['Record', 'record'],
+  ['No Record', 'noRecord'],
+]);
+
+/** Interface 2.7 shows `Record` alone, and only that means posted (DESIGN section 4). */
+const SECOND_USE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([['Record', 'record']]);
+
+/** What a `returnCode` means for a product, the profile's own table first; `undefined` where neither knows it. */
+export function outcomeOf(
+  returnCode: string,
+  product: ProductCode,
+  profile: Pick<GatewayProfile, 'returnCodes'>,
+): ReportOutcome | undefined {
+  const own = profile.returnCodes[product] ?? {};
+  const outcome = Object.hasOwn(own, returnCode) ? own[returnCode] : builtIn(product).get(returnCode);
+  // A share is posted or a person decides: no setting may turn it into "no record".
+  return product === 'SECONDUSE' && outcome !== 'record' ? undefined : outcome;
+}
+
+function builtIn(product: ProductCode): ReadonlyMap<string, ReportOutcome> {
+  if (product === 'SECONDUSE') return SECOND_USE_CODES;
+  return product === 'FAILSAFE' ? FAILSAFE_CODES : REPORT_CODES;
+}

@@ -1,0 +1,65 @@
+import type { Dispatcher } from 'undici';
+import { tokenUrl } from './addresses.ts';
+import { bodyText } from './body-text.ts';
+import { GatewayError } from './errors.ts';
+import { type ExchangeOutcome, exchange } from './exchange.ts';
+import type { Credentials, GatewayProfile } from './profile.ts';
+import { type TokenRequest, tokenRequestSchema } from './request-schemas.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { readTokenResponse, type TokenResponse } from './token-response.ts';
+
+/** A token response is one JWT and three short fields (interface 2.2). */
+export const MAX_TOKEN_RESPONSE_BYTES = 64 * 1024;
+
+/**
+ * One request to the token service (interface 4.1), never redirected and never retried here.
+ *
+ * Throws `GatewayError`: `TokenUnavailable` where trying again may help, `CredentialsRefused` where it will not.
+ */
+export async function requestToken(
+  dispatcher: Dispatcher,
+  profile: GatewayProfile,
+  credentials: Credentials,
+): Promise<TokenResponse> {
+  const body = tokenRequestSchema.safeParse({
+    audience: profile.audience,
+    grant_type: 'client_credentials',
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+  } satisfies TokenRequest);
+  // An empty id or secret is refused here as the service would refuse it; zod's error is dropped.
+  if (!body.success) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
+  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
+  const outcome = await exchange({
+    dispatcher,
+    url: tokenUrl(profile),
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
+    body: JSON.stringify(body.data),
+    // Twice: one connection attempt before ours in the queue, and ours.
+    sendBy: performance.now() + 2 * connectTimeoutMs,
+    answerWithinMs: headersTimeoutMs + bodyTimeoutMs,
+  });
+  return readOutcome(outcome);
+}
+
+async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
+  if (outcome.kind !== 'answered') throw new GatewayError('TokenUnavailable', { sent: 'nothing' });
+  const { status, headers, complete } = outcome;
+  const details = { httpStatus: status, sent: 'nothing' } as const;
+  // The response to a refusal is not shown (interface 5.7): the statuses are HTTP's own meaning.
+  if (status === 408 || status === 429 || status >= 500) {
+    const { 'retry-after': retryAfter, date } = headers;
+    const wait = { retryAfter: textOf(retryAfter), date: textOf(date) };
+    throw new GatewayError('TokenUnavailable', { ...details, retryAfterMs: retryAfterMs(wait, Date.now()) });
+  }
+  if (status >= 300) throw new GatewayError('CredentialsRefused', details);
+  if (!complete) throw new GatewayError('TokenUnavailable', details);
+  const text = await bodyText(outcome.body, headers['content-encoding'], MAX_TOKEN_RESPONSE_BYTES);
+  const token = text === null ? null : readTokenResponse(text);
+  if (!token) throw new GatewayError('CredentialsRefused', details);
+  return token;
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
+}

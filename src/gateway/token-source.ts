@@ -1,0 +1,210 @@
+/**
+ * Access tokens, in memory and per process: one per (token address, audience, client id), fetched once however many
+ * ask, renewed before it ends. DESIGN section 4, "Token"; interface 5.
+ */
+import type { Agent } from 'undici';
+import { tokenUrl } from './addresses.ts';
+import { createConnections } from './connections.ts';
+import { GatewayError } from './errors.ts';
+import type { Credentials, CredentialsSource, GatewayProfile } from './profile.ts';
+import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from './token-request.ts';
+import type { TokenResponse } from './token-response.ts';
+
+export interface AccessToken {
+  accessToken: string;
+  /** When its fetch began, RFC 3339: what was revoked before then is not this token. */
+  fetchedAt: string;
+  /** RFC 3339. */
+  expiresAt: string;
+}
+
+export interface TokenSourceOptions {
+  /** Milliseconds since the epoch; tests let time pass by it. */
+  now?: () => number;
+  /** 0 to 1, so that the workers of a fleet do not renew in the same second. */
+  random?: () => number;
+}
+
+interface CachedToken extends AccessToken {
+  renewAtMs: number;
+  expiresAtMs: number;
+}
+
+interface Fetch {
+  startedAtMs: number;
+  token: Promise<CachedToken>;
+}
+
+/**
+ * One cache slot. A fetch belongs to the generation that it began in; when the slot moves on (a token was refused, or
+ * somebody needs one fetched later), the fetch still answers those who wait for it and changes nothing here.
+ */
+interface Slot {
+  generation: number;
+  token?: CachedToken | undefined;
+  fetch?: Fetch | undefined;
+}
+
+/** A request in flight outlives its token by less than this; and never more than a tenth of a short token's life. */
+const RENEWAL_MARGIN_MS = 5 * 60_000;
+/** While the token service is down, a token that is still good is used, and renewal is tried this seldom. */
+const RENEWAL_RETRY_MS = 10_000;
+
+export class TokenSource {
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #slots = new Map<string, Slot>();
+  readonly #agents = new Map<string, Agent>();
+  /** The client id that a source last gave: part of the key, and not worth reading a file for at every request. */
+  readonly #clientIds = new WeakMap<CredentialsSource, string>();
+
+  constructor(options: TokenSourceOptions = {}) {
+    this.#now = options.now ?? Date.now;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /**
+   * A token that is good now.
+   *
+   * @param options.fetchedAfter RFC 3339: a token whose fetch began before then is not good enough
+   * @param options.signal ends this caller's waiting with the signal's own reason; a fetch that others share goes on
+   * @throws GatewayError `TokenUnavailable` (perhaps with `retryAfterMs`) or `CredentialsRefused`
+   */
+  async get(
+    profile: GatewayProfile,
+    options: { fetchedAfter?: string | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<AccessToken> {
+    options.signal?.throwIfAborted();
+    const afterMs = options.fetchedAfter === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.fetchedAfter);
+    return unlessAborted(this.#get(profile, afterMs), options.signal);
+  }
+
+  /** Drops a token that the gateway refused; one that has been replaced already is left alone. */
+  invalidate(profile: GatewayProfile, accessToken: string): void {
+    const clientId = this.#clientIds.get(profile.credentials);
+    const slot = clientId === undefined ? undefined : this.#slots.get(keyOf(profile, clientId));
+    if (slot?.token?.accessToken !== accessToken) return;
+    slot.generation += 1;
+    slot.token = undefined;
+    slot.fetch = undefined;
+  }
+
+  async close(): Promise<void> {
+    const agents = [...this.#agents.values()];
+    this.#agents.clear();
+    this.#slots.clear();
+    await Promise.all(agents.map((agent) => agent.close()));
+  }
+
+  async #get(profile: GatewayProfile, afterMs: number): Promise<AccessToken> {
+    const known = this.#clientIds.get(profile.credentials) ?? (await this.#readCredentials(profile)).clientId;
+    const slot = this.#slotOf(keyOf(profile, known));
+    const nowMs = this.#now();
+    const cached = slot.token;
+    const good = cached && cached.expiresAtMs > nowMs && Date.parse(cached.fetchedAt) > afterMs ? cached : undefined;
+    if (good && nowMs < good.renewAtMs) return published(good);
+    try {
+      return published(await this.#fetchOnce(slot, profile, afterMs));
+    } catch (error) {
+      if (!good || !(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
+      good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;
+      return published(good);
+    }
+  }
+
+  #fetchOnce(slot: Slot, profile: GatewayProfile, afterMs: number): Promise<CachedToken> {
+    if (slot.fetch && slot.fetch.startedAtMs > afterMs) return slot.fetch.token;
+    slot.generation += 1;
+    const generation = slot.generation;
+    const startedAtMs = this.#now();
+    const token = this.#fetch(profile, startedAtMs).then(
+      ({ token: fetched, clientId }) => {
+        this.#keep(slot, generation, keyOf(profile, clientId), fetched);
+        return fetched;
+      },
+      (error: unknown) => {
+        if (slot.generation === generation) slot.fetch = undefined;
+        throw error;
+      },
+    );
+    slot.fetch = { startedAtMs, token };
+    return token;
+  }
+
+  #keep(slot: Slot, generation: number, key: string, token: CachedToken): void {
+    if (slot.generation !== generation) return;
+    slot.fetch = undefined;
+    // A client id that changed since the slot was made has a slot of its own.
+    const owner = this.#slotOf(key);
+    owner.token = token;
+    if (owner !== slot) owner.generation += 1;
+  }
+
+  async #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
+    // Read anew for each fetch, so that a rotated secret is seen after a refusal.
+    const credentials = await this.#readCredentials(profile);
+    const response = await requestToken(this.#agentOf(profile), profile, credentials);
+    return { token: this.#cached(response, startedAtMs), clientId: credentials.clientId };
+  }
+
+  /** A source that cannot be read is one without good credentials; its own error may quote paths or contents. */
+  async #readCredentials(profile: GatewayProfile): Promise<Credentials> {
+    try {
+      const credentials = await profile.credentials.read();
+      this.#clientIds.set(profile.credentials, credentials.clientId);
+      return credentials;
+    } catch {
+      throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
+    }
+  }
+
+  #cached({ accessToken, expiresInS }: TokenResponse, startedAtMs: number): CachedToken {
+    const lifeMs = expiresInS * 1000;
+    const marginMs = Math.min(RENEWAL_MARGIN_MS, lifeMs / 10);
+    const expiresAtMs = startedAtMs + lifeMs;
+    return {
+      accessToken,
+      fetchedAt: new Date(startedAtMs).toISOString(),
+      expiresAt: new Date(expiresAtMs).toISOString(),
+      expiresAtMs,
+      // Between one and two margins before the end.
+      renewAtMs: expiresAtMs - marginMs * (1 + this.#random()),
+    };
+  }
+
+  #slotOf(key: string): Slot {
+    const slot = this.#slots.get(key) ?? { generation: 0 };
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  #agentOf(profile: GatewayProfile): Agent {
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
+    const key = JSON.stringify([
+      tokenUrl(profile).origin,
+      profile.caCertificate ?? '',
+      [connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs],
+    ]);
+    const agent = this.#agents.get(key) ?? createConnections(profile, MAX_TOKEN_RESPONSE_BYTES);
+    this.#agents.set(key, agent);
+    return agent;
+  }
+}
+
+/** Keyed by more than the profile's name: a cache without a key hands one caller another's token (STYLE fact 8). */
+function keyOf(profile: GatewayProfile, clientId: string): string {
+  return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
+}
+
+function published({ accessToken, fetchedAt, expiresAt }: CachedToken): AccessToken {
+  return { accessToken, fetchedAt, expiresAt };
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,148 @@
+/**
+ * Fence 1 (DESIGN section 4): who may send. The claim table as an ordered list of rules, each of which forbids;
+ * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
+ * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
+ */
+import type { Answer, AttemptState } from '../model/inquiry.ts';
+
+/** One attempt as the ledger has it. */
+export interface KnownAttempt {
+  attempt: number;
+  /** As written; `standing` says what it means by now. */
+  state: AttemptState;
+  /** How long its answer may still come, by the database's clock; zero or less when that time is over. */
+  answerInMs: number;
+  /** Of the answer that came, where one did. */
+  answerKind?: Answer['kind'];
+}
+
+/** A decision on the inquiry that the ledger has. */
+export interface KnownDecision {
+  decisionId: string;
+  action: 'resend' | 'accept' | 'amend' | 'abandon';
+  attempt: number;
+  /** With a `resend` of a claimed attempt: the one attempt that it permits. Unspent until that attempt is there. */
+  permitsAttempt?: number;
+}
+
+/** Everything the ledger knows of one trace number, read under the lock that the outcome is written under. */
+export interface KnownInquiry {
+  ledgerId: string;
+  /** `null` until something was claimed: a decision may come before any claim. */
+  digest: string | null;
+  abandoned: boolean;
+  /** In ascending order. */
+  attempts: readonly KnownAttempt[];
+  decisions: readonly KnownDecision[];
+}
+
+/** What is claimed: attempt n of a request with this digest, by a run that started with this ledger. */
+export interface ClaimFacts {
+  ledgerId: string;
+  digest: string;
+  attempt: number;
+}
+
+export type ClaimDecision =
+  /** Write the row as `sending`; `permittedBy` is the decision that this spends. */
+  | { kind: 'claim'; attempt: number; permittedBy?: string }
+  /** Send nothing; answer how the latest attempt stands. */
+  | { kind: 'latest' }
+  | { kind: 'requestDiffers' }
+  | { kind: 'ledgerChanged' };
+
+export interface ClaimRule {
+  name: string;
+  /** What follows where the rule applies, `null` where it does not. */
+  forbids(known: KnownInquiry, claim: ClaimFacts): Exclude<ClaimDecision, { kind: 'claim' }> | null;
+}
+
+/** States that only a person's decision leads out of. */
+const HELD_STATES: readonly AttemptState[] = ['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'];
+/** States that already are the inquiry's outcome. */
+const SETTLED_STATES: readonly AttemptState[] = ['answered', 'accepted', 'abandoned'];
+
+/** The order matters: whose request and whose ledger this is comes before anything is said about an attempt. */
+export const CLAIM_RULES: readonly ClaimRule[] = [
+  {
+    name: 'anotherLedger',
+    forbids: (known, claim) => (known.ledgerId === claim.ledgerId ? null : { kind: 'ledgerChanged' }),
+  },
+  {
+    name: 'anotherRequest',
+    forbids: (known, claim) =>
+      known.digest === null || known.digest === claim.digest ? null : { kind: 'requestDiffers' },
+  },
+  {
+    name: 'abandoned',
+    forbids: (known) => (known.abandoned ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'previousMissing',
+    forbids: (known, claim) =>
+      claim.attempt === 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' },
+  },
+  {
+    name: 'madeAlready',
+    forbids: (known, claim) => ((latestOf(known)?.attempt ?? 0) >= claim.attempt ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'inFlight',
+    forbids: (known) => (latestStanding(known) === 'sending' ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'settled',
+    forbids: (known) => (isOneOf(SETTLED_STATES, latestStanding(known)) ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'needsDecision',
+    forbids: (known, claim) =>
+      isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
+  },
+];
+
+/** What becomes of a claim. `rules` is there to be thinned out by tests that show what each rule is for. */
+export function decideClaim(
+  known: KnownInquiry,
+  claim: ClaimFacts,
+  rules: readonly ClaimRule[] = CLAIM_RULES,
+): ClaimDecision {
+  for (const rule of rules) {
+    const verdict = rule.forbids(known, claim);
+    if (verdict) return verdict;
+  }
+  const permit = permitFor(known, claim.attempt);
+  return { kind: 'claim', attempt: claim.attempt, ...(permit ? { permittedBy: permit.decisionId } : {}) };
+}
+
+/** What an attempt means by now: a `sending` whose time is over is `unknown`. */
+export function standing(attempt: KnownAttempt): AttemptState {
+  return isOverdue(attempt) ? 'unknown' : attempt.state;
+}
+
+/** Written as `sending`, although its answer can no longer come in time. */
+export function isOverdue(attempt: KnownAttempt): boolean {
+  return attempt.state === 'sending' && attempt.answerInMs <= 0;
+}
+
+export function latestOf(known: KnownInquiry): KnownAttempt | undefined {
+  return known.attempts.at(-1);
+}
+
+export function attemptOf(known: KnownInquiry, attempt: number): KnownAttempt | undefined {
+  return known.attempts.find((candidate) => candidate.attempt === attempt);
+}
+
+/** The resend that permits exactly this attempt, spent or not. */
+export function permitFor(known: KnownInquiry, attempt: number): KnownDecision | undefined {
+  return known.decisions.find((decision) => decision.permitsAttempt === attempt);
+}
+
+function latestStanding(known: KnownInquiry): AttemptState | undefined {
+  const latest = latestOf(known);
+  return latest && standing(latest);
+}
+
+function isOneOf(states: readonly AttemptState[], state: AttemptState | undefined): boolean {
+  return state !== undefined && states.includes(state);
+}

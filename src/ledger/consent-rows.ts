@@ -1,0 +1,129 @@
+/** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
+
+import { insertRow, type Writing } from './inquiry-writes.ts';
+import type { ConsentRecord } from './port.ts';
+
+/** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
+export async function insertConsents({ session, dialect }: Writing, consents: readonly ConsentRecord[]): Promise<void> {
+  for (const consent of consents) {
+    await insertRow(
+      session,
+      'consents',
+      {
+        journey_id: consent.journeyId,
+        share_id: consent.shareId,
+        applicant_id: consent.applicantId,
+        consent_id: consent.consentId,
+        decision: consent.decision,
+        decided_at: consent.decidedAt,
+        end_user_code: consent.secondaryUser.endUserCode,
+        end_user: consent.secondaryUser.endUser,
+        evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+        received_at: consent.receivedAt,
+      },
+      { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+}
+
+/** Which grants permitted this attempt. */
+export async function linkConsents(
+  { session }: Writing,
+  attempt: { customerTraceNumber: string; attempt: number },
+  grants: readonly ConsentRecord[],
+): Promise<void> {
+  for (const grant of grants) {
+    await insertRow(
+      session,
+      'attempt_consents',
+      {
+        customer_trace_number: attempt.customerTraceNumber,
+        attempt: attempt.attempt,
+        journey_id: grant.journeyId,
+        share_id: grant.shareId,
+        applicant_id: grant.applicantId,
+        consent_id: grant.consentId,
+      },
+      { onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+}
+
+interface ShareRow {
+  customer_trace_number: string;
+  attempt: number;
+  state: string;
+  outcome: string | null;
+  answer_kind: string | null;
+  end_user_code: string | null;
+  end_user: string | null;
+}
+
+interface LinkRow {
+  customer_trace_number: string;
+  attempt: number;
+  applicant_id: string;
+  consent_id: string;
+}
+
+/** Marks the shares that this consent no longer permits and that were, or may have been, posted; how many there are. */
+export async function flagShares({ session, dialect }: Writing, consent: ConsentRecord): Promise<number> {
+  // A grant takes nothing back.
+  if (consent.decision === 'granted') return 0;
+  const share = [consent.journeyId, consent.shareId];
+  const attempts = await session.rows<ShareRow>(
+    `SELECT a.customer_trace_number, a.attempt, a.state, a.outcome, a.answer_kind, i.end_user_code, i.end_user
+     FROM inquiries i JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+     WHERE i.product_code = 'SECONDUSE' AND i.caller_id = $1 AND i.share_id = $2`,
+    share,
+  );
+  const links = await session.rows<LinkRow>(
+    `SELECT customer_trace_number, attempt, applicant_id, consent_id FROM attempt_consents
+     WHERE journey_id = $1 AND share_id = $2`,
+    share,
+  );
+  const granted = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
+       AND decision = 'granted'`,
+    [...share, consent.applicantId, consent.consentId],
+  );
+  // A revocation with an unknown id revokes all of that applicant's grants (DESIGN section 5), as a denial does.
+  const meansAll = consent.decision === 'denied' || granted.length === 0;
+  const concerned = new Set(
+    attempts
+      .filter((row) => wasPosted(row) && isFor(row, consent) && isConcerned(row, links, consent, meansAll))
+      .map((row) => row.customer_trace_number),
+  );
+  for (const customerTraceNumber of concerned) {
+    await session.rows(
+      `UPDATE inquiries SET late_consent_at = coalesce(late_consent_at, ${dialect.now}) WHERE customer_trace_number = $1`,
+      [customerTraceNumber],
+    );
+  }
+  return concerned.size;
+}
+
+/** Or may have been: whoever took the consent back has a right to know. */
+function wasPosted({ state, outcome, answer_kind }: ShareRow): boolean {
+  if (state === 'sending' || state === 'unknown') return true;
+  // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
+  if (state === 'accepted') return outcome === 'record';
+  return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
+}
+
+/** Nothing that both sides name differs: a consent may name the secondary user by code, by name, or by both. */
+function isFor(row: ShareRow, { secondaryUser }: ConsentRecord): boolean {
+  const agrees = (ours: string | null, theirs: string | undefined) =>
+    ours === null || theirs === undefined || ours === theirs;
+  return agrees(row.end_user_code, secondaryUser.endUserCode) && agrees(row.end_user, secondaryUser.endUser);
+}
+
+function isConcerned(row: ShareRow, links: readonly LinkRow[], consent: ConsentRecord, meansAll: boolean): boolean {
+  return links.some(
+    (link) =>
+      link.customer_trace_number === row.customer_trace_number &&
+      link.attempt === row.attempt &&
+      link.applicant_id === consent.applicantId &&
+      (meansAll || link.consent_id === consent.consentId),
+  );
+}

@@ -1,0 +1,67 @@
+/** What a person's decision may still do, given what the ledger knows by now. Pure; DESIGN section 4, fence 1. */
+import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { attemptOf, type KnownAttempt, type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
+import type { DecisionRecord } from './port.ts';
+
+export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
+
+export type DecisionEffect =
+  /** It stands already: write nothing. */
+  | { kind: 'repeated' }
+  /** Write it down; the inquiry stays as it is. */
+  | { kind: 'keep' }
+  /** Write it down, and that it permits this one attempt. */
+  | { kind: 'permit'; attempt: number }
+  /** Write it down, and its answer as what came of the attempt. */
+  | { kind: 'accept' }
+  /** Write it down, and close the inquiry for good. */
+  | { kind: 'abandon' }
+  /** Something else stands: write nothing. */
+  | { kind: 'overtaken' };
+
+const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
+
+export function decideDecision(known: KnownInquiry, decision: DecisionFacts): DecisionEffect {
+  const same = known.decisions.find((candidate) => candidate.decisionId === decision.decisionId);
+  if (same) {
+    // An id used again for something else decided nothing: to say "recorded" would be a lie.
+    const isRepeated = same.action === decision.action && same.attempt === decision.attempt;
+    return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
+  }
+  if (decision.action === 'amend') return { kind: 'keep' };
+  // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
+  if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
+  if (decision.action === 'resend' && judgesNoClaim(known, decision)) return { kind: 'keep' };
+  return stands(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+}
+
+/** The hold came before the attempt was claimed: to resend means to go on, and the claim decides as ever. */
+function judgesNoClaim(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
+  if (failureType !== undefined && ATTEMPT_STATE_OF_FAILURE[failureType] === null) return true;
+  return !attemptOf(known, attempt);
+}
+
+/** Whether what the decision judges is still as the person saw it: no answer, decision or attempt came since. */
+function stands(known: KnownInquiry, decision: DecisionFacts): boolean {
+  if (known.abandoned) return false;
+  const latest = latestOf(known);
+  if (!latest) return true;
+  if (latest.attempt > decision.attempt || isSettled(latest)) return false;
+  // Its answer may still come: there is nothing to judge yet.
+  return standing(latest) !== 'sending';
+}
+
+function effectOf(known: KnownInquiry, { action, attempt }: DecisionFacts): DecisionEffect {
+  if (action === 'abandon') return { kind: 'abandon' };
+  const judged = attemptOf(known, attempt);
+  if (!judged) return OVERTAKEN;
+  const state = standing(judged);
+  if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
+  // One resend for each attempt, first wins, spent or not. What was answered was posted: never sent again.
+  if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
+  return { kind: 'permit', attempt: attempt + 1 };
+}
+
+function isSettled(attempt: KnownAttempt): boolean {
+  return attempt.state === 'accepted' || (attempt.state === 'answered' && attempt.answerKind === 'outcome');
+}

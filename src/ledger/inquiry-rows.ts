@@ -1,0 +1,281 @@
+/** Rows of `inquiries`, `attempts` and `decisions`: how they are read, and what they mean. */
+
+import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { Environment, ProductCode } from '../model/products.ts';
+import type { ReportOutcome } from '../model/shapes.ts';
+import type { LedgerCipher } from '../protection/sealing.ts';
+import { type KnownInquiry, latestOf, standing } from './claim.ts';
+import type { DecisionRecord, InquiryView } from './port.ts';
+import type { SqlDialect, SqlSession } from './sql-session.ts';
+
+export interface InquiryRow {
+  customer_trace_number: string;
+  environment: Environment;
+  profile: string;
+  customer_id: string;
+  workflow_type: string;
+  caller_id: string;
+  product_code: ProductCode;
+  share_id: string | null;
+  ordinal: number;
+  end_user_code: string | null;
+  end_user: string | null;
+  permissible_purpose_code: string | null;
+  amends: string | null;
+  digest: string | null;
+  created_at: number;
+  workflow_id: string | null;
+  run_id: string | null;
+  abandoned_at: number | null;
+  late_answer_at: number | null;
+  late_consent_at: number | null;
+}
+
+export interface AttemptRow {
+  customer_trace_number: string;
+  attempt: number;
+  state: AttemptState;
+  claimed_at: number;
+  answer_by: number;
+  run_id: string;
+  requested_at: number | null;
+  http_status: number | null;
+  failure_type: FailureType | null;
+  retry_after_ms: number | null;
+  answer_kind: Answer['kind'] | null;
+  outcome: ReportOutcome | null;
+  answer: Uint8Array | null;
+  accepted_answer: Uint8Array | null;
+  late_at: number | null;
+  late_state: AttemptState | null;
+}
+
+export interface DecisionRow {
+  customer_trace_number: string;
+  decision_id: string;
+  attempt: number;
+  action: HoldAction;
+  decided_by: string;
+  reason: string;
+  provider_said: DecisionRecord['providerSaid'];
+  failure_type: FailureType | null;
+  answer: Uint8Array | null;
+  decided_at: string;
+  permits_attempt: number | null;
+}
+
+/** Everything about one trace number, at one instant of the database's clock. */
+export interface InquiryState {
+  known: KnownInquiry;
+  inquiry: InquiryRow | null;
+  attempts: AttemptRow[];
+  nowMs: number;
+}
+
+/** Reads it; whoever means to write has locked the row before, so that it stays true until the commit. */
+export async function readState(
+  session: SqlSession,
+  dialect: SqlDialect,
+  customerTraceNumber: string,
+): Promise<InquiryState> {
+  const [row] = await session.rows<
+    { ledger_id: string; now: number; attempts: number; decisions: number } & InquiryRow
+  >(
+    `SELECT i.*, l.ledger_id, ${dialect.now} AS now,
+       (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
+       (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
+     FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
+    [customerTraceNumber],
+  );
+  if (!row) throw new Error('a ledger without identity');
+  const attempts =
+    row.attempts === 0
+      ? []
+      : await session.rows<AttemptRow>('SELECT * FROM attempts WHERE customer_trace_number = $1 ORDER BY attempt', [
+          customerTraceNumber,
+        ]);
+  const decisions =
+    row.decisions === 0
+      ? []
+      : await session.rows<DecisionRow>('SELECT * FROM decisions WHERE customer_trace_number = $1', [
+          customerTraceNumber,
+        ]);
+  const inquiry = row.customer_trace_number === null ? null : row;
+  return { known: knownOf(row.ledger_id, inquiry, attempts, decisions, row.now), inquiry, attempts, nowMs: row.now };
+}
+
+function knownOf(
+  ledgerId: string,
+  inquiry: InquiryRow | null,
+  attempts: readonly AttemptRow[],
+  decisions: readonly DecisionRow[],
+  nowMs: number,
+): KnownInquiry {
+  return {
+    ledgerId,
+    digest: inquiry?.digest ?? null,
+    abandoned: (inquiry?.abandoned_at ?? null) !== null,
+    attempts: attempts.map((row) => ({
+      attempt: row.attempt,
+      state: row.state,
+      answerInMs: row.answer_by - nowMs,
+      ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
+    })),
+    decisions: decisions.map((row) => ({
+      decisionId: row.decision_id,
+      action: row.action,
+      attempt: row.attempt,
+      ...(row.permits_attempt === null ? {} : { permitsAttempt: row.permits_attempt }),
+    })),
+  };
+}
+
+/**
+ * How the inquiry stands: its latest attempt, or that it was abandoned. `null` where nothing was claimed or abandoned.
+ * What was abandoned before any claim shows attempt 0.
+ */
+export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
+  const row = state.attempts.at(-1);
+  if (state.inquiry && state.known.abandoned) {
+    return {
+      attempt: row?.attempt ?? 0,
+      state: 'abandoned',
+      claimedAt: instant(row?.claimed_at ?? state.inquiry.created_at),
+    };
+  }
+  return row ? attemptView(row, state.nowMs, cipher) : null;
+}
+
+/** As `latestView`, where there must be something to show: what was never claimed was not sent. */
+export function standingView(state: InquiryState, cipher: LedgerCipher): AttemptView {
+  const claimedAt = instant(state.inquiry?.created_at ?? state.nowMs);
+  return latestView(state, cipher) ?? { attempt: 0, state: 'notSent', claimedAt };
+}
+
+export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
+  const answerInMs = row.answer_by - nowMs;
+  const state = standing({ attempt: row.attempt, state: row.state, answerInMs });
+  const failureType = row.failure_type ?? (state === 'unknown' ? 'OutcomeUnknown' : null);
+  const sealed = row.accepted_answer ?? row.answer;
+  const column = row.accepted_answer ? 'accepted_answer' : 'answer';
+  return {
+    attempt: row.attempt,
+    state,
+    claimedAt: instant(row.claimed_at),
+    runId: row.run_id,
+    ...(state === 'sending' ? { waitMs: answerInMs } : {}),
+    ...(failureType === null || row.accepted_answer ? {} : { failureType }),
+    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+    ...(row.retry_after_ms === null ? {} : { retryAfterMs: row.retry_after_ms }),
+    ...(sealed ? { answer: openAnswer(cipher, sealed, row, column) } : {}),
+  };
+}
+
+/** Whether the latest attempt is written as `sending` although its time is over. */
+export function latestIsOverdue({ known }: InquiryState): boolean {
+  const latest = latestOf(known);
+  return latest !== undefined && latest.state === 'sending' && standing(latest) === 'unknown';
+}
+
+export function sealAnswer(
+  cipher: LedgerCipher,
+  answer: Answer | undefined,
+  row: { customer_trace_number: string; attempt: number },
+  column: string,
+): Uint8Array | null {
+  return answer ? cipher.sealValue(answer, column, row.customer_trace_number, String(row.attempt)) : null;
+}
+
+export function openAnswer(
+  cipher: LedgerCipher,
+  sealed: Uint8Array,
+  row: { customer_trace_number: string; attempt: number },
+  column: string,
+): Answer {
+  return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
+}
+
+/** Where a decision's own answer is sealed to: its id, beside trace number and attempt. */
+export function decisionColumn(decisionId: string): string {
+  return `decision ${decisionId}`;
+}
+
+/** All inquiries of one caller's id with their attempts and decisions, oldest first. */
+export async function readInquiries(
+  session: SqlSession,
+  dialect: SqlDialect,
+  callerId: string,
+  cipher: LedgerCipher,
+): Promise<InquiryView[]> {
+  const mine = 'customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE caller_id = $1)';
+  const inquiries = await session.rows<InquiryRow & { now: number }>(
+    `SELECT i.*, ${dialect.now} AS now FROM inquiries i WHERE caller_id = $1
+     ORDER BY created_at, ordinal, customer_trace_number`,
+    [callerId],
+  );
+  const attempts = await session.rows<AttemptRow>(`SELECT * FROM attempts WHERE ${mine} ORDER BY attempt`, [callerId]);
+  const decisions = await session.rows<DecisionRow>(`SELECT * FROM decisions WHERE ${mine} ORDER BY recorded_at`, [
+    callerId,
+  ]);
+  return inquiries.map((row) => {
+    const own = attempts.filter((attempt) => attempt.customer_trace_number === row.customer_trace_number);
+    const [first] = own;
+    return {
+      ...inquiryView(row),
+      ...(first ? { firstClaimedAt: instant(first.claimed_at) } : {}),
+      attempts: own.map((attempt) => ({
+        ...attemptView(attempt, row.now, cipher),
+        ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
+        ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
+      })),
+      decisions: decisions
+        .filter((decision) => decision.customer_trace_number === row.customer_trace_number)
+        .map((decision) => decisionView(decision, cipher)),
+    };
+  });
+}
+
+function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
+  return {
+    customerTraceNumber: row.customer_trace_number,
+    environment: row.environment,
+    profile: row.profile,
+    customerId: row.customer_id,
+    workflowType: row.workflow_type,
+    callerId: row.caller_id,
+    productCode: row.product_code,
+    ordinal: row.ordinal,
+    createdAt: instant(row.created_at),
+    ...(row.share_id === null ? {} : { shareId: row.share_id }),
+    ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
+    ...(row.end_user === null ? {} : { endUser: row.end_user }),
+    ...(row.permissible_purpose_code === null ? {} : { permissiblePurposeCode: row.permissible_purpose_code }),
+    ...(row.amends === null ? {} : { amends: row.amends }),
+    ...(row.workflow_id === null ? {} : { workflowId: row.workflow_id }),
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),
+    ...(row.late_answer_at === null ? {} : { lateAnswerAt: instant(row.late_answer_at) }),
+    ...(row.late_consent_at === null ? {} : { lateConsentAt: instant(row.late_consent_at) }),
+  };
+}
+
+function decisionView(row: DecisionRow, cipher: LedgerCipher): DecisionRecord {
+  return {
+    decisionId: row.decision_id,
+    customerTraceNumber: row.customer_trace_number,
+    attempt: row.attempt,
+    action: row.action,
+    by: row.decided_by,
+    reason: row.reason,
+    providerSaid: row.provider_said,
+    decidedAt: row.decided_at,
+    ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
+    ...(row.answer ? { answer: openAnswer(cipher, row.answer, row, decisionColumn(row.decision_id)) } : {}),
+  };
+}
+
+/** RFC 3339 in UTC. */
+export function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,244 @@
+/** The statements that change `inquiries`, `attempts` and `decisions`. Each is part of a transaction of the ledger. */
+import type { Answer, InquiryDescription } from '../model/inquiry.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import type { LedgerCipher } from '../protection/sealing.ts';
+import { decisionColumn, sealAnswer } from './inquiry-rows.ts';
+import type { ClaimRequest, DecisionRecord, OutcomeRecord } from './port.ts';
+import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
+
+/** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
+export interface Writing {
+  session: SqlSession;
+  dialect: SqlDialect;
+  cipher: LedgerCipher;
+}
+
+/**
+ * Inserts a row of named columns; `sql` holds those whose value is an expression and not a parameter. Returns the
+ * column named by `returning` of the row that was inserted, if one was.
+ */
+export async function insertRow(
+  session: SqlSession,
+  table: string,
+  columns: Record<string, SqlValue | undefined>,
+  {
+    sql = {},
+    onConflict = '',
+    returning = '1',
+  }: { sql?: Record<string, string>; onConflict?: string; returning?: string },
+): Promise<unknown> {
+  const names = [...Object.keys(columns), ...Object.keys(sql)];
+  const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
+  const [row] = await session.rows<{ returned: unknown }>(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning} AS returned`,
+    Object.values(columns),
+  );
+  return row?.returned;
+}
+
+/** Makes the inquiry's row where there is none, with the digest if it is made by a claim; says whether it did. */
+export async function insertInquiry(
+  { session, dialect }: Writing,
+  inquiry: InquiryDescription,
+  claim?: Pick<ClaimRequest, 'digest' | 'run'>,
+): Promise<boolean> {
+  const inserted = await insertRow(
+    session,
+    'inquiries',
+    {
+      customer_trace_number: inquiry.customerTraceNumber,
+      environment: inquiry.environment,
+      profile: inquiry.profile,
+      customer_id: inquiry.customerId,
+      workflow_type: inquiry.workflowType,
+      caller_id: inquiry.callerId,
+      product_code: inquiry.productCode,
+      share_id: inquiry.shareId,
+      ordinal: inquiry.ordinal,
+      end_user_code: inquiry.endUserCode,
+      end_user: inquiry.endUser,
+      permissible_purpose_code: inquiry.permissiblePurposeCode,
+      amends: inquiry.amends,
+      digest: claim?.digest,
+      workflow_id: claim?.run.workflowId,
+      run_id: claim?.run.runId,
+    },
+    {
+      sql: { created_at: dialect.now },
+      onConflict: 'ON CONFLICT (customer_trace_number) DO NOTHING',
+    },
+  );
+  return inserted !== undefined;
+}
+
+/** Keeps every other writer of this inquiry out until the transaction ends. */
+export async function lockInquiry({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
+    customerTraceNumber,
+  ]);
+}
+
+/** The claim itself: INSERT or lose. Returns when it was made, by the database's clock, in milliseconds. */
+export async function insertAttempt(
+  { session, dialect }: Writing,
+  request: ClaimRequest,
+  permittedBy: string | undefined,
+): Promise<number> {
+  const claimedAt = await insertRow(
+    session,
+    'attempts',
+    {
+      customer_trace_number: request.inquiry.customerTraceNumber,
+      attempt: request.attempt,
+      state: 'sending',
+      workflow_id: request.run.workflowId,
+      run_id: request.run.runId,
+      permitted_by: permittedBy,
+    },
+    {
+      // Read by this very statement, after every lock was waited for: no claim looks older than it is.
+      sql: {
+        claimed_at: dialect.now,
+        send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
+        answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
+      },
+      returning: 'claimed_at',
+    },
+  );
+  return Number(claimedAt);
+}
+
+/** On a row that was there before: what a claim says about the inquiry as a whole. */
+export async function markClaimed({ session }: Writing, request: ClaimRequest): Promise<void> {
+  await session.rows(
+    'UPDATE inquiries SET digest = $2, workflow_id = $3, run_id = $4 WHERE customer_trace_number = $1',
+    [request.inquiry.customerTraceNumber, request.digest, request.run.workflowId, request.run.runId],
+  );
+}
+
+/** A `sending` whose time is over is written as what it is. */
+export async function markUnknown({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(
+    `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
+     WHERE customer_trace_number = $1 AND state = 'sending' AND answer_by <= ${dialect.now}`,
+    [customerTraceNumber],
+  );
+}
+
+/** Writes news as the attempt's outcome. */
+export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  const { kind, outcome, returnCode } = summaryOf(record.answer);
+  await session.rows(
+    `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
+       requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
+       recorded_at = ${dialect.now}
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      record.retryAfterMs,
+      instantMs(record.requestedAt),
+      kind,
+      outcome,
+      returnCode,
+      sealAnswer(cipher, record.answer, row, 'answer'),
+    ],
+  );
+}
+
+/** Writes news beside an attempt that was superseded, and marks the inquiry for attention. */
+export async function writeLate({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  await session.rows(
+    `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
+       late_requested_at = $6, late_outcome = $7, late_answer = $8
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      instantMs(record.requestedAt),
+      summaryOf(record.answer).outcome,
+      sealAnswer(cipher, record.answer, row, 'late_answer'),
+    ],
+  );
+  await session.rows(
+    `UPDATE inquiries SET late_answer_at = coalesce(late_answer_at, ${dialect.now}) WHERE customer_trace_number = $1`,
+    [record.customerTraceNumber],
+  );
+}
+
+export async function insertDecision(
+  { session, dialect, cipher }: Writing,
+  decision: DecisionRecord,
+  permitsAttempt: number | undefined,
+): Promise<void> {
+  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
+  await insertRow(
+    session,
+    'decisions',
+    {
+      ...row,
+      decision_id: decision.decisionId,
+      action: decision.action,
+      decided_by: decision.by,
+      reason: decision.reason,
+      provider_said: decision.providerSaid,
+      failure_type: decision.failureType,
+      answer: sealAnswer(cipher, decision.answer, row, decisionColumn(decision.decisionId)),
+      decided_at: decision.decidedAt,
+      permits_attempt: permitsAttempt,
+    },
+    { sql: { recorded_at: dialect.now } },
+  );
+}
+
+/** The answer that came, if one did, stays beside the one that was accepted. */
+export async function writeAccepted(
+  { session, cipher }: Writing,
+  decision: DecisionRecord,
+  answer: Answer,
+): Promise<void> {
+  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
+  await session.rows(
+    `UPDATE attempts SET state = 'accepted', accepted_by = $3, accepted_answer = $4, outcome = $5
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      row.customer_trace_number,
+      row.attempt,
+      decision.decisionId,
+      sealAnswer(cipher, answer, row, 'accepted_answer'),
+      summaryOf(answer).outcome,
+    ],
+  );
+}
+
+export async function writeAbandoned({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
+    customerTraceNumber,
+  ]);
+}
+
+function summaryOf(answer: Answer | undefined) {
+  return {
+    kind: answer?.kind,
+    outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
+    returnCode: answer?.returnCode,
+  };
+}
+
+function instantMs(text: string | undefined): number | null {
+  return text === undefined ? null : parseInstantMs(text);
+}
+
+/** Becomes part of a statement: nothing but a whole number of milliseconds may. */
+function wholeMs(ms: number): number {
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
+  return Math.ceil(ms);
+}

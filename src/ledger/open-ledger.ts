@@ -1,0 +1,162 @@
+/** Opens the ledger that a configuration names, or makes it where that is allowed. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../model/products.ts';
+import type { KeyWrapper, WrappedKey } from '../protection/key-ring.ts';
+import { LedgerCipher } from '../protection/sealing.ts';
+import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from './errors.ts';
+import { instant } from './inquiry-rows.ts';
+import type { Ledger } from './port.ts';
+import { openPostgres } from './postgres-engine.ts';
+import { migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
+import { SqlLedger } from './sql-ledger.ts';
+import type { SqlEngine, SqlSession } from './sql-session.ts';
+import { openSqlite } from './sqlite-engine.ts';
+
+export interface OpenLedgerOptions {
+  /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
+  url: string;
+  environment: Environment;
+  keyRing: KeyWrapper;
+  /** The one id that will do. */
+  expectedId?: string;
+  /** Make tables and identity where there are none, and bring older tables up to date: `setup`, and the sandbox. */
+  create?: boolean;
+}
+
+interface IdentityRow {
+  ledger_id: string;
+  environment: Environment;
+  created_at: number;
+  secret_key_id: string;
+  secret_wrapped: Uint8Array;
+}
+
+interface NewIdentity {
+  ledgerId: string;
+  secret: WrappedKey;
+}
+
+/**
+ * @throws LedgerNotFoundError where there is none and `create` is not set
+ * @throws LedgerChangedError where it belongs to another environment, or has another id than expected
+ * @throws LedgerSchemaError where its tables are newer than this code, or older and `create` is not set
+ * @throws LedgerUnavailableError where it does not answer
+ * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
+ */
+export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
+  const engine = await openEngine(options);
+  try {
+    if (options.create || options.environment === 'sandbox') await prepare(engine, options);
+    const { row, schemaVersion } = await readIdentity(engine);
+    const identity = {
+      ledgerId: row.ledger_id,
+      environment: row.environment,
+      createdAt: instant(row.created_at),
+      schemaVersion,
+    };
+    requireExpected(row, options);
+    const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
+    const secret = await options.keyRing.unwrap('ledger', wrapped, boundOf(row.ledger_id));
+    return new SqlLedger(engine, identity, new LedgerCipher(row.ledger_id, secret), options.keyRing);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+async function openEngine({ url, create = false }: OpenLedgerOptions): Promise<SqlEngine> {
+  try {
+    if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
+    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
+  } catch (error) {
+    throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
+  }
+  // Not the address itself: it may hold a password.
+  throw new TypeError('a ledger address must begin with file: or postgres://');
+}
+
+/** `file:ledger.db` and `file:./ledger.db` are relative to the working directory; `file:///…` is a proper URL. */
+function pathOf(url: string): string {
+  const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
+  if (path === '') throw new TypeError('a ledger address must name a file');
+  return resolve(path);
+}
+
+function notFound(what: string): LedgerNotFoundError {
+  return new LedgerNotFoundError(
+    `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
+      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not go on with a new one',
+  );
+}
+
+/** Brings the tables up to date and, with `create`, makes them. Any number of processes may do so at once. */
+async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
+  const version = await engine.read((session) => schemaVersionOf(session, engine.dialect));
+  if (version >= SCHEMA_VERSION || (version === 0 && !options.create)) return;
+  const identity = await newIdentity(options.keyRing);
+  await engine.write(async (session) => {
+    for (const statement of engine.dialect.migrationLock) await session.rows(statement);
+    // Read again, under the lock: another process may have been first.
+    const from = await schemaVersionOf(session, engine.dialect);
+    if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
+    await migrate(session, engine.dialect, from);
+    if (from === 0) await insertIdentity(session, engine, options.environment, identity);
+    return { keep: true, value: undefined };
+  });
+}
+
+async function newIdentity(keyRing: KeyWrapper): Promise<NewIdentity> {
+  const ledgerId = `ledger-${randomUUID()}`;
+  const secret = await keyRing.wrap('ledger', randomBytes(32), boundOf(ledgerId));
+  return { ledgerId, secret };
+}
+
+async function insertIdentity(
+  session: SqlSession,
+  engine: SqlEngine,
+  environment: Environment,
+  { ledgerId, secret }: NewIdentity,
+): Promise<void> {
+  await session.rows(
+    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
+     VALUES (1, $1, $2, ${engine.dialect.now}, $3, $4)`,
+    [ledgerId, environment, secret.keyId, secret.bytes],
+  );
+}
+
+function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
+  return engine.read(async (session) => {
+    const schemaVersion = await schemaVersionOf(session, engine.dialect);
+    if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
+    if (schemaVersion > SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion}, and this code knows ${SCHEMA_VERSION}: run a newer one`,
+      );
+    }
+    if (schemaVersion < SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+      );
+    }
+    const [row] = await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    if (!row) throw notFound('the tables at the ledger address hold no identity');
+    return { row, schemaVersion };
+  });
+}
+
+function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedgerOptions): void {
+  if (row.environment !== environment) {
+    throw new LedgerChangedError(
+      `ledger ${row.ledger_id} belongs to the environment ${row.environment}, and ${environment} was asked for`,
+    );
+  }
+  if (expectedId !== undefined && row.ledger_id !== expectedId) {
+    throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledger_id}`);
+  }
+}
+
+function boundOf(ledgerId: string): string {
+  return JSON.stringify(['ledger secret', ledgerId]);
+}

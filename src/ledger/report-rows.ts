@@ -1,0 +1,72 @@
+/** Rows of `reports`: sealed bodies and their wrapped data keys. Nothing here can open one. */
+import type { ProductCode } from '../model/products.ts';
+import type { Sealed } from '../protection/sealing.ts';
+import { insertRow, type Writing } from './inquiry-writes.ts';
+import type { SqlSession } from './sql-session.ts';
+
+export interface SealedReport extends Sealed {
+  customerTraceNumber: string;
+  attempt: number;
+  storedAtMs: number;
+}
+
+/** What is there already stays: also a row whose key was destroyed. */
+export async function insertReport(
+  { session, dialect }: Writing,
+  attempt: { customerTraceNumber: string; attempt: number },
+  sealed: Sealed,
+  late: boolean,
+): Promise<void> {
+  await insertRow(
+    session,
+    'reports',
+    {
+      customer_trace_number: attempt.customerTraceNumber,
+      attempt: attempt.attempt,
+      late: late ? 1 : 0,
+      algorithm: sealed.algorithm,
+      body: sealed.body,
+      key_id: sealed.keyId,
+      wrapped_key: sealed.wrappedKey,
+    },
+    { sql: { stored_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+}
+
+/**
+ * The newest report that came with an outcome, or that a person accepted; late ones and those that nobody has judged
+ * are not returned: they may be somebody else's.
+ */
+export async function newestReport(
+  session: SqlSession,
+  callerId: string,
+  productCode: ProductCode,
+): Promise<SealedReport | null> {
+  const [row] = await session.rows<{
+    customer_trace_number: string;
+    attempt: number;
+    stored_at: number;
+    algorithm: string;
+    body: Uint8Array;
+    key_id: string;
+    wrapped_key: Uint8Array;
+  }>(
+    `SELECT r.* FROM reports r
+     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+     JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+     WHERE i.caller_id = $1 AND i.product_code = $2 AND r.late = 0 AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
+       AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))
+     ORDER BY r.stored_at DESC, i.ordinal DESC, r.attempt DESC LIMIT 1`,
+    [callerId, productCode],
+  );
+  if (!row) return null;
+  return {
+    customerTraceNumber: row.customer_trace_number,
+    attempt: row.attempt,
+    storedAtMs: row.stored_at,
+    algorithm: row.algorithm,
+    body: row.body,
+    keyId: row.key_id,
+    wrappedKey: row.wrapped_key,
+  };
+}

@@ -1,0 +1,278 @@
+/** The ledger on a SQL engine: what the port promises, by the rules of claim.ts, outcome.ts and decision.ts. */
+import { isDeepStrictEqual } from 'node:util';
+import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { KeyWrapper } from '../protection/key-ring.ts';
+import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
+import { decideClaim } from './claim.ts';
+import { flagShares, insertConsents, linkConsents } from './consent-rows.ts';
+import { type DecisionEffect, decideDecision } from './decision.ts';
+import { LedgerChangedError, LedgerUnavailableError } from './errors.ts';
+import {
+  type AttemptRow,
+  type InquiryState,
+  instant,
+  latestIsOverdue,
+  latestView,
+  openAnswer,
+  readInquiries,
+  readState,
+  standingView,
+} from './inquiry-rows.ts';
+import {
+  insertAttempt,
+  insertDecision,
+  insertInquiry,
+  lockInquiry,
+  markClaimed,
+  markUnknown,
+  type Writing,
+  writeAbandoned,
+  writeAccepted,
+  writeLate,
+  writeOutcome,
+} from './inquiry-writes.ts';
+import { decideOutcome } from './outcome.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  ConsentRecord,
+  DecisionRecord,
+  DecisionVerdict,
+  InquiryView,
+  Ledger,
+  LedgerIdentity,
+  OutcomeRecord,
+  RecordVerdict,
+  StoredReport,
+} from './port.ts';
+import { insertReport, newestReport } from './report-rows.ts';
+import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
+
+/** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
+const MAX_RACES = 3;
+
+export class SqlLedger implements Ledger {
+  readonly identity: LedgerIdentity;
+  readonly #engine: SqlEngine;
+  readonly #cipher: LedgerCipher;
+  readonly #keys: KeyWrapper;
+
+  constructor(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
+    this.#engine = engine;
+    this.identity = identity;
+    this.#cipher = cipher;
+    this.#keys = keys;
+  }
+
+  digest(canonicalRequest: string): string {
+    return this.#cipher.digest(canonicalRequest);
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimVerdict> {
+    const { customerTraceNumber } = request.inquiry;
+    return this.#write(async (writing): Promise<Written<ClaimVerdict>> => {
+      const isNew = await insertInquiry(writing, request.inquiry, request);
+      if (!isNew) await lockInquiry(writing, customerTraceNumber);
+      const state = await this.#state(writing.session, customerTraceNumber);
+      const decision = decideClaim(state.known, request);
+      switch (decision.kind) {
+        case 'requestDiffers':
+        case 'ledgerChanged':
+          return { keep: false, value: decision };
+        case 'latest':
+          return {
+            keep: await settleOverdue(writing, state, customerTraceNumber),
+            value: { kind: 'latest', latest: standingView(state, this.#cipher) },
+          };
+        case 'claim': {
+          await settleOverdue(writing, state, customerTraceNumber);
+          const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
+          await insertConsents(writing, request.consents);
+          await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
+          if (!isNew) await markClaimed(writing, request);
+          return {
+            keep: true,
+            value: {
+              kind: 'claimed',
+              attempt: request.attempt,
+              claimedAt: instant(claimedAt),
+              firstClaimedAt: instant(state.attempts[0]?.claimed_at ?? claimedAt),
+            },
+          };
+        }
+      }
+    });
+  }
+
+  async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {
+    const { customerTraceNumber, attempt } = record;
+    // Before the transaction: a key management service may take its time, and a lock must not wait for it.
+    const sealed =
+      report === undefined
+        ? undefined
+        : await seal(this.#keys, report, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
+    return this.#write(async (writing): Promise<Written<RecordVerdict>> => {
+      await lockInquiry(writing, customerTraceNumber);
+      const state = await this.#ownState(writing.session, record.ledgerId, customerTraceNumber);
+      const row = state.attempts.find((candidate) => candidate.attempt === attempt);
+      const isRepeated = row !== undefined && says(row, record, this.#cipher);
+      const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
+      switch (kind) {
+        case 'missing':
+          return { keep: false, value: 'missing' };
+        case 'already':
+          // Recorded once without its report, by a run that had none.
+          return {
+            keep: await keepReport(writing, record, record.state === 'answered' ? sealed : undefined, false),
+            value: 'already',
+          };
+        case 'late':
+          if (row?.late_state !== record.state) await writeLate(writing, record);
+          await keepReport(writing, record, sealed, true);
+          return { keep: true, value: 'late' };
+        case 'record':
+          await writeOutcome(writing, record);
+          await keepReport(writing, record, sealed, false);
+          return { keep: true, value: 'recorded' };
+      }
+    });
+  }
+
+  lookUp(ledgerId: string, customerTraceNumber: string): Promise<AttemptView | null> {
+    return this.#engine.read(async (session) =>
+      latestView(await this.#ownState(session, ledgerId, customerTraceNumber), this.#cipher),
+    );
+  }
+
+  recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict> {
+    const { customerTraceNumber } = inquiry;
+    if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
+    return this.#write(async (writing): Promise<Written<DecisionVerdict>> => {
+      await insertInquiry(writing, inquiry);
+      await lockInquiry(writing, customerTraceNumber);
+      const state = await this.#ownState(writing.session, ledgerId, customerTraceNumber);
+      const effect = decideDecision(state.known, decision);
+      if (effect.kind === 'repeated') return { keep: false, value: { kind: 'recorded' } };
+      const settled = await settleOverdue(writing, state, customerTraceNumber);
+      if (effect.kind === 'overtaken') {
+        return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, this.#cipher) } };
+      }
+      await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
+      await applyDecision(writing, decision, effect);
+      return { keep: true, value: { kind: 'recorded' } };
+    });
+  }
+
+  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<void> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      await insertConsents(writing, consents);
+      return { keep: true, value: undefined };
+    });
+  }
+
+  flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      const flagged = await flagShares(writing, consent);
+      return { keep: flagged > 0, value: flagged };
+    });
+  }
+
+  inquiriesOf(callerId: string): Promise<InquiryView[]> {
+    return this.#engine.read((session) => readInquiries(session, this.#engine.dialect, callerId, this.#cipher));
+  }
+
+  async readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null> {
+    const sealed = await this.#engine.read((session) => newestReport(session, callerId, productCode));
+    if (!sealed) return null;
+    const { customerTraceNumber, attempt, storedAtMs } = sealed;
+    const { ledgerId } = this.identity;
+    const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
+    return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
+  }
+
+  async ping(): Promise<{ now: string }> {
+    const [row] = await this.#engine.read((session) =>
+      session.rows<{ now: number }>(`SELECT ${this.#engine.dialect.now} AS now FROM ledger_identity`),
+    );
+    if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
+    return { now: instant(row.now) };
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  #state(session: SqlSession, customerTraceNumber: string): Promise<InquiryState> {
+    return readState(session, this.#engine.dialect, customerTraceNumber);
+  }
+
+  async #ownState(session: SqlSession, ledgerId: string, customerTraceNumber: string): Promise<InquiryState> {
+    const state = await this.#state(session, customerTraceNumber);
+    requireSame(ledgerId, state.known.ledgerId);
+    return state;
+  }
+
+  /** Read from the database each time: another one may answer at the same address by now. */
+  async #checkLedger(session: SqlSession, ledgerId: string): Promise<void> {
+    const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+    requireSame(ledgerId, row?.ledger_id ?? 'none');
+  }
+
+  async #write<T>(work: (writing: Writing) => Promise<Written<T>>): Promise<T> {
+    const { dialect } = this.#engine;
+    for (let races = 0; races < MAX_RACES; races++) {
+      try {
+        return await this.#engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+      } catch (error) {
+        if (!(error instanceof LostRaceError)) throw error;
+      }
+    }
+    throw new LedgerUnavailableError('the ledger was taken by others each time');
+  }
+}
+
+function requireSame(asked: string, found: string): void {
+  if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
+}
+
+async function settleOverdue(writing: Writing, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
+  if (!latestIsOverdue(state)) return false;
+  await markUnknown(writing, customerTraceNumber);
+  return true;
+}
+
+async function applyDecision(writing: Writing, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
+  if (effect.kind === 'abandon') await writeAbandoned(writing, decision.customerTraceNumber);
+  if (effect.kind !== 'accept') return;
+  if (!decision.answer) throw new Error('accept without an answer');
+  await writeAccepted(writing, decision, decision.answer);
+}
+
+async function keepReport(
+  writing: Writing,
+  record: OutcomeRecord,
+  sealed: Sealed | undefined,
+  late: boolean,
+): Promise<boolean> {
+  if (!sealed) return false;
+  await insertReport(writing, record, sealed, late);
+  return true;
+}
+
+/**
+ * Whether the row holds this news already. Compared by substance: a run that repeats what its activity could not
+ * record does not know every detail, and a detail that it does not know is no other outcome.
+ */
+function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
+  if (record.state === 'answered') {
+    if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
+    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), record.answer);
+  }
+  if (row.state !== record.state) return false;
+  if (record.state !== 'unknown') return true;
+  const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
+  return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+}

@@ -1,0 +1,56 @@
+/**
+ * What the ledger's logic needs of a database, and all it needs: the statements are written once, in the SQL that
+ * SQLite and PostgreSQL share, with `$1` for values; an engine supplies the few fragments in which the two differ.
+ */
+export type SqlValue = string | number | Uint8Array | null;
+
+/** `bigint` columns arrive as numbers: the ledger's largest are milliseconds since the epoch. */
+export type SqlRow = Record<string, unknown>;
+
+export interface SqlSession {
+  /** Runs one statement and returns its rows. Throws only what the engine made of the driver's error. */
+  rows<Row = SqlRow>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
+}
+
+export interface SqlDialect {
+  /** The database's clock at this statement, in milliseconds since the epoch. */
+  readonly now: string;
+  /** After a SELECT: keeps other writers of the row out until the transaction ends. */
+  readonly forUpdate: string;
+  /** The column type for bytes. */
+  readonly bytes: string;
+  /** Statements, run before a migration, that keep a second one out until the transaction ends. */
+  readonly migrationLock: readonly string[];
+  /** Whether the table `$1` exists: one row or none. */
+  readonly tableExists: string;
+  /** Statements that must have run once before the triggers below. */
+  readonly triggerPrelude: readonly string[];
+  /** Triggers that refuse DELETE on a table, and with `appendOnly` UPDATE as well. */
+  guardRows(table: string, guard: 'appendOnly' | 'keepRows'): string[];
+}
+
+/** Whether what a transaction wrote is to stay. */
+export type Written<T> = { keep: boolean; value: T };
+
+export interface SqlEngine {
+  readonly dialect: SqlDialect;
+  /** A consistent view; nothing is written. */
+  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /**
+   * One transaction. Resolves with `keep` only after the database has confirmed the commit.
+   *
+   * @throws LedgerUnavailableError on any failure of the database, a commit without an answer included
+   * @throws LostRaceError where a unique key was taken meanwhile: nothing was written, read again
+   */
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A unique key was taken by somebody else: this transaction has lost, and wrote nothing. */
+export class LostRaceError extends Error {
+  override readonly name = 'LostRaceError';
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

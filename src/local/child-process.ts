@@ -1,0 +1,82 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface OwnedChild {
+  process: ChildProcess;
+  pid: number;
+  /** Resolves when it has ended, with its exit code, or `null` after a signal. */
+  ended: Promise<number | null>;
+  /** SIGTERM, and SIGKILL when it has not ended within `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+  /** Lets this process end while the child runs; the child then ends with it. */
+  unref(): void;
+}
+
+const owned = new Set<ChildProcess>();
+let exitHandlerIsSet = false;
+
+/**
+ * Starts a program that must not outlive this process. It gets a process group of its own, so that Ctrl-C reaches
+ * only us and things can be stopped in order; in return it is ended when this process exits and, by a watchdog, when
+ * this process is killed.
+ */
+export async function startOwnedChild(
+  command: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'env' | 'stdio' | 'cwd'>,
+): Promise<OwnedChild> {
+  const child = spawn(command, args, { ...options, detached: true, windowsHide: true });
+  await once(child, 'spawn');
+  const pid = child.pid as number;
+  owned.add(child);
+  endOwnedChildrenAtExit();
+  const watchdog = startWatchdog(pid);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', (code) => {
+      owned.delete(child);
+      watchdog?.kill('SIGKILL');
+      resolve(code);
+    });
+  });
+  return {
+    process: child,
+    pid,
+    ended,
+    unref: () => child.unref(),
+    stop: async (graceMs) => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function endOwnedChildrenAtExit(): void {
+  if (exitHandlerIsSet) return;
+  exitHandlerIsSet = true;
+  process.on('exit', () => {
+    for (const child of owned) child.kill('SIGKILL');
+  });
+}
+
+/**
+ * A shell that reads from a pipe which only this process writes to: when this process is gone, by whatever signal,
+ * the pipe ends and the child is told to stop. Windows has no such shell; there only a clean exit ends the child.
+ */
+function startWatchdog(pid: number): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined;
+  const script = `read -r line; kill -TERM "$0" 2>/dev/null
+    for second in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$0" 2>/dev/null || exit 0; sleep 1; done
+    kill -KILL "$0" 2>/dev/null`;
+  const watchdog = spawn('/bin/sh', ['-c', script, String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Without it only the clean way of stopping is left.
+  watchdog.on('error', () => {});
+  watchdog.stdin?.on('error', () => {});
+  watchdog.unref();
+  (watchdog.stdin as { unref?: () => void } | null)?.unref?.();
+  return watchdog;
+}

@@ -1,0 +1,147 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
+import { openKeyRing } from '../protection/open-key-ring.ts';
+import type { OnBinaryProgress } from './binary-progress.ts';
+import { choosePorts, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
+import { childEnvironment, devVariables } from './dev-variables.ts';
+import { tryFileLock } from './file-lock.ts';
+import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
+import { type WorkerControl, workerProcess } from './worker-process.ts';
+
+export interface DevEnvironmentOptions extends Partial<DevPorts> {
+  /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
+  dataDir: string;
+  /** Without the Temporal UI. Default false. */
+  headless?: boolean;
+  /** Default `credit-journeys-sandbox`. */
+  taskQueue?: string;
+  /** Told what a person should know, a sentence each. */
+  onEvent?: (message: string) => void;
+  onProgress?: OnBinaryProgress;
+  /** Default: the process's own. */
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface DevEnvironment {
+  temporalAddress: string;
+  namespace: string;
+  taskQueue: string;
+  /** Absent when headless. */
+  uiUrl?: string;
+  sandboxUrl: string;
+  /** Absolute. */
+  dataDir: string;
+  worker: WorkerControl;
+  /** What a shell needs so that the CLI and the client find this environment. */
+  variables: Record<string, string>;
+  /** The whole environment for a child process. */
+  env: NodeJS.ProcessEnv;
+  /** Resolves, with a sentence, if the Temporal server ends unasked: the environment is of no more use. */
+  broken: Promise<string>;
+  /** Ends everything in order, within seconds. The data stay. */
+  stop(): Promise<void>;
+}
+
+/** Another process runs an environment on this data directory. */
+export class DataDirectoryInUseError extends Error {
+  override readonly name = 'DataDirectoryInUseError';
+}
+
+export const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
+
+/**
+ * Starts the Temporal development server, the sandbox and a worker process, and waits until journeys can run.
+ *
+ * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
+ *   with what it said. Nothing is left running.
+ */
+export async function startDevEnvironment(options: DevEnvironmentOptions): Promise<DevEnvironment> {
+  const dataDir = resolve(options.dataDir);
+  const notice = options.onEvent ?? (() => {});
+  const parts = new AsyncDisposableStack();
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await lockDataDirectory(dataDir, parts);
+    const memory = await readDevMemory(dataDir);
+    const ports = await choosePorts(options, memory, notice);
+    await writeDevMemory(dataDir, { ...ports, pid: process.pid });
+    const { sandbox, server } = await startServers(options, dataDir, ports, parts);
+
+    const addresses = {
+      temporalAddress: server.address,
+      namespace: server.namespace,
+      taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
+      sandboxUrl: sandbox.url,
+      dataDir,
+    };
+    const env = childEnvironment(addresses, options.env ?? process.env);
+    await prepareFiles(env);
+    const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
+    parts.defer(() => worker.stop());
+    await worker.start();
+
+    let isStopping = false;
+    const broken = server.ended.then((exitCode) =>
+      isStopping
+        ? new Promise<string>(() => {})
+        : `the Temporal server ended by itself (${exitCode ?? 'killed'}); its log: ${server.logFile}`,
+    );
+    return {
+      ...addresses,
+      ...(server.uiUrl === undefined ? {} : { uiUrl: server.uiUrl }),
+      worker,
+      variables: devVariables(addresses),
+      env,
+      broken,
+      stop: async () => {
+        isStopping = true;
+        await parts.disposeAsync();
+      },
+    };
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+}
+
+/** Two environments on one database and ledger would undo each other. */
+async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): Promise<void> {
+  const lock = await tryFileLock(join(dataDir, 'dev.lock'));
+  if (!lock) {
+    const memory = await readDevMemory(dataDir);
+    const holder = memory ? `process ${memory.pid}` : 'another process';
+    throw new DataDirectoryInUseError(
+      `${holder} runs a development environment on ${dataDir}: stop it, or use another --data-dir`,
+    );
+  }
+  parts.defer(() => lock.release());
+}
+
+async function startServers(
+  options: DevEnvironmentOptions,
+  dataDir: string,
+  ports: DevPorts,
+  parts: AsyncDisposableStack,
+): Promise<{ sandbox: RunningSandbox; server: TemporalServer }> {
+  const server = await startTemporalServer({
+    dataDir,
+    port: ports.temporalPort,
+    uiPort: ports.uiPort,
+    headless: options.headless ?? false,
+    ...(options.onProgress ? { onProgress: options.onProgress } : {}),
+    ...(options.env ? { env: options.env } : {}),
+  });
+  parts.defer(() => server.stop());
+  const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });
+  parts.defer(() => sandbox.close());
+  return { sandbox, server };
+}
+
+/** A worker makes no key ring where one is named, and reads the profile file that it is told to. */
+async function prepareFiles(env: NodeJS.ProcessEnv): Promise<void> {
+  await openKeyRing({ keyRingFile: env.KEY_RING_FILE as string, keyRingMayBeMade: true });
+  await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
+    mode: 0o600,
+  });
+}

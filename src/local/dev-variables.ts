@@ -1,0 +1,48 @@
+/** The environment of the programs that a development environment starts. */
+import { join } from 'node:path';
+
+export interface DevAddresses {
+  temporalAddress: string;
+  namespace: string;
+  taskQueue: string;
+  sandboxUrl: string;
+  dataDir: string;
+}
+
+/** What the sandbox accepts unless it is told otherwise. */
+const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' };
+
+/** Would lead to another Temporal, gateway or ledger than those of the development environment. */
+const FOREIGN = [
+  /^TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)/,
+  /^LEDGER_/,
+  /^GATEWAY_(CLIENT_ID|CLIENT_SECRET|AUDIENCE|CA|PROFILES)(_FILE)?$/,
+  /^GATEWAY_(TIME_ZONE|CUSTOMER_ID|SOFTWARE_PROVIDER_ID|API_VERSION)$/,
+];
+
+/** What differs from the process's own environment, for a person to copy. */
+export function devVariables(addresses: DevAddresses): Record<string, string> {
+  return {
+    TEMPORAL_ADDRESS: addresses.temporalAddress,
+    TEMPORAL_NAMESPACE: addresses.namespace,
+    TASK_QUEUE: addresses.taskQueue,
+    GATEWAY_ENVIRONMENT: 'sandbox',
+    GATEWAY_AUTH_URL: addresses.sandboxUrl,
+    GATEWAY_BASE_URL: addresses.sandboxUrl,
+    GATEWAY_CLIENT_ID: SANDBOX_CREDENTIALS.clientId,
+    GATEWAY_CLIENT_SECRET: SANDBOX_CREDENTIALS.clientSecret,
+    LEDGER_URL: `file:${join(addresses.dataDir, 'ledger.db')}`,
+    KEY_RING_FILE: join(addresses.dataDir, 'keys.json'),
+  };
+}
+
+/** The whole environment of a child: ours without what leads elsewhere, and `devVariables`. */
+export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(inherited).filter(([name]) => !FOREIGN.some((pattern) => pattern.test(name)));
+  return {
+    ...Object.fromEntries(kept),
+    ...devVariables(addresses),
+    // A profile file of the user's may hold TLS or an API key, which loopback has no use for.
+    TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
+  };
+}

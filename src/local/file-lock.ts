@@ -1,0 +1,39 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Held until `release`, or until the process ends in any way. */
+export interface FileLock {
+  release(): void;
+}
+
+const BUSY = 5;
+
+/**
+ * Takes a lock between processes, or answers `null` where somebody else holds it. An exclusive SQLite transaction is
+ * the lock: the operating system drops it with its process, even after SIGKILL, so there is no stale lock to judge.
+ */
+export async function tryFileLock(path: string): Promise<FileLock | null> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // No journal: nothing is ever written.
+    database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === BUSY) return null;
+    throw error;
+  }
+  return { release: () => database.close() };
+}
+
+/** Waits for the lock. `onWait` is called once, when it is held by another. */
+export async function fileLock(path: string, onWait?: () => void): Promise<FileLock> {
+  for (let tries = 0; ; tries += 1) {
+    const lock = await tryFileLock(path);
+    if (lock) return lock;
+    if (tries === 0) onWait?.();
+    await delay(100);
+  }
+}

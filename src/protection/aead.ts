@@ -1,0 +1,32 @@
+/** AES-256-GCM in one layout for everything this project seals: nonce (12 bytes), ciphertext, tag (16 bytes). */
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
+import { SealBrokenError } from './errors.ts';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encrypts under a fresh nonce; `bound` is authenticated and not stored. */
+export function encrypt(key: KeyObject | Uint8Array, plaintext: Uint8Array, bound: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(bound);
+  return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The inverse. `SealBrokenError` where key, bytes or `bound` are not those of the sealing. */
+export function decrypt(key: KeyObject | Uint8Array, sealed: Uint8Array, bound: Uint8Array): Buffer {
+  if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw new SealBrokenError('sealed bytes are too short');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(bound);
+  decipher.setAuthTag(sealed.subarray(sealed.byteLength - TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  } catch {
+    throw new SealBrokenError('sealed bytes were changed, or belong to something else');
+  }
+}
+
+/** Binds parts unambiguously: no two lists of strings have the same JSON text. */
+export function boundTo(...parts: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(parts), 'utf8');
+}

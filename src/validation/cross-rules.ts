@@ -1,0 +1,137 @@
+/**
+ * Rules between fields. They look at the raw value, so that they are reported together with what is wrong within
+ * the fields (zod runs an object's own refinements only when every field is right). What cannot be judged because
+ * a field is malformed is left to the field's own problem.
+ */
+import type { Problem } from '../model/problems.ts';
+import { STAGES, type StageCode } from '../model/products.ts';
+
+type Loose = Record<string, unknown>;
+
+export function isRecord(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function lendingJourneyProblems(input: Loose): Problem[] {
+  const stages = stagesOf(input.stages);
+  const shares = Array.isArray(input.shares) ? (input.shares as unknown[]) : [];
+  return [
+    ...stageOrderProblems(input.stages),
+    ...purposeCodeProblems(input.permissiblePurposeCodes, stages, shares),
+    ...gateProblems(input.gates, stages),
+    ...shares.flatMap((share, index) => shareProblems(share, `/shares/${index}`, { input, stages })),
+    ...repeatedProblems(shares, 'shareId', '/shares', 'must differ from that of every other share'),
+  ];
+}
+
+/** The stages that will run, or `null` where the list is malformed. */
+function stagesOf(value: unknown): readonly StageCode[] | null {
+  if (value === undefined) return STAGES;
+  if (!Array.isArray(value) || !value.every((one) => (STAGES as readonly unknown[]).includes(one))) return null;
+  return value as StageCode[];
+}
+
+function stageOrderProblems(value: unknown): Problem[] {
+  if (!Array.isArray(value)) return [];
+  const ranks = value.map((one) => (STAGES as readonly unknown[]).indexOf(one));
+  const misplaced = ranks.findIndex((rank, index) => rank >= 0 && ranks.slice(0, index).some((one) => one >= rank));
+  if (misplaced < 0) return [];
+  return [{ path: `/stages/${misplaced}`, rule: `must keep the order ${STAGES.join(', ')}, without repeats` }];
+}
+
+function purposeCodeProblems(codes: unknown, stages: readonly StageCode[] | null, shares: unknown[]): Problem[] {
+  if (!isRecord(codes)) return [];
+  const problems: Problem[] = (stages ?? [])
+    .filter((stage) => codes[stage] === undefined)
+    .map((stage) => ({ path: `/permissiblePurposeCodes/${stage}`, rule: 'is required, since the stage is listed' }));
+  const needed = shares.some((share) => isRecord(share) && share.permissiblePurposeCode === undefined);
+  if (needed && codes.SECONDUSE === undefined) {
+    const rule = 'is required, since a share has no permissiblePurposeCode of its own';
+    problems.push({ path: '/permissiblePurposeCodes/SECONDUSE', rule });
+  }
+  return problems;
+}
+
+function gateProblems(gates: unknown, stages: readonly StageCode[] | null): Problem[] {
+  if (!isRecord(gates) || !stages) return [];
+  return (['PREAPP', 'PRECLOSE'] as const)
+    .filter((stage) => gates[stage] !== undefined && !stages.includes(stage))
+    .map((stage) => ({ path: `/gates/${stage}`, rule: 'must be the gate of a stage that is listed' }));
+}
+
+function shareProblems(
+  share: unknown,
+  path: string,
+  journey: { input: Loose; stages: readonly StageCode[] | null },
+): Problem[] {
+  if (!isRecord(share)) return [];
+  const problems = secondaryUserProblems(share, path);
+  if (typeof share.endUserCode === 'string' && share.endUserCode === journey.input.endUserCode) {
+    problems.push({ path: `${path}/endUserCode`, rule: 'must not be the journey’s own end user' });
+  }
+  const { stages } = journey;
+  const isStage = (STAGES as readonly unknown[]).includes(share.reportOf);
+  if (stages && isStage && !stages.includes(share.reportOf as StageCode)) {
+    problems.push({ path: `${path}/reportOf`, rule: 'must be a stage that is listed' });
+  }
+  return problems;
+}
+
+/** Interface 4.2.3, rule 5. */
+function secondaryUserProblems(user: unknown, path: string): Problem[] {
+  if (!isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined) return [];
+  return [{ path: `${path}/endUserCode`, rule: 'is required, unless endUser is given' }];
+}
+
+export function requestShareProblems(message: Loose): Problem[] {
+  return secondaryUserProblems(message.share, '/share');
+}
+
+export function consentProblems(message: Loose): Problem[] {
+  const problems = secondaryUserProblems(message.secondaryUser, '/secondaryUser');
+  if (message.decision === 'granted' && message.evidence === undefined) {
+    problems.push({ path: '/evidence', rule: 'is required for a grant' });
+  }
+  return problems;
+}
+
+export function resolveInquiryProblems(message: Loose): Problem[] {
+  const problems: Problem[] = [];
+  const accepts = message.action === 'accept';
+  const amends = message.action === 'amend';
+  const withRecord = accepts && message.outcome === 'record';
+  if (accepts && message.outcome === undefined) problems.push({ path: '/outcome', rule: 'is required for accept' });
+  if (withRecord && message.reference === undefined) {
+    problems.push({ path: '/reference', rule: 'is required for accept with a record' });
+  }
+  if (amends && message.applicants === undefined) problems.push({ path: '/applicants', rule: 'is required for amend' });
+  if (typeof message.action === 'string') {
+    if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });
+    if (!withRecord && message.reference !== undefined) {
+      problems.push({ path: '/reference', rule: 'belongs to accept with a record only' });
+    }
+    if (!amends && message.applicants !== undefined)
+      problems.push({ path: '/applicants', rule: 'belongs to amend only' });
+  }
+  return [...problems, ...referenceProblems(message.reference)];
+}
+
+/** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
+function referenceProblems(reference: unknown): Problem[] {
+  if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];
+  const rule = 'must differ from that of every other applicant';
+  return (['applicantId', 'consumerId'] as const).flatMap((field) =>
+    repeatedProblems(reference.applicants as unknown[], field, '/reference/applicants', rule),
+  );
+}
+
+function repeatedProblems(entries: unknown[], field: string, path: string, rule: string): Problem[] {
+  const seen = new Set<unknown>();
+  return entries.flatMap((entry, index) => {
+    const value = isRecord(entry) ? entry[field] : undefined;
+    if (typeof value !== 'string') return [];
+    if (seen.has(value)) return [{ path: `${path}/${index}/${field}`, rule }];
+    seen.add(value);
+    return [];
+  });
+}

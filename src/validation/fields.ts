@@ -1,0 +1,89 @@
+/** The fields that several messages share, as zod schemas. What the gateway's tables say is taken from there. */
+import { z } from 'zod';
+import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from '../gateway/request-schemas.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import { STAGES } from '../model/products.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, mayHoldSsn, opaqueIdProblem } from './opaque-id.ts';
+
+/** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */
+const MAX_DURATION_DAYS = 3_650;
+
+const MS_PER_DAY = 24 * 60 * 60 * 1000;
+
+/** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
+const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** Printable ASCII without spaces and without `@`: enough for `doc:2024/17#v2`, too little for an address. */
+const EVIDENCE_REFERENCE = /^[!-?A-~]+$/;
+
+function opaqueId(maxLength: number) {
+  return z.string().superRefine((text, context) => {
+    const rule = opaqueIdProblem(text, maxLength);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  });
+}
+
+/** Words for people: not blank, no control characters. */
+export function text(maxLength: number) {
+  return z
+    .string()
+    .refine((value) => value.trim() !== '', 'must not be empty or blank')
+    .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
+    .refine((value) => !FORBIDDEN_CHARACTER.test(value), 'must not hold control characters');
+}
+
+export const journeyId = opaqueId(MAX_ID_LENGTH);
+export const consentId = opaqueId(MAX_ID_LENGTH);
+export const decisionId = opaqueId(MAX_ID_LENGTH);
+export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);
+
+export const instant = z
+  .string()
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset');
+
+export const duration = z.string().superRefine((value, context) => {
+  const ms = parseDurationMs(value);
+  if (ms === null) {
+    const message = 'must be an ISO 8601 duration in days and time, such as P30D or PT24H, longer than zero';
+    context.addIssue({ code: 'custom', message });
+  } else if (ms > MAX_DURATION_DAYS * MS_PER_DAY) {
+    context.addIssue({ code: 'custom', message: `must be at most P${MAX_DURATION_DAYS}D` });
+  }
+});
+
+export const stage = z.enum(STAGES);
+
+const report = reportRequestSchema(1).shape;
+const secondUse = secondUseRequestSchema(1).shape;
+
+/** Interface 2.3 and 2.6. */
+export const endUserCode = report.endUserCode;
+export const permissiblePurposeCode = report.permissiblePurposeCode;
+export const customerTraceNumber = report.customerTraceNumber;
+export const reportReferenceNumber = secondUse.reportReferenceNumber;
+export const consumerId = secondUse.applicants.element.shape.consumerId;
+export const applicantId = applicantSchema.shape.applicantId;
+
+/** Whom a report is shared with; that one of the two is there is checked beside the schema. */
+export const secondaryUserFields = {
+  endUserCode: endUserCode.exactOptional(),
+  endUser: secondUse.endUser,
+};
+
+/** Where a consent can be proved from: never personal itself. */
+export const evidence = z.strictObject({
+  method: text(40),
+  textVersion: text(40),
+  capturedAt: instant,
+  reference: text(100)
+    .refine((value) => EVIDENCE_REFERENCE.test(value), 'must be printable characters without spaces and "@"')
+    .refine((value) => !mayHoldSsn(value), 'must be opaque: it looks as if it held a social security number'),
+});
+
+/** Name of a gateway profile: it is part of a task queue's name. */
+export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
+
+export const profileName = z
+  .string()
+  .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes');

@@ -1,0 +1,96 @@
+/** One zod schema for each message of the "Shapes", field by field. Rules between fields: cross-rules.ts. */
+import { z } from 'zod';
+import { applicantsSchema } from '../gateway/request-schemas.ts';
+import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import * as fields from './fields.ts';
+
+/** Shares of one journey, as its handlers count them. A limit on everything. */
+const MAX_SHARES = 20;
+
+/** A run makes at most this many attempts at one inquiry before it holds: only a typing error is above. */
+const MAX_ATTEMPT = 100_000;
+
+export const shareSchema = z.strictObject({
+  shareId: fields.shareId,
+  ...fields.secondaryUserFields,
+  permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+  reportOf: fields.stage.exactOptional(),
+  awaitConsentFor: fields.duration.exactOptional(),
+  consentValidFor: fields.duration.exactOptional(),
+});
+
+const gateSchema = z.strictObject({
+  pass: z.enum(['manual', 'auto']).exactOptional(),
+  expiresAfter: fields.duration.exactOptional(),
+});
+
+const purposeCodesSchema = z.strictObject({
+  PREQUAL: fields.permissiblePurposeCode.exactOptional(),
+  PREAPP: fields.permissiblePurposeCode.exactOptional(),
+  PRECLOSE: fields.permissiblePurposeCode.exactOptional(),
+  SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
+});
+
+export function lendingJourneySchema(maxApplicants: number) {
+  return z.strictObject({
+    journeyId: fields.journeyId,
+    profile: fields.profileName.exactOptional(),
+    endUserCode: fields.endUserCode,
+    permissiblePurposeCodes: purposeCodesSchema,
+    applicants: applicantsSchema(maxApplicants),
+    stages: z.array(fields.stage).min(1).exactOptional(),
+    gates: z.strictObject({ PREAPP: gateSchema.exactOptional(), PRECLOSE: gateSchema.exactOptional() }).exactOptional(),
+    onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
+    shares: z.array(shareSchema).max(MAX_SHARES).exactOptional(),
+    sharesOpenFor: fields.duration.exactOptional(),
+  });
+}
+
+export const consentSchema = z.strictObject({
+  journeyId: fields.journeyId,
+  shareId: fields.shareId,
+  applicantId: fields.applicantId,
+  consentId: fields.consentId,
+  decision: z.enum(['granted', 'denied', 'revoked']),
+  decidedAt: fields.instant,
+  secondaryUser: z.strictObject(fields.secondaryUserFields),
+  evidence: fields.evidence.exactOptional(),
+});
+
+export function advanceSchema(maxApplicants: number) {
+  return z.strictObject({
+    journeyId: fields.journeyId,
+    to: fields.stage,
+    applicants: applicantsSchema(maxApplicants).exactOptional(),
+  });
+}
+
+export const withdrawSchema = z.strictObject({
+  journeyId: fields.journeyId,
+  by: fields.text(100),
+  reason: fields.text(500),
+});
+
+export const requestShareSchema = z.strictObject({ journeyId: fields.journeyId, share: shareSchema });
+
+const referenceSchema = z.strictObject({
+  reportReferenceNumber: fields.reportReferenceNumber,
+  requestedAt: fields.instant,
+  applicants: z.array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId })).min(1),
+});
+
+export function resolveInquirySchema(maxApplicants: number) {
+  return z.strictObject({
+    journeyId: fields.journeyId,
+    decisionId: fields.decisionId,
+    customerTraceNumber: fields.customerTraceNumber,
+    attempt: z.int().min(1).max(MAX_ATTEMPT),
+    action: z.enum(HOLD_ACTIONS),
+    by: fields.text(100),
+    reason: fields.text(500),
+    providerSaid: z.enum(['posted', 'notPosted', 'unknown', 'notAsked']),
+    outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
+    reference: referenceSchema.exactOptional(),
+    applicants: applicantsSchema(maxApplicants).exactOptional(),
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * Checks every message from outside, as the client, the CLI and `prepareJourney` do. Each function returns the
+ * message in its normal form (ZIP codes apart, states in capitals) or throws `InvalidInputError` with all problems
+ * at once: JSON pointers and rules, never values. Unknown fields and `null` are refused everywhere. What depends on
+ * where a journey stands is the workflow's to judge.
+ */
+import type { ZodType } from 'zod';
+import { applicantsSchema } from '../gateway/request-schemas.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type {
+  AdvanceMessage,
+  Applicant,
+  ConsentMessage,
+  LendingJourneyInput,
+  RequestShareMessage,
+  ResolveInquiryMessage,
+  WithdrawMessage,
+} from '../model/shapes.ts';
+import {
+  consentProblems,
+  isRecord,
+  lendingJourneyProblems,
+  requestShareProblems,
+  resolveInquiryProblems,
+} from './cross-rules.ts';
+import {
+  advanceSchema,
+  consentSchema,
+  lendingJourneySchema,
+  requestShareSchema,
+  resolveInquirySchema,
+  withdrawSchema,
+} from './message-schemas.ts';
+import { parseWith } from './problems.ts';
+
+/** A profile's limit (interface 8: typically 1 to 2). */
+export interface ApplicantLimit {
+  maxApplicants: number;
+}
+
+/** Input of the workflow `lendingJourney`. */
+export function parseLendingJourneyInput(value: unknown, limit: ApplicantLimit): LendingJourneyInput {
+  return parse(journeySchemaFor(limit.maxApplicants), value, lendingJourneyProblems);
+}
+
+/** `consent` and `recordConsent`. */
+export function parseConsent(value: unknown): ConsentMessage {
+  return parse(consentSchema, value, consentProblems);
+}
+
+export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMessage {
+  return parse(advanceSchema(limit.maxApplicants), value);
+}
+
+/** `withdraw` and `requestWithdrawal`. */
+export function parseWithdraw(value: unknown): WithdrawMessage {
+  return parse(withdrawSchema, value);
+}
+
+export function parseRequestShare(value: unknown): RequestShareMessage {
+  return parse(requestShareSchema, value, requestShareProblems);
+}
+
+export function parseResolveInquiry(value: unknown, limit: ApplicantLimit): ResolveInquiryMessage {
+  return parse(resolveInquirySchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A list of applicants by itself; paths are under `/applicants`. */
+export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
+  return parseWith(applicantsSchema(limit.maxApplicants), value, '/applicants');
+}
+
+const journeySchemas = new Map<number, ReturnType<typeof lendingJourneySchema>>();
+
+/** Building a schema costs far more than using it, and a process meets one or two limits. */
+function journeySchemaFor(maxApplicants: number): ReturnType<typeof lendingJourneySchema> {
+  let schema = journeySchemas.get(maxApplicants);
+  if (!schema) {
+    schema = lendingJourneySchema(maxApplicants);
+    journeySchemas.set(maxApplicants, schema);
+  }
+  return schema;
+}
+
+function parse<T>(
+  schema: ZodType<T>,
+  value: unknown,
+  crossRules: (value: Record<string, unknown>) => Problem[] = () => [],
+): T {
+  const crossProblems = isRecord(value) ? crossRules(value) : [];
+  try {
+    const parsed = parseWith(schema, value);
+    if (crossProblems.length === 0) return parsed;
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw new InvalidInputError([...error.problems, ...crossProblems]);
+    throw error;
+  }
+  throw new InvalidInputError(crossProblems);
+}

@@ -1,0 +1,98 @@
+/**
+ * From zod's issues to the project's problems: a JSON pointer and a rule in our own words. zod's `unrecognized_keys`
+ * message quotes the sender's key names, which may be personal (STYLE fact 7): it is never passed on.
+ */
+import type { core, ZodError, ZodType } from 'zod';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+
+type Issue = core.$ZodIssue | core.$ZodRawIssue;
+
+/** A message that zod made up itself, as against one that a schema of ours carries. */
+const ZOD_OWN_WORDS = /^(?:Invalid|Too |Unrecognized)/;
+
+const TYPE_WORDS: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+/** Every issue as a problem, in zod's order. Rules never hold a value or a key that the sender made up. */
+export function problemsOf(error: ZodError): Problem[] {
+  return error.issues.map((issue) => problemOf(issue, ''));
+}
+
+/**
+ * Parses `value`; throws `InvalidInputError` with all problems at once.
+ *
+ * @param basePath JSON pointer that is put before every problem's path, for a part of a larger input
+ */
+export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''): T {
+  // The parse-time map sees the schema that was violated, which the finished issue no longer names.
+  const result = schema.safeParse(value, { error: ruleOf });
+  if (result.success) return result.data;
+  throw new InvalidInputError(result.error.issues.map((issue) => problemOf(issue, basePath)));
+}
+
+/** RFC 6901. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function problemOf(issue: core.$ZodIssue, basePath: string): Problem {
+  // An invalid key of a map is the sender's own: the map is named in its place.
+  const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
+  const rule = ZOD_OWN_WORDS.test(issue.message) ? ruleOf(issue) : issue.message;
+  return { path: basePath + jsonPointer(path), rule };
+}
+
+/** The rule that an issue breaks, in our words. Usable as a zod error map. */
+function ruleOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (isMissing(issue)) return 'is required';
+      return `must be ${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)}`;
+    case 'unrecognized_keys':
+      return unknownFieldRule(issue);
+    case 'invalid_value':
+      return `must be ${(issue.values as unknown[]).map(String).join(' or ')}`;
+    case 'too_small':
+      return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
+    case 'too_big':
+      return `must ${sizeVerb(issue.origin)} at most ${issue.maximum}${sizeUnit(issue.origin, issue.maximum)}`;
+    case 'invalid_key':
+      return 'has a key that is not allowed';
+    case 'invalid_union':
+      return 'has none of the permitted forms';
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'custom':
+      return issue.message ?? 'is not valid';
+    default:
+      return 'does not have the permitted form';
+  }
+}
+
+function isMissing(issue: Issue): boolean {
+  if ('input' in issue) return issue.input === undefined;
+  return typeof issue.message === 'string' && issue.message.endsWith('received undefined');
+}
+
+function unknownFieldRule(issue: Issue): string {
+  const shape = (issue as { inst?: { _zod?: { def?: { shape?: object } } } }).inst?._zod?.def?.shape;
+  return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
+}
+
+function sizeVerb(origin: unknown): string {
+  return origin === 'string' || origin === 'array' ? 'have' : 'be';
+}
+
+function sizeUnit(origin: unknown, size: number | bigint): string {
+  const one = Number(size) === 1;
+  if (origin === 'string') return one ? ' character' : ' characters';
+  if (origin === 'array') return one ? ' entry' : ' entries';
+  return '';
+}

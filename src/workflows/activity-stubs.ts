@@ -1,0 +1,52 @@
+/** The activities as workflow code calls them. Every figure has its reason beside it. */
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { GatewayActivities, JourneyActivities, PreparedRun } from '../activities/contract.ts';
+import { FAILURE_TYPES } from '../model/failure-types.ts';
+import { gatewayQueueOf } from '../task-queues.ts';
+
+/** Never repeated by Temporal, even where an operator has widened the retry policy (DESIGN section 4, fence 2). */
+const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
+
+/** Reads, or writes that are idempotent: repeated without limit, and no faster than once a minute in an outage. */
+export const journeyActivities = proxyActivities<JourneyActivities>({
+  // Above the ledger's own time-outs (a few seconds) and the token service's.
+  startToCloseTimeout: '1 minute',
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    maximumInterval: '1 minute',
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'CredentialsRefused'],
+  },
+});
+
+/** `submitInquiry`, on the queue of its profile; with the figures that `prepareJourney` fixed for the run. */
+export function submitInquiryOf(
+  run: PreparedRun,
+  taskQueue: string,
+  summary: string,
+): GatewayActivities['submitInquiry'] {
+  return proxyActivities<GatewayActivities>({
+    taskQueue: gatewayQueueOf(taskQueue, run.profile),
+    startToCloseTimeout: run.settings.submitTimeoutMs,
+    heartbeatTimeout: run.settings.heartbeatTimeoutMs,
+    // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED },
+    summary,
+  }).submitInquiry;
+}
+
+/** `acquireToken`: repeated by Temporal while the token service is down, for as long as an inquiry is retried. */
+export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToken'] {
+  return proxyActivities<JourneyActivities>({
+    startToCloseTimeout: '1 minute',
+    scheduleToCloseTimeout: run.settings.giveUpAfterMs,
+    retry: {
+      initialInterval: run.settings.backoffInitialMs,
+      backoffCoefficient: 2,
+      maximumInterval: run.settings.backoffMaxMs,
+      nonRetryableErrorTypes: ['InvalidInput', 'CredentialsRefused'],
+    },
+    summary: 'waiting for the token service',
+  }).acquireToken;
+}

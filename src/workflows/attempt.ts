@@ -1,0 +1,202 @@
+/** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
+import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import type {
+  InquiryFailure,
+  PreparedRun,
+  SubmitFailureDetails,
+  SubmitInquiryArgs,
+  SubmitInquiryResult,
+} from '../activities/contract.ts';
+import type { OutcomeRecord } from '../ledger/port.ts';
+import { type FailureType, isFailureType } from '../model/failure-types.ts';
+import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDescription } from '../model/inquiry.ts';
+import { journeyActivities, submitInquiryOf } from './activity-stubs.ts';
+import { applicationFailureOf, type Flights } from './flights.ts';
+import type { InquiryEnd } from './inquiry-protocol.ts';
+
+export type AttemptStep =
+  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
+  | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string }
+  /** An earlier attempt may still be answered. */
+  | { kind: 'wait'; attempt: number; waitMs: number }
+  | { kind: 'abandoned' }
+  /** Called back before anything was claimed. */
+  | { kind: 'cancelled' }
+  | { kind: 'stop'; end: InquiryEnd };
+
+export interface AttemptHost {
+  run: PreparedRun;
+  flights: Flights;
+}
+
+export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
+
+/** While an attempt of another worker may still be answered, its row is looked at this often. */
+const LOOK_EVERY_MS = 15_000;
+
+export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
+  const { shouldStop, ...args } = request;
+  const { run } = host;
+  const landing = await host.flights.fly(shouldStop, () =>
+    submitInquiryOf(
+      run,
+      workflowInfo().taskQueue,
+      summaryOf(args),
+    )({ ...args, run: identityOf(run), settings: run.settings }),
+  );
+  if (landing.kind === 'landed') return stepOfResult(landing.value);
+  const failure = applicationFailureOf(landing.error);
+  if (failure && isFailureType(failure.type) && failure.type !== 'ActivityFailed') {
+    return stepOfFailure(failure.type, args.attempt, failure.details?.[0] as Partial<SubmitFailureDetails> | undefined);
+  }
+  // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
+  return afterLookUp(run, args.inquiry, args.attempt, isCancellation(landing.error));
+}
+
+function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
+  const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
+  const amended = inquiry.ordinal === 0 ? '' : ` · amended ${inquiry.ordinal}`;
+  return `${inquiry.productCode}${share}${amended} · attempt ${attempt}`;
+}
+
+function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
+  const { environment, profile, customerId, profileFingerprint, ledgerId } = run;
+  return { environment, profile, customerId, profileFingerprint, ledgerId };
+}
+
+function stepOfResult(result: SubmitInquiryResult): AttemptStep {
+  return result.kind === 'latest' ? stepOf(result.latest) : result;
+}
+
+function stepOfFailure(
+  failureType: FailureType,
+  attempt: number,
+  details: Partial<SubmitFailureDetails> = {},
+): AttemptStep {
+  const { claimed = false, recorded = true, httpStatus, retryAfterMs, requestedAt } = details;
+  return {
+    kind: 'failed',
+    recorded,
+    failure: {
+      failureType,
+      attempt: details.attempt ?? attempt,
+      claimed,
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+    ...(requestedAt === undefined ? {} : { requestedAt }),
+  };
+}
+
+/** What a row of the ledger means for the run: the claim table's third column. */
+export function stepOf(view: AttemptView): AttemptStep {
+  switch (view.state) {
+    case 'answered':
+    case 'accepted':
+      if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
+      return failedAs('OutcomeUnknown', view);
+    case 'abandoned':
+      return { kind: 'abandoned' };
+    case 'sending':
+      return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
+    case 'notSent':
+      return failedAs('GatewayUnreachable', view);
+    case 'notProcessed':
+      return failedAs(view.failureType ?? 'Throttled', view);
+    case 'unknown':
+      return failedAs('OutcomeUnknown', view);
+    case 'refused':
+      return failedAs('RequestRefused', view);
+    case 'notEntitled':
+      return failedAs('NotEntitled', view);
+    case 'credentialsRefused':
+      return failedAs('CredentialsRefused', view);
+    case 'untrusted':
+      return failedAs('GatewayUntrusted', view);
+  }
+}
+
+function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
+  const { attempt, httpStatus, retryAfterMs } = view;
+  return stepOfFailure(failureType, attempt, {
+    claimed: true,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
+async function lookUp(run: PreparedRun, inquiry: InquiryDescription): Promise<AttemptView | null | 'ledgerChanged'> {
+  const { customerTraceNumber } = inquiry;
+  try {
+    return await CancellationScope.nonCancellable(() =>
+      journeyActivities.lookUpInquiry({ ledgerId: run.ledgerId, customerTraceNumber }),
+    );
+  } catch (error) {
+    if (applicationFailureOf(error)?.type === 'LedgerChanged') return 'ledgerChanged';
+    throw error;
+  }
+}
+
+async function afterLookUp(
+  run: PreparedRun,
+  inquiry: InquiryDescription,
+  attempt: number,
+  cancelled: boolean,
+): Promise<AttemptStep> {
+  const view = await lookUp(run, inquiry);
+  if (view === 'ledgerChanged') return stepOfFailure('LedgerChanged', attempt);
+  if (view && view.attempt >= attempt) return stepOf(view);
+  return cancelled ? { kind: 'cancelled' } : stepOfFailure('ActivityFailed', attempt);
+}
+
+/** Waits until the attempt's answer can come no more, or has come. */
+export async function waitOut(
+  host: AttemptHost,
+  inquiry: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'wait' }>,
+): Promise<AttemptStep> {
+  // The ledger's clock decides when it is over; a tenth of a second spares a second look.
+  const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
+  await CancellationScope.nonCancellable(() =>
+    sleep(waitMs, { summary: `${inquiry.productCode} · attempt ${step.attempt} may still be answered` }),
+  );
+  const view = await lookUp(host.run, inquiry);
+  if (view === 'ledgerChanged' || !view) return stepOfFailure('LedgerChanged', step.attempt);
+  return stepOf(view);
+}
+
+/** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */
+export async function recordStep(
+  host: AttemptHost,
+  inquiry: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): Promise<void> {
+  if (step.recorded) return;
+  const record = recordOf(host.run, inquiry, step);
+  if (record) await CancellationScope.nonCancellable(() => journeyActivities.recordOutcome(record));
+}
+
+function recordOf(
+  run: PreparedRun,
+  { customerTraceNumber }: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): OutcomeRecord | null {
+  const row = {
+    ledgerId: run.ledgerId,
+    customerTraceNumber,
+    ...(step.requestedAt === undefined ? {} : { requestedAt: step.requestedAt }),
+  };
+  if (step.kind === 'answered') return { ...row, attempt: step.attempt, state: 'answered', answer: step.answer };
+  const { failureType, attempt, httpStatus, retryAfterMs } = step.failure;
+  const state = ATTEMPT_STATE_OF_FAILURE[failureType];
+  if (state === null) return null;
+  return {
+    ...row,
+    attempt,
+    state: state as OutcomeRecord['state'],
+    failureType,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Who has consented to what, in whatever order the messages came. Pure and deterministic; DESIGN section 5, Consent.
+ *
+ * - A message is known by (share, applicant, consentId, decision): a duplicate changes nothing.
+ * - A denial ends every grant of the applicant for the share that was decided before it.
+ * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
+ *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
+ */
+import type { ConsentRecord } from '../ledger/port.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import type { SecondaryUser } from '../model/shapes.ts';
+
+interface Entry {
+  record: ConsentRecord;
+  decidedAtMs: number;
+  /** A revocation that named no known grant when it came. */
+  revokesAll: boolean;
+  /** A grant that a revocation of everything has already ended. */
+  ended: boolean;
+}
+
+/** How one applicant stands towards one share. `none`: has not been heard of. */
+export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'denied' | 'revoked' | 'tooOld' | 'none' };
+
+/** Messages that a run keeps at the most: a limit on everything. */
+export const MAX_CONSENT_MESSAGES = 1_000;
+
+export class ConsentBook {
+  readonly #entries: Entry[] = [];
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  has(record: ConsentRecord): boolean {
+    return this.#entries.some(({ record: known }) => sameMessage(known, record));
+  }
+
+  /** Whether the message is new. */
+  add(record: ConsentRecord): boolean {
+    if (this.has(record)) return false;
+    const mine = this.#of(record.shareId, record.applicantId);
+    const revokesAll =
+      record.decision === 'revoked' && !mine.some(({ record: known }) => isGrant(known, record.consentId));
+    if (revokesAll) for (const entry of mine) entry.ended = true;
+    this.#entries.push({ record, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0, revokesAll, ended: false });
+    return true;
+  }
+
+  /**
+   * Drops the grants that were kept for a share under another secondary user; returns them, so that they can be shown
+   * as refused. Refusals stay: whom else they name, the consumer did not want this share.
+   */
+  dropMismatchedGrants(shareId: string, user: SecondaryUser): ConsentRecord[] {
+    const dropped = this.#entries.filter(
+      ({ record }) =>
+        record.shareId === shareId && record.decision === 'granted' && !isForUser(record.secondaryUser, user),
+    );
+    for (const entry of dropped) this.#entries.splice(this.#entries.indexOf(entry), 1);
+    return dropped.map(({ record }) => record);
+  }
+
+  standing(shareId: string, applicantId: string, at: { nowMs: number; validForMs?: number | undefined }): Standing {
+    const mine = this.#of(shareId, applicantId);
+    if (mine.length === 0) return { kind: 'none' };
+    const grants = mine.filter((entry) => entry.record.decision === 'granted' && stands(entry, mine));
+    const { validForMs } = at;
+    const valid = grants.filter(({ decidedAtMs }) => validForMs === undefined || at.nowMs - decidedAtMs <= validForMs);
+    const newest = valid.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs >= b.decidedAtMs ? a : b), undefined);
+    if (newest) return { kind: 'granted', consent: newest.record };
+    if (grants.length > 0) return { kind: 'tooOld' };
+    const refusals = mine.filter(({ record }) => record.decision !== 'granted');
+    const last = refusals.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs > b.decidedAtMs ? a : b), undefined);
+    if (!last) return { kind: 'none' };
+    return { kind: last.record.decision === 'denied' ? 'denied' : 'revoked' };
+  }
+
+  /** How many messages are kept for shares that nobody has requested yet. */
+  earlyCount(isKnownShare: (shareId: string) => boolean): number {
+    return this.#entries.filter(({ record }) => !isKnownShare(record.shareId)).length;
+  }
+
+  all(): ConsentRecord[] {
+    return this.#entries.map(({ record }) => record);
+  }
+
+  #of(shareId: string, applicantId: string): Entry[] {
+    return this.#entries.filter(({ record }) => record.shareId === shareId && record.applicantId === applicantId);
+  }
+}
+
+/** A consent is for a secondary user when every name that it gives is that user's. */
+export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
+  if (named.endUserCode !== undefined && named.endUserCode !== user.endUserCode) return false;
+  if (named.endUser !== undefined && named.endUser !== user.endUser) return false;
+  return named.endUserCode !== undefined || named.endUser !== undefined;
+}
+
+function stands(grant: Entry, mine: readonly Entry[]): boolean {
+  if (grant.ended) return false;
+  return !mine.some((other) => {
+    if (other.record.decision === 'denied') {
+      return other.record.consentId === grant.record.consentId || other.decidedAtMs >= grant.decidedAtMs;
+    }
+    if (other.record.decision !== 'revoked') return false;
+    return (
+      other.record.consentId === grant.record.consentId || (other.revokesAll && other.decidedAtMs >= grant.decidedAtMs)
+    );
+  });
+}
+
+function isGrant(record: ConsentRecord, consentId: string): boolean {
+  return record.decision === 'granted' && record.consentId === consentId;
+}
+
+function sameMessage(a: ConsentRecord, b: ConsentRecord): boolean {
+  return (
+    a.shareId === b.shareId &&
+    a.applicantId === b.applicantId &&
+    a.consentId === b.consentId &&
+    a.decision === b.decision
+  );
+}

@@ -1,0 +1,176 @@
+/** Inquiries that wait for a person, and the decisions that people take about them. */
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
+import type { DecisionRecord } from '../ledger/port.ts';
+import { ALLOWED_ACTIONS } from '../model/failure-types.ts';
+import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { applicationFailureOf } from './flights.ts';
+import type { Outcome } from './inquiry-protocol.ts';
+
+export type Decision = ResolveInquiryMessage & { receivedAt: string };
+
+interface OpenHold {
+  status: HoldStatus;
+  applicantIds: readonly string[];
+  /** A decision whose applicants are being checked. */
+  decidingBy?: string;
+  decision?: Decision;
+}
+
+export class Holds {
+  readonly #open = new Map<string, OpenHold>();
+  readonly #settled: Decision[] = [];
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get list(): HoldStatus[] {
+    return [...this.#open.values()].map(({ status }) => status);
+  }
+
+  /** Puts the inquiry on hold until a person has decided. Never times out. */
+  async wait(
+    inquiry: InquiryDescription,
+    failure: InquiryFailure,
+    judged: { attempt: number; applicantIds: readonly string[] },
+  ): Promise<Decision> {
+    const hold: OpenHold = { status: statusOf(inquiry, failure, judged.attempt), applicantIds: judged.applicantIds };
+    this.#open.set(inquiry.customerTraceNumber, hold);
+    this.#onChange();
+    try {
+      await condition(() => hold.decision !== undefined);
+    } catch (error) {
+      this.#open.delete(inquiry.customerTraceNumber);
+      throw error;
+    }
+    return hold.decision as Decision;
+  }
+
+  /** Takes the hold off the list, once its decision stands in the ledger. */
+  settle(decision: Decision): void {
+    this.#open.delete(decision.customerTraceNumber);
+    this.#settled.push(decision);
+    this.#onChange();
+  }
+
+  isDuplicate(message: ResolveInquiryMessage): boolean {
+    const same = (one: ResolveInquiryMessage) =>
+      one.customerTraceNumber === message.customerTraceNumber &&
+      one.attempt === message.attempt &&
+      one.decisionId === message.decisionId;
+    const open = this.#open.get(message.customerTraceNumber)?.decision;
+    return (open !== undefined && same(open)) || this.#settled.some(same);
+  }
+
+  /** Why the decision makes no sense as things stand, or `null`. */
+  problemOf(message: ResolveInquiryMessage, isEnding: boolean): string | null {
+    if (this.isDuplicate(message)) return null;
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
+    if (hold.decision || hold.decidingBy) return 'another decision about this hold has been taken';
+    const { attempts, allowedActions, failureType } = hold.status;
+    if (message.attempt !== attempts) return `the hold is about attempt ${attempts}`;
+    if (!allowedActions.includes(message.action)) {
+      return `${failureType} allows ${allowedActions.join(', ')}`;
+    }
+    if (isEnding && (message.action === 'resend' || message.action === 'amend')) {
+      return 'the journey is ending: only accept and abandon send nothing';
+    }
+    if (message.action === 'resend' && failureType === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
+      return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
+    }
+    if (message.reference && !isAboutThem(message.reference.applicants, hold.applicantIds)) {
+      return 'the reference must name each of the inquiry’s applicants at most once, and no other';
+    }
+    return null;
+  }
+
+  /** Reserves the hold while an amendment's applicants are checked. */
+  reserve(message: ResolveInquiryMessage): void {
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (hold) hold.decidingBy = message.decisionId;
+  }
+
+  release(message: ResolveInquiryMessage): void {
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (hold?.decidingBy === message.decisionId) delete hold.decidingBy;
+  }
+
+  decide(decision: Decision): void {
+    const hold = this.#open.get(decision.customerTraceNumber);
+    if (hold) hold.decision = decision;
+  }
+}
+
+function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, attempt: number): HoldStatus {
+  const { httpStatus, returnCode } = failure;
+  return {
+    customerTraceNumber: inquiry.customerTraceNumber,
+    productCode: inquiry.productCode,
+    ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
+    failureType: failure.failureType,
+    since: new Date().toISOString(),
+    attempts: attempt,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(returnCode === undefined ? {} : { returnCode }),
+    // A share sends a reference, not applicants: there is nothing in it that a person could correct.
+    allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(
+      (action) => action !== 'amend' || inquiry.productCode !== 'SECONDUSE',
+    ),
+  };
+}
+
+function isAboutThem(named: readonly { applicantId: string }[], asked: readonly string[]): boolean {
+  const ids = named.map(({ applicantId }) => applicantId);
+  return new Set(ids).size === ids.length && ids.every((id) => asked.includes(id));
+}
+
+export type DecisionEffect =
+  | { kind: 'recorded'; accepted: Outcome }
+  /** Something else stood in the ledger already: that is gone on with. */
+  | { kind: 'overtaken'; latest: AttemptView }
+  | { kind: 'held'; failure: InquiryFailure };
+
+/** Writes the decision to the ledger before it takes effect. */
+export async function recordTheDecision(
+  run: PreparedRun,
+  inquiry: InquiryDescription,
+  failure: InquiryFailure,
+  message: Decision,
+): Promise<DecisionEffect> {
+  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
+  const accepted: Outcome = {
+    kind: 'outcome',
+    outcome: message.outcome ?? 'noReport',
+    ...(message.reference ? { reference: message.reference } : {}),
+  };
+  const decision: DecisionRecord = {
+    decisionId,
+    customerTraceNumber,
+    attempt,
+    action,
+    by,
+    reason,
+    providerSaid,
+    decidedAt: message.receivedAt,
+    ...(action === 'accept' ? { answer: accepted } : {}),
+  };
+  try {
+    const verdict = await CancellationScope.nonCancellable(() =>
+      journeyActivities.recordDecision({ ledgerId: run.ledgerId, inquiry, decision }),
+    );
+    if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
+    // Somebody's resend of this very attempt stands already: it permits the next one just as well.
+    const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
+    return action === 'resend' && isOpen ? { kind: 'recorded', accepted } : verdict;
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it.
+    if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted };
+    return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
+  }
+}

@@ -1,0 +1,3 @@
+/** The workflow types that a worker registers. */
+export { lendingJourney } from './lending-journey.ts';
+export { recordLateConsent } from './record-late-consent.ts';

@@ -1,0 +1,294 @@
+/**
+ * The inquiry protocol, fence 2 (DESIGN section 4): one attempt is one activity, never repeated by Temporal; what is
+ * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
+ */
+import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
+import type { Answer, InquiryDescription } from '../model/inquiry.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { Applicant, ReportReference } from '../model/shapes.ts';
+import { traceNumber } from '../model/trace-number.ts';
+import { acquireTokenOf } from './activity-stubs.ts';
+import { type AttemptStep, makeAttempt, recordStep, stepOf, waitOut } from './attempt.ts';
+import { applicationFailureOf, type Flights } from './flights.ts';
+import { type Holds, recordTheDecision } from './holds.ts';
+
+export type Outcome = Extract<Answer, { kind: 'outcome' }>;
+
+/** What an inquiry is for; everything about it that does not change from attempt to attempt. */
+export interface InquirySpec {
+  callerId: string;
+  productCode: ProductCode;
+  shareId?: string;
+  endUserCode?: string;
+  endUser?: string;
+  permissiblePurposeCode?: string;
+  applicants?: Applicant[];
+  reference?: ReportReference;
+  /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
+  permit?(): ConsentRecord[] | null;
+}
+
+/** What the inquiry needs of the run that it belongs to. */
+export interface InquiryHost {
+  run: PreparedRun;
+  flights: Flights;
+  holds: Holds;
+  /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
+  isEnding(): boolean;
+  /** Called whenever trace number or attempts have changed. */
+  onProgress(progress: { customerTraceNumber: string; attempts: number; state: 'running' | 'held' }): void;
+}
+
+export type InquiryEnd =
+  | { kind: 'answered'; answer: Outcome; customerTraceNumber: string; applicants?: Applicant[] }
+  | { kind: 'abandoned' }
+  /** The run is ending; nothing is in flight. */
+  | { kind: 'stopped' }
+  /** Its permission is gone; nothing is in flight. */
+  | { kind: 'notPermitted' };
+
+type RunEnd = InquiryEnd | { kind: 'amend'; applicants: Applicant[] };
+
+/** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
+export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
+  let current = spec;
+  let amends: string | undefined;
+  for (let ordinal = 0; ; ordinal++) {
+    const inquiry = describe(host.run, current, ordinal, amends);
+    const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
+    if (end.kind !== 'amend') return end;
+    amends = inquiry.customerTraceNumber;
+    current = { ...current, applicants: end.applicants };
+  }
+}
+
+function describe(run: PreparedRun, spec: InquirySpec, ordinal: number, amends?: string): InquiryDescription {
+  const { callerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode } = spec;
+  const { workflowType } = workflowInfo();
+  return {
+    customerTraceNumber: traceNumber({ ...run, workflowType, callerId, productCode, shareId, ordinal }),
+    environment: run.environment,
+    profile: run.profile,
+    customerId: run.customerId,
+    workflowType,
+    callerId,
+    productCode,
+    ordinal,
+    ...(shareId === undefined ? {} : { shareId }),
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    ...(amends === undefined ? {} : { amends }),
+  };
+}
+
+class InquiryRun {
+  readonly #host: InquiryHost;
+  readonly #spec: InquirySpec;
+  readonly #inquiry: InquiryDescription;
+  /** The attempt that comes next: claims are counted, waits before a claim are not. */
+  #attempt = 1;
+  #failures = 0;
+  #retriedSinceMs = Date.now();
+  #hasToken: boolean;
+  #tokenFetchedAfter: string | undefined;
+
+  constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
+    this.#host = host;
+    this.#spec = spec;
+    this.#inquiry = inquiry;
+    this.#hasToken = host.run.token === 'ready';
+  }
+
+  async toItsEnd(): Promise<RunEnd> {
+    this.#progress('running', 0);
+    let step = await this.#nextStep();
+    for (;;) {
+      const end = await this.#take(step);
+      if ('end' in end) return end.end;
+      step = end.next ?? (await this.#nextStep());
+    }
+  }
+
+  #permitted(): ConsentRecord[] | null {
+    return this.#spec.permit ? this.#spec.permit() : [];
+  }
+
+  #stopsNow(): InquiryEnd | null {
+    if (this.#host.isEnding()) return { kind: 'stopped' };
+    return this.#permitted() === null ? { kind: 'notPermitted' } : null;
+  }
+
+  /** Gets a token where one is known to be missing, then makes one attempt. */
+  async #nextStep(): Promise<AttemptStep> {
+    const stop = this.#stopsNow();
+    if (stop) return { kind: 'stop', end: stop };
+    if (!this.#hasToken) {
+      const failed = await this.#acquireToken();
+      if (failed) return failed;
+      const stopped = this.#stopsNow();
+      if (stopped) return { kind: 'stop', end: stopped };
+    }
+    // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
+    const consents = this.#permitted() ?? [];
+    return makeAttempt(this.#host, {
+      inquiry: this.#inquiry,
+      attempt: this.#attempt,
+      consents,
+      ...(this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
+      ...(this.#spec.reference ? { reference: this.#spec.reference } : {}),
+      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      shouldStop: () => this.#stopsNow() !== null,
+    });
+  }
+
+  async #acquireToken(): Promise<AttemptStep | null> {
+    const { run, flights } = this.#host;
+    const step = await flights.fly(
+      () => this.#stopsNow() !== null,
+      () =>
+        acquireTokenOf(run)({
+          profile: run.profile,
+          ...(this.#tokenFetchedAfter === undefined ? {} : { fetchedAfter: this.#tokenFetchedAfter }),
+        }),
+    );
+    if (step.kind === 'landed') {
+      this.#hasToken = true;
+      return null;
+    }
+    if (isCancellation(step.error)) return { kind: 'cancelled' };
+    const refused = applicationFailureOf(step.error)?.type === 'CredentialsRefused';
+    const failureType = refused ? 'CredentialsRefused' : 'TokenUnavailable';
+    return { kind: 'failed', recorded: true, failure: { failureType, attempt: this.#attempt, claimed: false } };
+  }
+
+  /** What follows from a step: the end, another step, or (neither) one more attempt. */
+  async #take(step: AttemptStep): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+    switch (step.kind) {
+      case 'stop':
+        return { end: step.end };
+      case 'abandoned':
+        return { end: { kind: 'abandoned' } };
+      case 'cancelled':
+        // Nothing was claimed. Where the run itself is cancelled it ends here; where only the permission was gone and
+        // has come back meanwhile, the attempt is made after all.
+        if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+        return {};
+      case 'wait':
+        return { next: await waitOut(this.#host, this.#inquiry, step) };
+      case 'answered':
+        return this.#answered(step);
+      case 'failed':
+        return this.#failed(step);
+    }
+  }
+
+  async #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Promise<{ end: RunEnd } | { next: AttemptStep }> {
+    await recordStep(this.#host, this.#inquiry, step);
+    const { answer, attempt } = step;
+    this.#progress('running', attempt);
+    if (answer.kind === 'outcome') {
+      const { customerTraceNumber } = this.#inquiry;
+      const applicants = this.#spec.applicants;
+      return { end: { kind: 'answered', answer, customerTraceNumber, ...(applicants ? { applicants } : {}) } };
+    }
+    const returnCode = answer.returnCode === undefined ? {} : { returnCode: answer.returnCode };
+    const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
+    return {
+      next: { kind: 'failed', recorded: true, failure: { failureType, attempt, claimed: true, ...returnCode } },
+    };
+  }
+
+  async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+    await recordStep(this.#host, this.#inquiry, step);
+    const { failure } = step;
+    this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
+    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    const { settings } = this.#host.run;
+    if (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs) {
+      await this.#waitBeforeRetry(failure);
+      return {};
+    }
+    return this.#hold(failure);
+  }
+
+  async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
+    if (failure.failureType === 'TokenRejected') {
+      this.#tokenFetchedAfter = new Date().toISOString();
+      return;
+    }
+    if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
+    // The token was taken: a 401 that comes later is a new one.
+    if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
+    const waitMs = this.#backOffMs(failure);
+    const summary = `waiting ${Math.round(waitMs / 100) / 10} s: ${WHY_WAITING[failure.failureType] ?? failure.failureType}`;
+    const status = failure.httpStatus === undefined ? '' : ` (HTTP ${failure.httpStatus})`;
+    await condition(() => this.#stopsNow() !== null, waitMs, { summary: `${summary}${status}` });
+  }
+
+  /** `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half. */
+  #backOffMs({ retryAfterMs }: InquiryFailure): number {
+    const { settings } = this.#host.run;
+    if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
+    const exponent = Math.min(this.#failures++, 20);
+    const fullMs = Math.min(settings.backoffInitialMs * 2 ** exponent, settings.backoffMaxMs);
+    return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
+  }
+
+  async #hold(failure: InquiryFailure): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+    const { holds } = this.#host;
+    this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    const decision = await holds.wait(this.#inquiry, failure, {
+      attempt: failure.claimed ? failure.attempt : this.#attempt,
+      applicantIds: this.#applicantIds(),
+    });
+    const recorded = await recordTheDecision(this.#host.run, this.#inquiry, failure, decision);
+    holds.settle(decision);
+    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
+    if (recorded.kind === 'overtaken') return { next: stepOf(recorded.latest) };
+    this.#failures = 0;
+    this.#retriedSinceMs = Date.now();
+    switch (decision.action) {
+      case 'abandon':
+        return { end: { kind: 'abandoned' } };
+      case 'amend':
+        return { end: { kind: 'amend', applicants: decision.applicants ?? [] } };
+      case 'accept':
+        return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
+      case 'resend':
+        // Whatever was wrong with the credentials, the next attempt must not meet an old token.
+        if (failure.failureType === 'CredentialsRefused') {
+          this.#tokenFetchedAfter = new Date().toISOString();
+          this.#hasToken = false;
+        }
+        return {};
+    }
+  }
+
+  #applicantIds(): string[] {
+    const { applicants, reference } = this.#spec;
+    return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
+  }
+
+  #progress(state: 'running' | 'held', attempts: number): void {
+    this.#host.onProgress({ customerTraceNumber: this.#inquiry.customerTraceNumber, attempts, state });
+  }
+}
+
+/** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */
+function isRetried(failure: InquiryFailure): boolean {
+  if (failure.failureType === 'ActivityFailed') return !failure.claimed;
+  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);
+}
+
+const WHY_WAITING: Partial<Record<string, string>> = {
+  TokenUnavailable: 'the token service is not answering',
+  LedgerUnavailable: 'the ledger cannot be reached',
+  GatewayUnreachable: 'the gateway cannot be reached',
+  Throttled: 'the gateway said to wait',
+  ActivityFailed: 'the attempt failed before it was claimed',
+};

@@ -1,0 +1,271 @@
+/** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
+
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { type Environment, STAGES, type StageCode } from '../model/products.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type {
+  AdvanceMessage,
+  Applicant,
+  GateInput,
+  JourneyOutcome,
+  JourneyReferences,
+  JourneyResult,
+  JourneyState,
+  JourneyStatus,
+  LendingJourneyInput,
+  RefusedMessage,
+  ReportReference,
+  ShareInput,
+  ShareState,
+  ShareStatus,
+  StageStatus,
+  WithdrawMessage,
+} from '../model/shapes.ts';
+import { ConsentBook } from './consent-book.ts';
+import { Flights } from './flights.ts';
+import { Holds } from './holds.ts';
+
+export interface StageRecord {
+  status: StageStatus;
+  reference?: ReportReference;
+}
+
+export interface ShareRecord {
+  readonly input: ShareInput;
+  state: ShareState;
+  customerTraceNumber?: string;
+  reportReferenceNumber?: string;
+  attention?: 'revokedAfterPosting';
+}
+
+/** Refused messages that `status` shows; the total counts the rest. */
+const SHOWN_REFUSED_MESSAGES = 50;
+
+export class Journey {
+  readonly input: LendingJourneyInput;
+  readonly stages: StageRecord[];
+  readonly shares = new Map<string, ShareRecord>();
+  readonly advances = new Map<StageCode, AdvanceMessage>();
+  readonly consents = new ConsentBook();
+  readonly flights = new Flights();
+  readonly holds = new Holds(() => this.publish());
+  /** What `prepareJourney` fixed; absent until it has answered. */
+  run: PreparedRun | undefined;
+  applicants: Applicant[];
+  withdrawal: WithdrawMessage | undefined;
+  /** A stage's inquiry was abandoned: the journey ends with it. */
+  stageWasAbandoned = false;
+  /** No further share is taken: the run is about to complete. */
+  isClosing = false;
+  gate: StageCode | undefined;
+  /** How many of the consents the ledger has. */
+  recordedConsents = 0;
+  outcome: JourneyOutcome | undefined;
+  readonly #refused: RefusedMessage[] = [];
+  #refusedTotal = 0;
+  readonly #applicantIds = new Set<string>();
+  readonly #published = new Map<SearchAttributeName, string>();
+
+  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  constructor(input: LendingJourneyInput) {
+    this.input = isObject(input) ? input : ({} as LendingJourneyInput);
+    const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
+    this.stages = listed.map((productCode) => ({ status: { productCode, state: 'pending', attempts: 0 } }));
+    this.applicants = [];
+    this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
+    for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
+      if (isObject(share)) this.addShare(share);
+    }
+  }
+
+  get journeyId(): string {
+    return this.input.journeyId;
+  }
+
+  get isEnding(): boolean {
+    return this.withdrawal !== undefined || this.stageWasAbandoned;
+  }
+
+  get stagesAreSettled(): boolean {
+    return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
+  }
+
+  get sharesAreSettled(): boolean {
+    return [...this.shares.values()].every(({ state }) => !['awaitingConsent', 'posting', 'held'].includes(state));
+  }
+
+  setApplicants(applicants: Applicant[]): void {
+    this.applicants = applicants;
+    for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
+  }
+
+  knowsApplicant(applicantId: string): boolean {
+    return this.#applicantIds.has(applicantId);
+  }
+
+  addShare(input: ShareInput): void {
+    this.shares.set(input.shareId, { input, state: 'awaitingConsent' });
+  }
+
+  stage(productCode: StageCode): StageRecord | undefined {
+    return this.stages.find(({ status }) => status.productCode === productCode);
+  }
+
+  /** The gate before a stage; the first stage has one only where the caller wrote it down. */
+  gateBefore(productCode: StageCode): GateInput | undefined {
+    if (productCode === 'PREQUAL') return undefined;
+    const written = isObject(this.input.gates) ? this.input.gates[productCode] : undefined;
+    return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
+  }
+
+  /** The report that a share is of: `notYet`, or `null` where there is none and will be none. */
+  reportOf(share: ShareInput): ReportReference | 'notYet' | null {
+    if (share.reportOf !== undefined) {
+      const stage = this.stage(share.reportOf);
+      if (stage && ['pending', 'running', 'held'].includes(stage.status.state)) return 'notYet';
+      return stage?.reference ?? null;
+    }
+    if (!this.stagesAreSettled) return 'notYet';
+    return this.stages.findLast(({ reference }) => reference !== undefined)?.reference ?? null;
+  }
+
+  /** Every applicant of the report shared must consent; before there is a report, every applicant there is. */
+  applicantsOf(share: ShareInput): string[] {
+    const report = this.reportOf(share);
+    if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
+    return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refusedTotal++;
+    this.#refused.push(refused);
+    if (this.#refused.length > SHOWN_REFUSED_MESSAGES) this.#refused.shift();
+  }
+
+  status(): JourneyStatus {
+    const waitingFor = this.#waitingFor();
+    return {
+      journeyId: this.journeyId,
+      environment: this.run?.environment ?? null,
+      state: this.#state(),
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+      stages: this.stages.map(({ status }) => ({ ...status })),
+      shares: this.#shareStatuses(),
+      holds: this.holds.list,
+      refusedMessages: [...this.#refused],
+      refusedMessagesTotal: this.#refusedTotal,
+    };
+  }
+
+  references(): JourneyReferences {
+    return {
+      journeyId: this.journeyId,
+      references: this.stages.flatMap(({ status, reference }) =>
+        reference ? [{ productCode: status.productCode, reference }] : [],
+      ),
+      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+        reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
+      ),
+    };
+  }
+
+  result(environment: Environment, outcome: JourneyOutcome): JourneyResult {
+    return {
+      journeyId: this.journeyId,
+      environment,
+      outcome,
+      stages: this.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
+      shares: this.#shareStatuses(),
+    };
+  }
+
+  consentRecord(message: Omit<ConsentRecord, 'receivedAt'>): ConsentRecord {
+    return { ...message, receivedAt: new Date().toISOString() };
+  }
+
+  /** Brings the search attributes up to date; those that the server does not know are left out. */
+  publish(stage?: StageRecord): void {
+    const attention = [
+      ...this.holds.list.map(({ failureType }) => failureType),
+      ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
+    ];
+    const pairs: SearchAttributeUpdatePair[] = [];
+    this.#pair(pairs, 'NeedsAttention', attention[0] ?? null);
+    if (stage) {
+      this.#pair(pairs, 'JourneyStage', stage.status.productCode);
+      this.#pair(pairs, 'EndUserCode', this.input.endUserCode);
+    }
+    const traceNumbers = [...this.stages.map(({ status }) => status), ...this.shares.values()].flatMap(
+      ({ customerTraceNumber }) => (customerTraceNumber === undefined ? [] : [customerTraceNumber]),
+    );
+    if (this.#isNews('CustomerTraceNumber', traceNumbers.length > 0 ? traceNumbers.join(' ') : null)) {
+      pairs.push({
+        key: defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST),
+        value: traceNumbers,
+      });
+    }
+    if (pairs.length > 0) upsertSearchAttributes(pairs);
+  }
+
+  #pair(pairs: SearchAttributeUpdatePair[], name: SearchAttributeName, value: string | null): void {
+    if (!this.#isNews(name, value)) return;
+    pairs.push({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
+  }
+
+  #isNews(name: SearchAttributeName, value: string | null): boolean {
+    if (!this.run?.searchAttributes.includes(name)) return false;
+    if ((this.#published.get(name) ?? null) === value) return false;
+    if (value === null) this.#published.delete(name);
+    else this.#published.set(name, value);
+    return true;
+  }
+
+  #state(): JourneyState {
+    if (this.holds.list.length > 0) return 'held';
+    if (this.outcome) return this.outcome;
+    if (this.gate) return 'waitingAtGate';
+    if (this.stagesAreSettled && this.#waitingShare()) return 'waitingForConsent';
+    return 'running';
+  }
+
+  #waitingFor(): string | undefined {
+    const hold = this.holds.list[0];
+    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
+    if (this.outcome) return undefined;
+    if (this.gate) return this.gate;
+    const share = this.stagesAreSettled ? this.#waitingShare() : undefined;
+    return share ? `share ${share.input.shareId}` : undefined;
+  }
+
+  #waitingShare(): ShareRecord | undefined {
+    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
+  }
+
+  #shareStatuses(): ShareStatus[] {
+    return [...this.shares.values()].map((share) => {
+      const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
+      return {
+        shareId: input.shareId,
+        state,
+        waitingFor: state === 'awaitingConsent' ? this.ungranted(share) : [],
+        ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+        ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+        ...(attention === undefined ? {} : { attention }),
+      };
+    });
+  }
+
+  ungranted(share: ShareRecord): string[] {
+    return this.applicantsOf(share.input).filter(
+      (applicantId) =>
+        this.consents.standing(share.input.shareId, applicantId, { nowMs: Date.now() }).kind !== 'granted',
+    );
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

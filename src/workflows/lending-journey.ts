@@ -1,0 +1,138 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+} from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { applicationFailureOf } from './flights.ts';
+import { Journey } from './journey.ts';
+import { handleMessages } from './journey-handlers.ts';
+import { runShare } from './shares.ts';
+import { runStages } from './stages.ts';
+
+/**
+ * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
+ * Workflow id `journey-<journeyId>`. Input, messages and result: `model/shapes.ts`; DESIGN section 5.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function lendingJourney(input: LendingJourneyInput): Promise<JourneyResult> {
+  const journey = new Journey(input);
+  handleMessages(journey);
+  const run = await prepare(journey);
+  try {
+    const outcome = await runToTheEnd(journey, run);
+    return journey.result(run.environment, outcome);
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
+    throw error;
+  }
+}
+
+async function prepare(journey: Journey): Promise<PreparedRun> {
+  try {
+    const run = await journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [
+      { input: journey.input },
+    ]);
+    journey.run = run;
+    return run;
+  } catch (error) {
+    const failure = applicationFailureOf(error);
+    if (failure?.type !== 'InvalidInput') throw error;
+    const { message, type, details } = failure;
+    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+  }
+}
+
+async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+  const parts = [runStages(journey, run), runShares(journey, run)] as const;
+  // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
+  const ends = await Promise.race([Promise.allSettled(parts), bugIn(parts[0]), bugIn(parts[1])]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  const [stages] = ends;
+  const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
+  const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
+  await closeDown(journey, run);
+  journey.outcome = outcome;
+  return outcome;
+}
+
+/** Settles only by failing, and not for a cancellation. */
+function bugIn(part: Promise<unknown>): Promise<never> {
+  return new Promise((_, reject) => {
+    part.catch((error) => {
+      if (!isCancellation(error)) reject(error);
+    });
+  });
+}
+
+/** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
+async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
+  const tasks: Promise<void>[] = [];
+  const started = new Set<string>();
+  const openForMs = parseDurationMs(journey.input.sharesOpenFor ?? '') ?? 0;
+  let openUntilMs: number | undefined;
+  try {
+    for (;;) {
+      for (const share of journey.shares.values()) {
+        if (started.has(share.input.shareId)) continue;
+        started.add(share.input.shareId);
+        tasks.push(runShare(journey, run, share));
+      }
+      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled;
+      const hasNews = () => journey.shares.size > started.size;
+      await Promise.race([condition(() => hasNews() || isSettled()), failureOf(tasks)]);
+      if (hasNews()) continue;
+      openUntilMs ??= Date.now() + openForMs;
+      const leftMs = openUntilMs - Date.now();
+      const isOver = () => journey.isEnding || hasNews();
+      if (journey.isEnding || leftMs <= 0) break;
+      if (!(await condition(isOver, leftMs, { summary: 'open for further shares' }))) break;
+    }
+    journey.isClosing = true;
+  } finally {
+    await Promise.allSettled(tasks);
+  }
+}
+
+/** Settles only by failing: where a share's task has failed, its supervisor fails too instead of waiting for it. */
+function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const task of tasks) task.catch(reject);
+  });
+}
+
+/** Everything said to the run reaches the ledger, and every handler has answered, before the run may end. */
+async function closeDown(journey: Journey, run: PreparedRun): Promise<void> {
+  do {
+    await recordConsents(journey, run);
+    await condition(allHandlersFinished);
+  } while (journey.consents.size > journey.recordedConsents);
+}
+
+async function recordConsents(journey: Journey, run: PreparedRun): Promise<void> {
+  const consents = journey.consents.all();
+  if (consents.length === journey.recordedConsents) return;
+  try {
+    await journeyActivities.recordConsents.executeWithOptions({ summary: `recording ${consents.length} consents` }, [
+      {
+        ledgerId: run.ledgerId,
+        consents: consents.slice(journey.recordedConsents),
+        refusalsAfterPosting: consents.filter(
+          ({ shareId, decision }) => decision !== 'granted' && journey.shares.get(shareId)?.attention !== undefined,
+        ),
+      },
+    ]);
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.
+    log.warn('consents were not recorded: the ledger is not the one that the run has used');
+  }
+  journey.recordedConsents = consents.length;
+}

@@ -1,0 +1,184 @@
+/**
+ * Shape checks of messages, by hand and synchronous, since an update validator may not wait and zod stays out of
+ * the bundle. Each returns the reason for which a message is refused (a path and a rule, never a value), or `null`.
+ * The client and the activities hold the full tables of the interface.
+ */
+import { parseDurationMs } from '../model/durations.ts';
+import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import { STAGES } from '../model/products.ts';
+
+type Check = (value: unknown, path: string) => string | null;
+type Fields = Record<string, { check: Check; optional?: true }>;
+
+/** Opaque ids: as in the JSON Schemas; nothing that could be an e-mail address or an SSN. */
+const OPAQUE_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
+const CONTROL_CHARACTERS = /\p{Cc}/u;
+
+function text(maxLength: number): Check {
+  return (value, path) =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= maxLength && !CONTROL_CHARACTERS.test(value)
+      ? null
+      : `${path} must be text of 1 to ${maxLength} characters`;
+}
+
+function opaqueId(maxLength: number): Check {
+  return (value, path) =>
+    typeof value === 'string' &&
+    value.length <= maxLength &&
+    OPAQUE_ID.test(value) &&
+    !/(?<!\d)\d{9}(?!\d)/.test(value) &&
+    !/(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/.test(value)
+      ? null
+      : `${path} must be an opaque id of 1 to ${maxLength} letters, digits, ".", "_", "~" and "-"`;
+}
+
+function oneOf(...values: readonly string[]): Check {
+  return (value, path) =>
+    typeof value === 'string' && values.includes(value) ? null : `${path} must be one of ${values.join(', ')}`;
+}
+
+const instant: Check = (value, path) =>
+  typeof value === 'string' && parseInstantMs(value) !== null
+    ? null
+    : `${path} must be an RFC 3339 instant with offset`;
+
+const duration: Check = (value, path) =>
+  typeof value === 'string' && parseDurationMs(value) !== null
+    ? null
+    : `${path} must be an ISO 8601 duration in days and time, such as P30D`;
+
+const attemptNumber: Check = (value, path) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 ? null : `${path} must be a whole number from 1`;
+
+/** Applicants are only told apart from other things here; an activity holds them against the interface's table. */
+const applicants: Check = (value, path) =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => isRecord(one))
+    ? null
+    : `${path} must be a list of applicants`;
+
+function object(fields: Fields): Check {
+  return (value, path) => {
+    if (!isRecord(value)) return `${path || '/'} must be an object`;
+    if (Object.keys(value).some((key) => !Object.hasOwn(fields, key))) {
+      return `${path || '/'} has an unknown field; known are ${Object.keys(fields).join(', ')}`;
+    }
+    for (const [name, { check, optional }] of Object.entries(fields)) {
+      if (value[name] === undefined) {
+        if (!optional) return `${path}/${name} is required`;
+        continue;
+      }
+      const reason = check(value[name], `${path}/${name}`);
+      if (reason) return reason;
+    }
+    return null;
+  };
+}
+
+function listOf(check: Check): Check {
+  return (value, path) => {
+    if (!Array.isArray(value) || value.length === 0) return `${path} must be a list that is not empty`;
+    for (const [index, item] of value.entries()) {
+      const reason = check(item, `${path}/${index}`);
+      if (reason) return reason;
+    }
+    return null;
+  };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const journeyId = { check: opaqueId(64) };
+const shareId = { check: opaqueId(40) };
+const optional = (check: Check) => ({ check, optional: true as const });
+
+const secondaryUserFields: Fields = { endUserCode: optional(text(16)), endUser: optional(text(30)) };
+const secondaryUser: Check = (value, path) =>
+  object(secondaryUserFields)(value, path) ??
+  (isRecord(value) && value.endUserCode === undefined && value.endUser === undefined
+    ? `${path} must name endUserCode, endUser or both`
+    : null);
+
+const share: Check = (value, path) =>
+  object({
+    ...secondaryUserFields,
+    shareId,
+    permissiblePurposeCode: optional(text(2)),
+    reportOf: optional(oneOf(...STAGES)),
+    awaitConsentFor: optional(duration),
+    consentValidFor: optional(duration),
+  })(value, path) ??
+  (isRecord(value) && value.endUserCode === undefined && value.endUser === undefined
+    ? `${path} must name endUserCode, endUser or both`
+    : null);
+
+const consentFields: Fields = {
+  journeyId,
+  shareId,
+  applicantId: { check: text(2) },
+  consentId: { check: opaqueId(64) },
+  decision: { check: oneOf('granted', 'denied', 'revoked') },
+  decidedAt: { check: instant },
+  secondaryUser: { check: secondaryUser },
+  evidence: optional(
+    object({
+      method: { check: text(40) },
+      textVersion: { check: text(40) },
+      capturedAt: { check: instant },
+      reference: { check: text(100) },
+    }),
+  ),
+};
+
+export function consentProblem(value: unknown): string | null {
+  const reason = object(consentFields)(value, '');
+  if (reason) return reason;
+  const message = value as { decision: string; evidence?: unknown };
+  return message.decision === 'granted' && message.evidence === undefined ? '/evidence is required for a grant' : null;
+}
+
+export const advanceProblem = (value: unknown): string | null =>
+  object({ journeyId, to: { check: oneOf(...STAGES) }, applicants: optional(applicants) })(value, '');
+
+export const withdrawProblem = (value: unknown): string | null =>
+  object({ journeyId, by: { check: text(100) }, reason: { check: text(500) } })(value, '');
+
+export const requestShareProblem = (value: unknown): string | null =>
+  object({ journeyId, share: { check: share } })(value, '');
+
+const reference = object({
+  reportReferenceNumber: { check: text(30) },
+  requestedAt: { check: instant },
+  applicants: { check: listOf(object({ applicantId: { check: text(2) }, consumerId: { check: text(16) } })) },
+});
+
+const resolveFields: Fields = {
+  journeyId,
+  decisionId: { check: opaqueId(64) },
+  customerTraceNumber: { check: text(30) },
+  attempt: { check: attemptNumber },
+  action: { check: oneOf(...HOLD_ACTIONS) },
+  by: { check: text(100) },
+  reason: { check: text(500) },
+  providerSaid: { check: oneOf('posted', 'notPosted', 'unknown', 'notAsked') },
+  outcome: optional(oneOf('record', 'noRecord', 'noReport')),
+  reference: optional(reference),
+  applicants: optional(applicants),
+};
+
+export function resolveInquiryProblem(value: unknown): string | null {
+  const reason = object(resolveFields)(value, '');
+  if (reason) return reason;
+  const message = value as { action: string; outcome?: string; reference?: unknown; applicants?: unknown };
+  if (message.action === 'accept') {
+    if (message.outcome === undefined) return '/outcome is required for accept';
+    if (message.outcome === 'record' && message.reference === undefined) return '/reference is required with a record';
+  } else if (message.outcome !== undefined || message.reference !== undefined) {
+    return '/outcome and /reference belong to accept';
+  }
+  if (message.action === 'amend' && message.applicants === undefined) return '/applicants is required for amend';
+  if (message.action !== 'amend' && message.applicants !== undefined) return '/applicants belongs to amend';
+  return null;
+}

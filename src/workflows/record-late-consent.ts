@@ -1,0 +1,22 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { RecordConsentsResult } from '../activities/contract.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { applicationFailureOf } from './flights.ts';
+
+/**
+ * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing is posted, and
+ * posted shares that it concerns are flagged for a person.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`
+ */
+export async function recordLateConsent({ consent }: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
+  try {
+    return await journeyActivities.recordLateConsentMessage({ consent, receivedAt: new Date().toISOString() });
+  } catch (error) {
+    const failure = applicationFailureOf(error);
+    if (failure?.type !== 'InvalidInput') throw error;
+    const { message, type, details } = failure;
+    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+  }
+}

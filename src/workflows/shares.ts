@@ -1,0 +1,122 @@
+import { condition } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import type { ReportReference, ShareState } from '../model/shapes.ts';
+import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
+import type { Journey, ShareRecord } from './journey.ts';
+
+const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
+
+/** How the consents towards a share stand, taken together. */
+type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
+
+/** Carries one share to its end: the report it is of, everybody's consent, one posting. */
+export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
+  await condition(() => journey.isEnding || journey.reportOf(share.input) !== 'notYet');
+  const report = journey.reportOf(share.input);
+  if (journey.isEnding || report === 'notYet') share.state = 'abandoned';
+  else if (report === null) share.state = 'nothingToShare';
+  else share.state = await shareReportOf(journey, run, share, report);
+}
+
+async function shareReportOf(
+  journey: Journey,
+  run: PreparedRun,
+  share: ShareRecord,
+  report: ReportReference,
+): Promise<ShareState> {
+  const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+  const applicantIds = report.applicants.map(({ applicantId }) => applicantId);
+  const consent = () => consentTowards(journey, share, applicantIds);
+  const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
+  for (;;) {
+    share.state = 'awaitingConsent';
+    const isOver = () => journey.isEnding || consent().kind !== 'waiting';
+    if (!isOver()) {
+      const leftMs = waitUntilMs - Date.now();
+      const summary = `share ${shareId}: waiting for the consent of ${journey.ungranted(share).join(', ')}`;
+      // Silence means no.
+      if (leftMs <= 0 || !(await condition(isOver, leftMs, { summary }))) return 'expired';
+    }
+    if (journey.isEnding) return 'abandoned';
+    const { kind } = consent();
+    if (kind === 'denied' || kind === 'revoked') return kind;
+    if (kind === 'waiting') continue;
+    share.state = 'posting';
+    const end = await postShare(journey, run, share, report, consent);
+    if (end !== 'notPermitted') return end;
+  }
+}
+
+async function postShare(
+  journey: Journey,
+  run: PreparedRun,
+  share: ShareRecord,
+  report: ReportReference,
+  consent: () => Consent,
+): Promise<ShareState | 'notPermitted'> {
+  const { shareId, endUserCode, endUser } = share.input;
+  const permissiblePurposeCode = share.input.permissiblePurposeCode ?? journey.input.permissiblePurposeCodes.SECONDUSE;
+  const end = await runInquiry(hostOf(journey, run, share), {
+    callerId: journey.journeyId,
+    productCode: 'SECONDUSE',
+    shareId,
+    reference: report,
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    permit: () => {
+      const now = consent();
+      return now.kind === 'granted' ? now.consents : null;
+    },
+  });
+  switch (end.kind) {
+    case 'answered': {
+      const { reference } = end.answer;
+      if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
+      share.state = 'posted';
+      noteRefusalAfterPosting(journey, share, consent());
+      return 'posted';
+    }
+    case 'abandoned':
+    case 'stopped':
+      return 'abandoned';
+    case 'notPermitted':
+      return 'notPermitted';
+  }
+}
+
+/** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
+export function noteRefusalAfterPosting(journey: Journey, share: ShareRecord, consent: Consent): void {
+  if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
+  share.attention = 'revokedAfterPosting';
+  journey.publish();
+}
+
+export function consentTowards(journey: Journey, share: ShareRecord, applicantIds: readonly string[]): Consent {
+  const { shareId, consentValidFor } = share.input;
+  const validForMs = consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
+  const standings = applicantIds.map((applicantId) =>
+    journey.consents.standing(shareId, applicantId, { nowMs: Date.now(), validForMs }),
+  );
+  if (standings.some(({ kind }) => kind === 'denied')) return { kind: 'denied' };
+  if (standings.some(({ kind }) => kind === 'revoked')) return { kind: 'revoked' };
+  const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
+  const isWhole = applicantIds.length > 0 && consents.length === applicantIds.length;
+  return isWhole ? { kind: 'granted', consents } : { kind: 'waiting' };
+}
+
+function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): InquiryHost {
+  return {
+    run,
+    flights: journey.flights,
+    holds: journey.holds,
+    isEnding: () => journey.isEnding,
+    onProgress: ({ customerTraceNumber, state }) => {
+      share.customerTraceNumber = customerTraceNumber;
+      share.state = state === 'held' ? 'held' : 'posting';
+      journey.publish();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { condition } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import type { JourneyOutcome } from '../model/shapes.ts';
+import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
+import type { Journey, StageRecord } from './journey.ts';
+
+const DEFAULT_GATE_EXPIRY = 'P30D';
+
+/** Carries the stages through in their order; returns what came of the journey as far as stages decide it. */
+export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+  for (const stage of journey.stages) {
+    const passed = await passGate(journey, stage);
+    if (journey.isEnding) return skipRest(journey, 'withdrawn');
+    if (!passed) {
+      stage.status.state = 'expired';
+      return skipRest(journey, 'expired');
+    }
+    const applicants = journey.advances.get(stage.status.productCode)?.applicants;
+    if (applicants) journey.setApplicants(applicants);
+    const outcome = await runStage(journey, run, stage);
+    if (outcome) return skipRest(journey, outcome);
+  }
+  return 'completed';
+}
+
+function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
+  for (const { status } of journey.stages) if (status.state === 'pending') status.state = 'skipped';
+  return outcome;
+}
+
+/** Whether the gate was passed; it is not where it expired, nor where the run is ending. */
+async function passGate(journey: Journey, { status }: StageRecord): Promise<boolean> {
+  const gate = journey.gateBefore(status.productCode);
+  const isOpen = () => journey.isEnding || journey.advances.has(status.productCode);
+  if (!gate || gate.pass === 'auto' || isOpen()) return true;
+  const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
+  journey.gate = status.productCode;
+  const expiresAfterMs = parseDurationMs(expiresAfter) ?? 0;
+  const summary = `gate before ${status.productCode}: waiting for advance, ${expiresAfter} at the most`;
+  const passed = await condition(isOpen, expiresAfterMs, { summary });
+  journey.gate = undefined;
+  return passed;
+}
+
+/** The journey's outcome where the stage ends it, else nothing. */
+async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord): Promise<JourneyOutcome | undefined> {
+  const { status } = stage;
+  const { endUserCode, permissiblePurposeCodes } = journey.input;
+  const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
+  const end = await runInquiry(hostOf(journey, run, stage), {
+    callerId: journey.journeyId,
+    productCode: status.productCode,
+    endUserCode,
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    applicants: journey.applicants,
+  });
+  switch (end.kind) {
+    case 'answered':
+      if (end.applicants) journey.setApplicants(end.applicants);
+      return settle(journey, stage, end.answer);
+    case 'abandoned':
+      status.state = 'abandoned';
+      journey.stageWasAbandoned = true;
+      journey.flights.recheck();
+      return 'abandoned';
+    case 'stopped':
+    case 'notPermitted':
+      status.state = 'skipped';
+      return 'withdrawn';
+  }
+}
+
+function settle(
+  journey: Journey,
+  stage: StageRecord,
+  { outcome, reference }: { outcome: 'record' | 'noRecord' | 'noReport'; reference?: StageRecord['reference'] },
+): JourneyOutcome | undefined {
+  stage.status.state = outcome;
+  if (reference) {
+    stage.reference = reference;
+    stage.status.reportReferenceNumber = reference.reportReferenceNumber;
+  }
+  if (journey.withdrawal) return 'withdrawn';
+  return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
+}
+
+function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
+  return {
+    run,
+    flights: journey.flights,
+    holds: journey.holds,
+    isEnding: () => journey.isEnding,
+    onProgress: ({ customerTraceNumber, attempts, state }) => {
+      Object.assign(stage.status, { customerTraceNumber, attempts, state });
+      journey.publish(stage);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+const COMMAND = pathToFileURL(`${import.meta.dirname}/../../src/cli/sandbox-command.ts`).href;
+const COMMANDER = import.meta.resolve('commander');
+
+function run(t: TestContext, ...flags: string[]): ChildProcess {
+  const script = `
+    import { Command } from ${JSON.stringify(COMMANDER)};
+    import { registerSandboxCommand } from ${JSON.stringify(COMMAND)};
+    const program = new Command('credit-journey');
+    registerSandboxCommand(program);
+    await program.parseAsync(process.argv);
+  `;
+  // The first argument after the script stands for the script's own path.
+  const args = ['--input-type=module', '--eval', script, '--', 'credit-journey', 'sandbox', ...flags];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  assert.ok(child.stdout);
+  const [line] = await once(createInterface(child.stdout), 'line');
+  return String(line);
+}
+
+test('sandbox: prints its address as one line of JSON, takes its options and stops on SIGINT', async (t) => {
+  const child = run(t, '--port', '0', '--json', '--client-secret', 'other', '--seed', '9');
+  const { url, port } = JSON.parse(await firstLine(child));
+  assert.equal(url, `http://127.0.0.1:${port}`);
+  const faults = await (await fetch(`${url}/_sandbox/faults`)).json();
+  assert.equal((faults as { seed: number }).seed, 9);
+  child.kill('SIGINT');
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
+test('sandbox: prints JSON where its output is not a terminal', async (t) => {
+  assert.deepEqual(Object.keys(JSON.parse(await firstLine(run(t)))), ['url', 'port']);
+});
+
+test('sandbox: refuses a port that is no number before it starts', async (t) => {
+  const child = run(t, '--port', 'x');
+  const [code] = await once(child, 'exit');
+  assert.notEqual(code, 0);
+});

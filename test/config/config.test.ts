@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { ConfigError, loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config.ts';
+
+type Env = Record<string, string>;
+
+async function directory(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'credit-journey-config-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+function problemsOf(env: Env, load: (env: Env) => unknown = loadConfig) {
+  try {
+    load(env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.problems;
+  }
+  return [];
+}
+
+const variablesOf = (env: Env, load?: (env: Env) => unknown) =>
+  problemsOf(env, load)
+    .map(({ variable }) => variable)
+    .toSorted();
+
+/** A whole configuration of the UAT environment. */
+const UAT: Env = {
+  GATEWAY_ENVIRONMENT: 'uat',
+  GATEWAY_AUTH_URL: 'https://auth.uat.example.com',
+  GATEWAY_BASE_URL: 'https://gateway.uat.example.com',
+  GATEWAY_CLIENT_ID: 'a-client',
+  GATEWAY_CLIENT_SECRET: 'a-secret',
+  GATEWAY_CUSTOMER_ID: 'CUST0001',
+  GATEWAY_SOFTWARE_PROVIDER_ID: 'SP01',
+  GATEWAY_TIME_ZONE: 'America/Chicago',
+  LEDGER_URL: 'postgres://ledger.example.com/credit',
+  LEDGER_ID: 'ledger-1',
+  KEY_RING_FILE: 'keys.json',
+};
+
+async function production(t: TestContext): Promise<Env> {
+  const file = join(await directory(t), 'secret');
+  await writeFile(file, 'a-secret\n');
+  const { GATEWAY_CLIENT_SECRET: _, ...env } = UAT;
+  return {
+    ...env,
+    GATEWAY_ENVIRONMENT: 'production',
+    GATEWAY_AUTH_URL: 'https://auth.example.com',
+    GATEWAY_BASE_URL: 'https://gateway.example.com',
+    GATEWAY_CLIENT_SECRET_FILE: file,
+  };
+}
+
+describe('the configuration of the sandbox', () => {
+  it('needs no variable at all', async () => {
+    const config = loadConfig({});
+    const profile = config.profiles.get('default');
+    assert.equal(config.environment, 'sandbox');
+    assert.equal(config.taskQueue, 'credit-journeys-sandbox');
+    assert.deepEqual(config.ledger, { url: 'file:.credit-journey/ledger.db' });
+    assert.equal(config.keyRingMayBeMade, true);
+    assert.deepEqual(config.temporal, {
+      address: '127.0.0.1:7233',
+      namespace: 'default',
+      connectionOptions: { address: '127.0.0.1:7233' },
+    });
+    assert.equal(profile?.baseUrl, 'http://127.0.0.1:7280');
+    assert.deepEqual(await profile?.credentials.read(), {
+      clientId: 'sandbox-client',
+      clientSecret: 'sandbox-secret',
+    });
+    assert.deepEqual(profile?.notProcessedStatuses, [401, 429]);
+  });
+
+  it('gives the submit activity longer than a token, sendBy and every HTTP time-out take', () => {
+    const { protocol, profiles, worker } = loadConfig({});
+    const { limits } = profiles.get('default') ?? assert.fail();
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = limits;
+    const token = connectTimeoutMs + headersTimeoutMs + bodyTimeoutMs;
+    assert.ok(protocol.submitTimeoutMs > token + protocol.sendByMs + headersTimeoutMs + bodyTimeoutMs);
+    assert.ok(worker.shutdownGraceMs > protocol.submitTimeoutMs);
+    assert.equal(worker.maxConcurrentInquiries, limits.connections);
+  });
+
+  it('does not make a key ring where one is named', () => {
+    assert.equal(loadConfig({ KEY_RING_FILE: 'other.json' }).keyRingMayBeMade, false);
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    assert.equal(loadConfig({ GATEWAY_BASE_URL: '', TEMPORAL_ADDRESS: '' }).temporal.address, '127.0.0.1:7233');
+  });
+
+  it('takes an empty list of statuses for an empty list', () => {
+    const statuses = (value: string) =>
+      loadConfig({ GATEWAY_NOT_PROCESSED_STATUSES: value }).profiles.get('default')?.notProcessedStatuses;
+    assert.deepEqual(statuses(''), []);
+    assert.deepEqual(statuses('none'), []);
+    assert.deepEqual(statuses('401, 429,503,401'), [401, 429, 503]);
+  });
+});
+
+describe('outside the sandbox', () => {
+  it('everything is required, and everything that is missing is told at once', () => {
+    assert.deepEqual(variablesOf({ GATEWAY_ENVIRONMENT: 'uat' }), [
+      'GATEWAY_AUTH_URL',
+      'GATEWAY_BASE_URL',
+      'GATEWAY_CLIENT_ID',
+      'GATEWAY_CLIENT_SECRET',
+      'GATEWAY_CUSTOMER_ID',
+      'GATEWAY_SOFTWARE_PROVIDER_ID',
+      'GATEWAY_TIME_ZONE',
+      'KEY_RING_FILE',
+      'LEDGER_ID',
+      'LEDGER_URL',
+    ]);
+  });
+
+  it('a whole configuration is accepted', () => {
+    const config = loadConfig(UAT);
+    assert.equal(config.taskQueue, 'credit-journeys-uat');
+    assert.equal(config.ledger.expectedId, 'ledger-1');
+    assert.equal(config.keyRingMayBeMade, false);
+  });
+
+  it('http goes to this machine alone', () => {
+    assert.deepEqual(variablesOf({ ...UAT, GATEWAY_BASE_URL: 'http://gateway.uat.example.com' }), ['GATEWAY_BASE_URL']);
+    assert.deepEqual(variablesOf({ ...UAT, GATEWAY_BASE_URL: 'http://127.0.0.1:8080' }), []);
+  });
+
+  it('certificates are checked', () => {
+    assert.deepEqual(variablesOf({ ...UAT, NODE_TLS_REJECT_UNAUTHORIZED: '0' }), ['NODE_TLS_REJECT_UNAUTHORIZED']);
+  });
+
+  it('setup alone needs no ledger id', () => {
+    const { LEDGER_ID: _, ...env } = UAT;
+    assert.deepEqual(variablesOf(env, loadLedgerAccess), ['LEDGER_ID']);
+    assert.equal(loadLedgerAccess(env, { needsId: false }).ledger.expectedId, undefined);
+  });
+});
+
+describe('production', () => {
+  it('is accepted with https and secrets from files', async (t) => {
+    const config = loadConfig(await production(t));
+    assert.equal((await config.profiles.get('default')?.credentials.read())?.clientSecret, 'a-secret');
+  });
+
+  const cases: [string, Env, string[]][] = [
+    ['http', { GATEWAY_AUTH_URL: 'http://auth.example.com' }, ['GATEWAY_AUTH_URL']],
+    ['this machine', { GATEWAY_BASE_URL: 'https://localhost:8443' }, ['GATEWAY_BASE_URL']],
+    ['this machine by number', { GATEWAY_BASE_URL: 'https://127.8.0.1' }, ['GATEWAY_BASE_URL']],
+    ['a sandbox', { GATEWAY_BASE_URL: 'https://sandbox.example.com' }, ['GATEWAY_BASE_URL']],
+    ['a database password in a variable', { LEDGER_URL: 'postgres://u:p@db.example.com/x' }, ['LEDGER_URL']],
+    ['an API key in a variable', { TEMPORAL_API_KEY: 'k' }, ['TEMPORAL_API_KEY']],
+  ];
+  for (const [what, change, variables] of cases) {
+    it(`refuses ${what}`, async (t) => {
+      assert.deepEqual(variablesOf({ ...(await production(t)), ...change }), variables);
+    });
+  }
+
+  it('refuses a client secret in a variable', async (t) => {
+    const { GATEWAY_CLIENT_SECRET_FILE: _, ...env } = await production(t);
+    assert.deepEqual(variablesOf({ ...env, GATEWAY_CLIENT_SECRET: 'a-secret' }), ['GATEWAY_CLIENT_SECRET']);
+  });
+
+  it('takes the address of its ledger from a file', async (t) => {
+    const file = join(await directory(t), 'url');
+    await writeFile(file, 'postgres://u:p@db.example.com/x\n');
+    const { LEDGER_URL: _, ...env } = await production(t);
+    assert.equal(loadConfig({ ...env, LEDGER_URL_FILE: file }).ledger.url, 'postgres://u:p@db.example.com/x');
+  });
+});
+
+describe('wrong values', () => {
+  const cases: [string, string][] = [
+    ['GATEWAY_ENVIRONMENT', 'staging'],
+    ['GATEWAY_AUTH_URL', 'not an address'],
+    ['GATEWAY_BASE_URL', 'ftp://x.example.com'],
+    ['GATEWAY_AUTH_URL', 'http://user:password@x.example.com'],
+    ['GATEWAY_BASE_URL', 'http://x.example.com/?q=1'],
+    ['GATEWAY_CUSTOMER_ID', 'x'.repeat(17)],
+    ['GATEWAY_SOFTWARE_PROVIDER_ID', 'ABCDE'],
+    ['GATEWAY_TIME_ZONE', 'Mars/Olympus'],
+    ['GATEWAY_TIME_ZONE', '+02:00'],
+    ['GATEWAY_API_VERSION', '../other'],
+    ['GATEWAY_CONNECTIONS', '0'],
+    ['GATEWAY_CONNECT_TIMEOUT_MS', '1e3'],
+    ['GATEWAY_MAX_DECODED_BYTES', '2048'],
+    ['GATEWAY_NOT_PROCESSED_STATUSES', '200'],
+    ['GATEWAY_SSN_MISMATCH', 'ignore'],
+    ['GATEWAY_CA_FILE', '/nonexistent/ca.pem'],
+    ['GATEWAY_CLIENT_SECRET_FILE', '/nonexistent/secret'],
+    ['GATEWAY_PROFILES_FILE', '/nonexistent/profiles.json'],
+    ['GIVE_UP_AFTER', '24 hours'],
+    ['SUBMIT_TIMEOUT_MS', '1000'],
+    ['BACKOFF_MAX_MS', '1'],
+    ['WORKER_MAX_CONCURRENT_INQUIRIES', '9'],
+    ['WORKER_SHUTDOWN_GRACE_MS', '1000'],
+    ['GATEWAY_MAX_INQUIRIES_PER_SECOND', '-1'],
+    ['WORKFLOW_BUNDLE_FILE', '/nonexistent/bundle.js'],
+    ['LEDGER_URL', 'mysql://x'],
+    ['TASK_QUEUE', 'two words'],
+    ['TEMPORAL_CONFIG_FILE', '/nonexistent/temporal.toml'],
+    ['TEMPORAL_TLS_CLIENT_KEY_PATH', '/nonexistent/key.pem'],
+  ];
+  for (const [variable, value] of cases) {
+    it(`${variable} is named, and its value is not: ${value.slice(0, 30)}`, () => {
+      const problems = problemsOf({ [variable]: value });
+      const names = problems.map((problem) => problem.variable);
+      assert.deepEqual(names, [variable.replace(/SECRET_FILE$/, 'SECRET')]);
+      assert.ok(value.length < 5 || !JSON.stringify(problems).includes(value));
+    });
+  }
+
+  it('are all told at once', () => {
+    // Two of them are wrong only beside right ones.
+    const dependent = ['GATEWAY_MAX_DECODED_BYTES', 'WORKER_SHUTDOWN_GRACE_MS'];
+    const env = Object.fromEntries(cases.filter(([name]) => !dependent.includes(name)));
+    const told = new Set(variablesOf(env).map((name) => name.replace(/SECRET$/, 'SECRET_FILE')));
+    assert.deepEqual([...told].toSorted(), Object.keys(env).toSorted());
+  });
+});
+
+describe('the Temporal connection', () => {
+  it('is read from profile file, variables and API key', async (t) => {
+    const file = join(await directory(t), 'temporal.toml');
+    await writeFile(file, '[profile.cloud]\naddress = "cloud.example.com:7233"\nnamespace = "a.b"\napi_key = "k"\n');
+    const env = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'cloud' };
+    const { temporal } = loadClientSettings(env);
+    assert.equal(temporal.namespace, 'a.b');
+    assert.deepEqual(temporal.connectionOptions, { address: 'cloud.example.com:7233', apiKey: 'k', tls: true });
+    assert.equal(loadClientSettings({ ...env, TEMPORAL_NAMESPACE: 'c' }).temporal.namespace, 'c');
+  });
+
+  it('names the variable of a file that is not TOML, and does not quote it', async (t) => {
+    const file = join(await directory(t), 'temporal.toml');
+    await writeFile(file, 'api_key = sentinel-of-a-key');
+    const problems = problemsOf({ TEMPORAL_CONFIG_FILE: file }, loadClientSettings);
+    assert.deepEqual(
+      problems.map(({ variable }) => variable),
+      ['TEMPORAL_CONFIG_FILE'],
+    );
+    assert.ok(!JSON.stringify(problems).includes('sentinel'));
+  });
+
+  it('needs no secret of the gateway', () => {
+    assert.equal(loadClientSettings({ GATEWAY_ENVIRONMENT: 'production' }).taskQueue, 'credit-journeys-production');
+  });
+});
+
+describe('secrets in files', () => {
+  it('are read anew each time, without the newline at their end', async (t) => {
+    const file = join(await directory(t), 'secret');
+    await writeFile(file, 'first\n');
+    const credentials = loadConfig({ GATEWAY_CLIENT_SECRET_FILE: file }).profiles.get('default')?.credentials;
+    assert.equal((await credentials?.read())?.clientSecret, 'first');
+    await writeFile(file, 'second\n');
+    assert.equal((await credentials?.read())?.clientSecret, 'second');
+  });
+
+  it('are refused where they are empty, or given twice', async (t) => {
+    const file = join(await directory(t), 'secret');
+    await writeFile(file, '\n');
+    await chmod(file, 0o600);
+    assert.deepEqual(variablesOf({ GATEWAY_CLIENT_SECRET_FILE: file, GATEWAY_CLIENT_SECRET: 'x' }), [
+      'GATEWAY_CLIENT_SECRET',
+      'GATEWAY_CLIENT_SECRET',
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+
+async function withFile(t: TestContext, content: unknown, env: Record<string, string> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-profiles-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'profiles.json');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return { ...env, GATEWAY_PROFILES_FILE: file };
+}
+
+async function rulesOf(t: TestContext, content: unknown, env: Record<string, string> = {}): Promise<string[]> {
+  const variables = await withFile(t, content, env);
+  try {
+    loadConfig(variables);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.problems.map(({ rule }) => rule);
+  }
+  return [];
+}
+
+describe('GATEWAY_PROFILES_FILE', () => {
+  it('adds profiles that take from the default what they leave out', async (t) => {
+    const allowed = { SECONDUSE: { permissiblePurposeCodes: ['05'] } };
+    const env = await withFile(t, {
+      profiles: {
+        default: { allowed, returnCodes: { CR: { Suppress: 'noReport' } } },
+        east: { environment: 'sandbox', customerId: 'EAST1', timeZone: 'America/New_York', limits: { connections: 9 } },
+      },
+    });
+    const { profiles } = loadConfig(env);
+    assert.deepEqual([...profiles.keys()], ['default', 'east']);
+    const [base, east] = [profiles.get('default'), profiles.get('east')];
+    assert.deepEqual(base?.allowed, allowed);
+    assert.equal(east?.customerId, 'EAST1');
+    assert.equal(east?.timeZone, 'America/New_York');
+    assert.equal(east?.baseUrl, base?.baseUrl);
+    assert.equal(east?.limits.connections, 9);
+    assert.equal(east?.limits.bodyTimeoutMs, base?.limits.bodyTimeoutMs);
+    assert.deepEqual(east?.returnCodes, base?.returnCodes);
+    assert.deepEqual(east?.allowed, {}, 'what one customer may ask for says nothing about another');
+    assert.equal(east?.credentials, base?.credentials, 'credentials belong to a user, and may be shared');
+  });
+
+  it('gives profiles credentials of their own, shared by name', async (t) => {
+    const east = { environment: 'sandbox', customerId: 'EAST1', credentials: 'other' };
+    const env = await withFile(
+      t,
+      {
+        credentials: { other: { clientIdVariable: 'OTHER_ID', clientSecretVariable: 'OTHER_SECRET' } },
+        profiles: { east, west: { ...east, customerId: 'WEST1' } },
+      },
+      { OTHER_ID: 'id', OTHER_SECRET: 'secret' },
+    );
+    const { profiles } = loadConfig(env);
+    assert.deepEqual(await profiles.get('east')?.credentials.read(), { clientId: 'id', clientSecret: 'secret' });
+    assert.equal(profiles.get('east')?.credentials, profiles.get('west')?.credentials);
+  });
+
+  it('does not load the profiles of other environments', async (t) => {
+    const other = { environment: 'uat', customerId: 'U1', baseUrl: 'https://uat.example.com', credentials: 'unknown' };
+    const env = await withFile(t, { profiles: { other } });
+    assert.deepEqual([...loadConfig(env).profiles.keys()], ['default']);
+  });
+
+  it('refuses a host that two environments share', async (t) => {
+    const uat = { environment: 'uat', customerId: 'U1', baseUrl: 'https://gateway.example.com/uat' };
+    const production = { environment: 'production', customerId: 'P1', baseUrl: 'https://gateway.example.com/live' };
+    assert.deepEqual(await rulesOf(t, { profiles: { uat, production } }), [
+      '/profiles/production/baseUrl must not share its host with a profile of uat',
+    ]);
+    const mine = { ...uat, baseUrl: 'http://127.0.0.1:7280' };
+    assert.deepEqual(await rulesOf(t, { profiles: { mine } }), [
+      '/profiles/mine/baseUrl must not share its host with a profile of sandbox',
+    ]);
+  });
+
+  it('tells every problem at once', async (t) => {
+    const rules = await rulesOf(t, {
+      surprise: 1,
+      profiles: {},
+    });
+    assert.equal(rules.length, 1);
+    const more = await rulesOf(t, {
+      profiles: {
+        default: { allowed: { CR: {} } },
+        Wrong: {},
+        east: { environment: 'sandbox', surprise: 1, limits: { connections: 0 }, customerId: null },
+        west: { environment: 'sandbox', customerId: 'W1', credentials: 'unknown', authUrl: 'x' },
+      },
+    });
+    for (const part of [
+      '/profiles must have names',
+      '/profiles/east has an unknown field',
+      '/profiles/east/limits/connections must be at least 1',
+      '/profiles/east/customerId must be text',
+      '/profiles/west/credentials must be a name under /credentials',
+      '/profiles/west/authUrl must be an http or https address',
+    ]) {
+      assert.ok(
+        more.some((rule) => rule.startsWith(part)),
+        `${part} in ${more.join(' | ')}`,
+      );
+    }
+  });
+
+  it('refuses what would undo a promise', async (t) => {
+    const rules = await rulesOf(t, {
+      profiles: { default: { returnCodes: { SECONDUSE: { 'No Record': 'record' } } } },
+    });
+    assert.equal(rules.length, 1);
+  });
+
+  it('refuses a file that is not JSON without quoting it', async (t) => {
+    assert.deepEqual(await rulesOf(t, '{ sentinel'), ['must name a file that holds JSON']);
+  });
+
+  it('holds SUBMIT_TIMEOUT_MS against the slowest profile', async (t) => {
+    const slow = { environment: 'sandbox', customerId: 'S1', limits: { headersTimeoutMs: 400_000 } };
+    const env = await withFile(t, { profiles: { slow } });
+    assert.ok(loadConfig(env).protocol.submitTimeoutMs > 400_000);
+    assert.throws(() => loadConfig({ ...env, SUBMIT_TIMEOUT_MS: '200000' }), ConfigError);
+  });
+});

@@ -1,0 +1,240 @@
+/** The failure table of DESIGN section 4, row by row, counted by what the gateway received. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';
+import { GatewayClient, type SubmitOptions } from '../../src/gateway/gateway-client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { applicant, profileFor, recordBody, reportRequest, secondUseRequest, TRACE_NUMBER } from './fixtures.ts';
+import { httpAnswer, startServer } from './scripted-server.ts';
+
+const ACCESS_TOKEN = 'access-token-1';
+
+function clientFor(t: TestContext, profile: GatewayProfile): GatewayClient {
+  const client = new GatewayClient(profile);
+  t.after(() => client.close());
+  return client;
+}
+
+function submission(profile: GatewayProfile, changes: Partial<SubmitOptions> = {}): SubmitOptions {
+  return {
+    request: reportRequest(profile),
+    accessToken: ACCESS_TOKEN,
+    sendBy: performance.now() + 5_000,
+    ...changes,
+  };
+}
+
+async function failure(promise: Promise<unknown>): Promise<GatewayError> {
+  const error = await promise.then(
+    () => assert.fail('must not resolve'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof GatewayError, `not a GatewayError: ${String(error)}`);
+  return error;
+}
+
+test('sends what the interface asks for, once, and returns outcome, reference and body', async (t) => {
+  const body = recordBody();
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, body)) });
+  const profile = profileFor(server.url);
+  const before = Date.now();
+  const reply = await clientFor(t, profile).submit(submission(profile));
+  assert.equal(server.requests.length, 1);
+  const [request] = server.requests;
+  assert.equal(request?.method, 'POST');
+  assert.equal(request?.path, '/ServiceGateway/orest/grs_v001/request');
+  assert.equal(request?.headers.authorization, `Bearer ${ACCESS_TOKEN}`);
+  assert.equal(request?.headers['content-type'], 'application/json');
+  assert.deepEqual(JSON.parse(request?.body ?? ''), {
+    customerId: 'HOUSE0001',
+    customerTraceNumber: TRACE_NUMBER,
+    endUserCode: 'LENDER01',
+    productCode: 'PREQUAL',
+    permissiblePurposeCode: 'CP',
+    softwareProviderId: 'CRJY',
+    applicants: [applicant()],
+  });
+  assert.equal(reply.httpStatus, 200);
+  assert.equal(reply.body, body);
+  assert.ok(Date.parse(reply.requestedAt) >= before && Date.parse(reply.requestedAt) <= Date.now());
+  assert.deepEqual(reply.answer, {
+    kind: 'outcome',
+    outcome: 'record',
+    returnCode: 'Record',
+    reference: {
+      reportReferenceNumber: 'RRN-0001',
+      requestedAt: reply.requestedAt,
+      applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+    },
+  });
+});
+
+test('puts the version of the request path where the profile says', async (t) => {
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, recordBody())) });
+  const profile = profileFor(`${server.url}/prefix/`, { apiVersion: 'grs_v002' });
+  await clientFor(t, profile).submit(submission(profile));
+  assert.equal(server.requests[0]?.path, '/prefix/ServiceGateway/orest/grs_v002/request');
+});
+
+const STATUS_TABLE: [status: number, code: GatewayErrorCode][] = [
+  [301, 'RequestRefused'],
+  [302, 'RequestRefused'],
+  [307, 'RequestRefused'],
+  [308, 'RequestRefused'],
+  [400, 'RequestRefused'],
+  [401, 'TokenRejected'],
+  [403, 'NotEntitled'],
+  [404, 'RequestRefused'],
+  [405, 'RequestRefused'],
+  [408, 'OutcomeUnknown'],
+  [409, 'OutcomeUnknown'],
+  [413, 'RequestRefused'],
+  [415, 'RequestRefused'],
+  [422, 'RequestRefused'],
+  [425, 'OutcomeUnknown'],
+  [429, 'Throttled'],
+  [451, 'OutcomeUnknown'],
+  [500, 'OutcomeUnknown'],
+  [502, 'OutcomeUnknown'],
+  [503, 'OutcomeUnknown'],
+  [504, 'OutcomeUnknown'],
+  [599, 'OutcomeUnknown'],
+];
+
+for (const [status, code] of STATUS_TABLE) {
+  test(`treats status ${status} as ${code}, after exactly one request`, async (t) => {
+    const server = await startServer(t, {
+      onRequest: (socket) => socket.write(httpAnswer(status, '{}', { location: '/elsewhere' })),
+    });
+    const profile = profileFor(server.url);
+    const error = await failure(clientFor(t, profile).submit(submission(profile)));
+    assert.equal(error.code, code);
+    assert.equal(error.httpStatus, status);
+    assert.equal(error.sent, 'possibly');
+    assert.ok(Date.parse(error.requestedAt ?? '') > 0);
+    assert.equal(server.requests.length, 1);
+  });
+}
+
+const STANDING_DECISIONS: [statuses: number[], status: number, code: GatewayErrorCode][] = [
+  [[], 401, 'OutcomeUnknown'],
+  [[], 429, 'OutcomeUnknown'],
+  [[401], 429, 'OutcomeUnknown'],
+  [[401, 429, 503], 503, 'Throttled'],
+  [[401, 429, 503], 401, 'TokenRejected'],
+  [[302], 302, 'RequestRefused'],
+];
+
+for (const [notProcessedStatuses, status, code] of STANDING_DECISIONS) {
+  test(`treats status ${status} as ${code} where [${notProcessedStatuses}] mean "not processed"`, async (t) => {
+    const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(status, '{}')) });
+    const profile = profileFor(server.url, { notProcessedStatuses });
+    const error = await failure(clientFor(t, profile).submit(submission(profile)));
+    assert.equal(error.code, code);
+    assert.equal(server.requests.length, 1);
+  });
+}
+
+test('never calls a success status "not processed", whatever the profile lists', async (t) => {
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, recordBody())) });
+  const profile = profileFor(server.url, { notProcessedStatuses: [200] });
+  const reply = await clientFor(t, profile).submit(submission(profile));
+  assert.equal(reply.answer.kind, 'outcome');
+});
+
+const RETRY_AFTER: [title: string, headers: Record<string, string>, expected: number | undefined][] = [
+  ['seconds', { 'retry-after': '120' }, 120_000],
+  [
+    "an HTTP date against the answer's own date",
+    { date: 'Wed, 01 Jul 2026 10:00:00 GMT', 'retry-after': 'Wed, 01 Jul 2026 10:01:30 GMT' },
+    90_000,
+  ],
+  ['a date that is over', { 'retry-after': 'Wed, 01 Jul 2020 10:00:00 GMT' }, undefined],
+  ['zero', { 'retry-after': '0' }, undefined],
+  ['a negative number', { 'retry-after': '-5' }, undefined],
+  ['nonsense', { 'retry-after': 'soon' }, undefined],
+  ['nothing', {}, undefined],
+];
+
+for (const [title, headers, expected] of RETRY_AFTER) {
+  test(`reads Retry-After given as ${title}`, async (t) => {
+    const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(429, '', headers)) });
+    const profile = profileFor(server.url);
+    const error = await failure(clientFor(t, profile).submit(submission(profile)));
+    assert.equal(error.code, 'Throttled');
+    assert.equal(error.retryAfterMs, expected);
+  });
+}
+
+test('knows a refusal by its status even where its body breaks off', async (t) => {
+  const server = await startServer(t, {
+    onRequest: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 100\r\n\r\n{'),
+  });
+  const profile = profileFor(server.url);
+  assert.equal((await failure(clientFor(t, profile).submit(submission(profile)))).code, 'RequestRefused');
+});
+
+const UNREADABLE: [title: string, answer: Buffer][] = [
+  ['is not JSON', httpAnswer(200, '<html>all good</html>')],
+  ['is empty', httpAnswer(200, '')],
+  ['is cut off inside its JSON', httpAnswer(200, recordBody().slice(0, -5))],
+  ['is not UTF-8', httpAnswer(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]))],
+];
+
+for (const [title, answer] of UNREADABLE) {
+  test(`does not know the outcome where a success ${title}`, async (t) => {
+    const server = await startServer(t, { onRequest: (socket) => socket.write(answer) });
+    const profile = profileFor(server.url);
+    const error = await failure(clientFor(t, profile).submit(submission(profile)));
+    assert.equal(error.code, 'OutcomeUnknown');
+    assert.equal(error.httpStatus, 200);
+    assert.equal(server.requests.length, 1);
+  });
+}
+
+test('keeps what came with an answer of the wrong shape', async (t) => {
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, '[1,2]')) });
+  const profile = profileFor(server.url);
+  const reply = await clientFor(t, profile).submit(submission(profile));
+  assert.deepEqual(reply.answer, { kind: 'unexpectedResponse', problems: ['/ must be an object'] });
+  assert.equal(reply.body, '[1,2]');
+});
+
+test("takes the sandbox's mark for what it is, where the profile is the sandbox's and where it is not", async (t) => {
+  const marked = { 'x-sandbox-gateway': 'credit-journey' };
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, recordBody(), marked)) });
+  const sandbox = profileFor(server.url);
+  assert.equal((await clientFor(t, sandbox).submit(submission(sandbox))).answer.kind, 'outcome');
+  const uat = profileFor(server.url, { environment: 'uat' });
+  const reply = await clientFor(t, uat).submit(submission(uat));
+  assert.equal(reply.answer.kind, 'unexpectedResponse');
+  assert.match(JSON.stringify(reply.answer), /sandbox/);
+});
+
+test('believes no refusal that carries the mark of the sandbox, where the profile is not the sandbox’s', async (t) => {
+  const marked = { 'x-sandbox-gateway': 'credit-journey' };
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(429, '', marked)) });
+  const profile = profileFor(server.url, { environment: 'production' });
+  assert.equal((await failure(clientFor(t, profile).submit(submission(profile)))).code, 'OutcomeUnknown');
+});
+
+test('posts a SECONDUSE and returns the reference of that posting', async (t) => {
+  const answer = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'SU-77' });
+  const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, answer)) });
+  const profile = profileFor(server.url);
+  const reply = await clientFor(t, profile).submit(submission(profile, { request: secondUseRequest(profile) }));
+  assert.deepEqual(reply.answer, {
+    kind: 'outcome',
+    outcome: 'record',
+    returnCode: 'Record',
+    reference: { reportReferenceNumber: 'SU-77', requestedAt: reply.requestedAt, applicants: [] },
+  });
+});
+
+test('sends nothing with a token that cannot stand in a header', async (t) => {
+  const server = await startServer(t, {});
+  const profile = profileFor(server.url);
+  const error = await failure(clientFor(t, profile).submit(submission(profile, { accessToken: 'a\r\nx: y' })));
+  assert.equal(error.code, 'CredentialsRefused');
+  assert.equal(server.connections, 0);
+});

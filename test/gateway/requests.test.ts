@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import {
+  buildFailsafeRequest,
+  buildReportRequest,
+  buildSecondUseRequest,
+  canonicalRequest,
+  type ReportRequestParts,
+  type SecondUseRequestParts,
+} from '../../src/gateway/requests.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import { REPORT_PRODUCTS } from '../../src/model/products.ts';
+import type { Applicant } from '../../src/model/shapes.ts';
+import { applicant, profileFor, secondApplicant, TRACE_NUMBER } from './fixtures.ts';
+
+const PROFILE = profileFor('http://127.0.0.1');
+
+function report(changes: Partial<ReportRequestParts> = {}) {
+  return buildReportRequest({
+    profile: PROFILE,
+    productCode: 'PREQUAL',
+    customerTraceNumber: TRACE_NUMBER,
+    endUserCode: 'LENDER01',
+    permissiblePurposeCode: 'CP',
+    applicants: [applicant()],
+    ...changes,
+  });
+}
+
+function secondUse(changes: Partial<SecondUseRequestParts> = {}) {
+  return buildSecondUseRequest({
+    profile: PROFILE,
+    customerTraceNumber: TRACE_NUMBER,
+    endUserCode: 'LENDER02',
+    permissiblePurposeCode: 'CP',
+    reference: {
+      reportReferenceNumber: 'RRN-1',
+      requestedAt: '2026-01-01T00:00:00Z',
+      applicants: [{ applicantId: '1A', consumerId: 'C1' }],
+    },
+    originalInquiryAt: new Date('2026-01-15T17:04:05.999Z'),
+    ...changes,
+  });
+}
+
+function problemsOf(build: () => unknown): Record<string, string> {
+  try {
+    build();
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError, String(error));
+    return Object.fromEntries(error.problems.map(({ path, rule }) => [path, rule]));
+  }
+  return assert.fail('must be refused');
+}
+
+function withApplicant(changes: Record<string, unknown>): Applicant[] {
+  return [{ ...applicant(), ...changes } as Applicant];
+}
+
+function withAddress(changes: Record<string, unknown>): Applicant[] {
+  return withApplicant({ addresses: [{ ...applicant().addresses[0], ...changes }] });
+}
+
+for (const productCode of REPORT_PRODUCTS) {
+  test(`builds ${productCode} in the standard form, with nothing but its code to tell it apart`, () => {
+    assert.deepEqual({ ...report({ productCode }), productCode: 'PREQUAL' }, report());
+    assert.equal(report({ productCode }).productCode, productCode);
+  });
+}
+
+test('admits what alphanumeric must admit', () => {
+  const names = [{ first: "D'Arcy", middle: 'J.', last: 'Núñez-O’Brien', gen: '3' }];
+  const applicants = withApplicant({ names, emailAddress: "o'brien+x@example.com", ipAddress: '2001:db8::1' });
+  assert.deepEqual(report({ applicants, endUserCode: 'A:B-C@D/E' }).applicants[0]?.names, names);
+});
+
+test('makes zip and zip4 of nine digits and of ZIP+4, with or without an agreeing zip4', () => {
+  for (const [zip, zip4] of [
+    ['100011234', undefined],
+    ['10001-1234', undefined],
+    ['10001-1234', '1234'],
+    ['10001', '1234'],
+  ]) {
+    const address = report({ applicants: withAddress({ zip, ...(zip4 && { zip4 }) }) }).applicants[0]?.addresses[0];
+    assert.deepEqual([address?.zip, address?.zip4], ['10001', '1234']);
+  }
+  assert.equal('zip4' in (report().applicants[0]?.addresses[0] ?? {}), false);
+});
+
+test('refuses a zip4 that contradicts the zip', () => {
+  const problems = problemsOf(() => report({ applicants: withAddress({ zip: '100011234', zip4: '4321' }) }));
+  assert.deepEqual(Object.keys(problems), ['/applicants/0/addresses/0/zip4']);
+});
+
+test('writes state codes in capitals', () => {
+  assert.equal(report({ applicants: withAddress({ state: 'ny' }) }).applicants[0]?.addresses[0]?.state, 'NY');
+});
+
+const REFUSED: [title: string, changes: Record<string, unknown>, path: string][] = [
+  ['an SSN with dashes', { ssn: '912-34-5678' }, '/applicants/0/ssn'],
+  ['an SSN of eight digits', { ssn: '91234567' }, '/applicants/0/ssn'],
+  ['an SSN as a number', { ssn: 912345678 }, '/applicants/0/ssn'],
+  ['no SSN', { ssn: undefined }, '/applicants/0/ssn'],
+  ['a birth date that no calendar has', { dob: '2023-02-29' }, '/applicants/0/dob'],
+  ['a birth date to come', { dob: '2999-01-01' }, '/applicants/0/dob'],
+  ['a birth date with a time', { dob: '1980-01-01T00:00:00Z' }, '/applicants/0/dob'],
+  [
+    'a phone number with formatting',
+    { phones: [{ phoneNumber: '202-555-0123' }] },
+    '/applicants/0/phones/0/phoneNumber',
+  ],
+  [
+    'an unknown phone type',
+    { phones: [{ phoneNumber: '2025550123', phoneType: 'FAX' }] },
+    '/applicants/0/phones/0/phoneType',
+  ],
+  ['an empty list of names', { names: [] }, '/applicants/0/names'],
+  ['a blank last name', { names: [{ first: 'A', last: ' ' }] }, '/applicants/0/names/0/last'],
+  ['a name with a control character', { names: [{ first: 'A\u0000', last: 'B' }] }, '/applicants/0/names/0/first'],
+  ['a name that is too long', { names: [{ first: 'x'.repeat(31), last: 'B' }] }, '/applicants/0/names/0/first'],
+  ['an e-mail address without @', { emailAddress: 'example.com' }, '/applicants/0/emailAddress'],
+  ['an IP address with a zone', { ipAddress: 'fe80::1%eth0' }, '/applicants/0/ipAddress'],
+  ['an IP address that is none', { ipAddress: '192.0.2.256' }, '/applicants/0/ipAddress'],
+  ['an applicantId of three characters', { applicantId: '100' }, '/applicants/0/applicantId'],
+  ['null for an optional field', { names: [{ first: 'A', last: 'B', middle: null }] }, '/applicants/0/names/0/middle'],
+];
+
+for (const [title, changes, path] of REFUSED) {
+  test(`refuses ${title}, and says where`, () => {
+    const problems = problemsOf(() => report({ applicants: withApplicant(changes) }));
+    assert.deepEqual(Object.keys(problems), [path]);
+  });
+}
+
+test('refuses a state that is not two letters, a zip that is not digits and an unknown address type', () => {
+  const problems = problemsOf(() =>
+    report({ applicants: withAddress({ state: 'N1', zip: '1000A', addressIdentifier: 'X' }) }),
+  );
+  const at = '/applicants/0/addresses/0';
+  assert.deepEqual(Object.keys(problems).sort(), [`${at}/addressIdentifier`, `${at}/state`, `${at}/zip`]);
+});
+
+test('names every problem at once, and never a value or a key that the caller made up', () => {
+  const applicants = withApplicant({ ssn: 'SENTINEL', 'SENTINEL-KEY': 1, dob: 'SENTINEL', emailAddress: 'SENTINEL' });
+  let shown = '';
+  const problems = problemsOf(() => {
+    try {
+      report({ applicants, endUserCode: `SENTINEL${'x'.repeat(16)}` });
+    } catch (error) {
+      shown = `${error} ${JSON.stringify(error)}`;
+      throw error;
+    }
+  });
+  assert.deepEqual(Object.keys(problems).sort(), [
+    '/applicants/0',
+    '/applicants/0/dob',
+    '/applicants/0/emailAddress',
+    '/applicants/0/ssn',
+    '/endUserCode',
+  ]);
+  assert.match(problems['/applicants/0'] ?? '', /^has an unknown field; known are applicantId, names, ssn,/);
+  assert.ok(!shown.includes('SENTINEL'), shown);
+});
+
+test('refuses no applicants, too many, two with one identifier and two with one SSN', () => {
+  assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: [] }))), ['/applicants']);
+  const five = Array.from({ length: 5 }, (_, index) =>
+    applicant({ applicantId: `${index}A`, ssn: `90000000${index}` }),
+  );
+  assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: five }))), ['/applicants']);
+  const sameId = [applicant(), secondApplicant({ applicantId: '1A' })];
+  assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: sameId }))), ['/applicants/1/applicantId']);
+  const sameSsn = [applicant(), secondApplicant({ ssn: applicant().ssn })];
+  assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: sameSsn }))), ['/applicants/1/ssn']);
+});
+
+test('asks for no end user and no purpose that the profile does not allow for the product', () => {
+  const allowed = { PREQUAL: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['XX'] } };
+  const profile = profileFor('http://127.0.0.1', { allowed });
+  assert.deepEqual(Object.keys(problemsOf(() => report({ profile }))), ['/permissiblePurposeCode']);
+  assert.equal(report({ profile, permissiblePurposeCode: 'XX' }).permissiblePurposeCode, 'XX');
+  const problems = problemsOf(() => report({ profile, endUserCode: 'OTHER' }));
+  assert.deepEqual(Object.keys(problems).sort(), ['/endUserCode', '/permissiblePurposeCode']);
+  assert.equal(report({ profile, productCode: 'PREAPP' }).permissiblePurposeCode, 'CP');
+});
+
+test('builds a share by ID, with the moment truncated and written in the profile’s time zone', () => {
+  assert.deepEqual(secondUse({ endUser: 'Second Lender' }), {
+    customerId: 'HOUSE0001',
+    customerTraceNumber: TRACE_NUMBER,
+    endUserCode: 'LENDER02',
+    endUser: 'Second Lender',
+    productCode: 'SECONDUSE',
+    permissiblePurposeCode: 'CP',
+    softwareProviderId: 'CRJY',
+    accessMethod: 'ID',
+    originalInquiryDate: '2026-01-15 12:04:05',
+    reportReferenceNumber: 'RRN-1',
+    applicants: [{ consumerId: 'C1' }],
+  });
+  const midnight = secondUse({ originalInquiryAt: new Date('2025-07-01T04:00:00Z') });
+  assert.equal(midnight.originalInquiryDate, '2025-07-01 00:00:00');
+});
+
+test('needs an end user code or a name, and may have both', () => {
+  assert.equal('endUserCode' in secondUse({ endUserCode: undefined, endUser: 'Second Lender' }), false);
+  assert.deepEqual(Object.keys(problemsOf(() => secondUse({ endUserCode: undefined }))), ['/endUserCode']);
+  const profile = profileFor('http://127.0.0.1', { allowed: { SECONDUSE: { endUserCodes: ['LENDER02'] } } });
+  const nameAlone = { profile, endUserCode: undefined, endUser: 'Second Lender' };
+  assert.deepEqual(Object.keys(problemsOf(() => secondUse(nameAlone))), ['/endUserCode']);
+});
+
+test('refuses a share of the future, and points into the reference that it was given', () => {
+  const future = problemsOf(() => secondUse({ originalInquiryAt: new Date(Date.now() + 60_000) }));
+  assert.deepEqual(future, { '/originalInquiryAt': 'must not be in the future' });
+  const reference = {
+    reportReferenceNumber: 'x'.repeat(31),
+    requestedAt: '2026-01-01T00:00:00Z',
+    applicants: [
+      { applicantId: '1A', consumerId: 'C1' },
+      { applicantId: '2A', consumerId: 'C1' },
+      { applicantId: '3A', consumerId: '' },
+    ],
+  };
+  assert.deepEqual(Object.keys(problemsOf(() => secondUse({ reference }))).sort(), [
+    '/reference/applicants/1/consumerId',
+    '/reference/applicants/2/consumerId',
+    '/reference/reportReferenceNumber',
+  ]);
+  const twice = { ...reference, reportReferenceNumber: 'R', applicants: reference.applicants.slice(0, 2) };
+  assert.deepEqual(Object.keys(problemsOf(() => secondUse({ reference: twice }))), [
+    '/reference/applicants/1/consumerId',
+  ]);
+});
+
+test('builds FAILSAFE from the fields of the sample and no others', () => {
+  const request = buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants: [secondApplicant()] });
+  assert.deepEqual(request, {
+    customerTraceNumber: TRACE_NUMBER,
+    productCode: 'FAILSAFE',
+    applicants: [
+      {
+        names: [{ first: 'Ben', last: 'Smith-Jones' }],
+        dob: '1980-02-29',
+        ssn: '998765432',
+        phones: [{ phoneNumber: '2025550123', phoneType: 'HOME' }],
+        addresses: [{ addressIdentifier: 'C', line1: '1 Main Street', city: 'Springfield', state: 'NY', zip: '10001' }],
+      },
+    ],
+  });
+  const { applicantId, emailAddress, ipAddress, ...least } = applicant();
+  assert.equal(buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants: [least] }).applicants.length, 1);
+  const wrong = problemsOf(() =>
+    buildFailsafeRequest({ customerTraceNumber: '', applicants: withApplicant({ ssn: '1' }) }),
+  );
+  assert.deepEqual(Object.keys(wrong).sort(), ['/applicants/0/ssn', '/customerTraceNumber']);
+});
+
+test('calls two requests the same that differ in trace number, moment and order of members alone', () => {
+  const request = report();
+  const reversed = Object.fromEntries(Object.entries(request).reverse()) as typeof request;
+  assert.equal(canonicalRequest({ ...reversed, customerTraceNumber: 'OTHER' }), canonicalRequest(request));
+  assert.ok(!canonicalRequest(request).includes(TRACE_NUMBER));
+  const later = secondUse({ originalInquiryAt: new Date('2026-02-01T00:00:00Z'), customerTraceNumber: 'OTHER' });
+  assert.equal(canonicalRequest(later), canonicalRequest(secondUse()));
+  assert.notEqual(canonicalRequest(secondUse({ endUserCode: 'LENDER03' })), canonicalRequest(secondUse()));
+  assert.notEqual(canonicalRequest(report({ productCode: 'PREAPP' })), canonicalRequest(request));
+  const spelled = report({ applicants: withAddress({ zip: '10001-1234' }) });
+  assert.equal(canonicalRequest(spelled), canonicalRequest(report({ applicants: withAddress({ zip: '100011234' }) })));
+});
+
+test('gives a profile another fingerprint where a run would reach somebody else, and only there', () => {
+  const fingerprint = profileFingerprint(PROFILE);
+  assert.match(fingerprint, /^[0-9a-f]{64}$/);
+  const differing: Partial<GatewayProfile>[] = [
+    { environment: 'uat' },
+    { authUrl: 'http://127.0.0.2' },
+    { baseUrl: 'http://127.0.0.2' },
+    { apiVersion: 'grs_v002' },
+    { customerId: 'OTHER' },
+    { softwareProviderId: 'OTHR' },
+    { audience: 'another' },
+  ];
+  for (const change of differing) assert.notEqual(profileFingerprint({ ...PROFILE, ...change }), fingerprint);
+  const credentials = { name: 'x', read: async () => ({ clientId: 'other', clientSecret: 'other' }) };
+  for (const change of [{ name: 'x' }, { credentials }, { timeZone: 'UTC' }, { baseUrl: 'http://127.0.0.1/' }]) {
+    assert.equal(profileFingerprint({ ...PROFILE, ...change }), fingerprint);
+  }
+});

@@ -1,0 +1,117 @@
+/**
+ * A gateway that is scripted byte by byte: what it received is counted here, from the socket, and nowhere else.
+ */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface ScriptedServer {
+  url: string;
+  port: number;
+  /** Every request that came whole. */
+  requests: ReceivedRequest[];
+  connections: number;
+  /** Bytes of every connection, whole requests or not. */
+  bytesReceived: number;
+  /** Resolves when `requests` has `count` entries. */
+  received(count: number): Promise<void>;
+}
+
+export interface Script {
+  onConnection?: (socket: Socket) => void;
+  onRequest?: (socket: Socket, request: ReceivedRequest, index: number) => void;
+  /** For TLS: makes the server in the place of a plain one. */
+  createServer?: (onConnection: (socket: Socket) => void) => Server;
+}
+
+export async function startServer(t: TestContext, script: Script): Promise<ScriptedServer> {
+  const waiting: { count: number; resolve: () => void }[] = [];
+  const sockets = new Set<Socket>();
+  const scripted: ScriptedServer = {
+    url: '',
+    port: 0,
+    requests: [],
+    connections: 0,
+    bytesReceived: 0,
+    received: (count) =>
+      new Promise((resolve) => {
+        waiting.push({ count, resolve });
+        notify();
+      }),
+  };
+  const notify = () => {
+    for (const { count, resolve } of waiting) if (scripted.requests.length >= count) resolve();
+  };
+  const onConnection = (socket: Socket) => {
+    scripted.connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    let pending: Buffer = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      scripted.bytesReceived += chunk.length;
+      pending = Buffer.concat([pending, chunk]);
+      for (let taken = takeRequest(pending); taken; taken = takeRequest(pending)) {
+        pending = taken.rest;
+        scripted.requests.push(taken.request);
+        notify();
+        script.onRequest?.(socket, taken.request, scripted.requests.length - 1);
+      }
+    });
+    script.onConnection?.(socket);
+  };
+  const server = (script.createServer ?? createServer)(onConnection);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  scripted.port = address.port;
+  scripted.url = `${script.createServer ? 'https' : 'http'}://127.0.0.1:${address.port}`;
+  return scripted;
+}
+
+function takeRequest(bytes: Buffer): { request: ReceivedRequest; rest: Buffer } | null {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return null;
+  const [requestLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const bodyStart = headEnd + 4;
+  const bodyEnd = bodyStart + Number(headers['content-length'] ?? 0);
+  if (bytes.length < bodyEnd) return null;
+  const [method = '', path = ''] = requestLine.split(' ');
+  const body = bytes.subarray(bodyStart, bodyEnd).toString('utf8');
+  return { request: { method, path, headers, body }, rest: bytes.subarray(bodyEnd) };
+}
+
+/** A whole HTTP answer as bytes. */
+export function httpAnswer(status: number, body: string | Buffer, headers: Record<string, string> = {}): Buffer {
+  const bytes = Buffer.from(body as string);
+  const all = { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n`), bytes]);
+}
+
+/** A port on which nobody listens. */
+export async function deadPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}

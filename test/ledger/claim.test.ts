@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  CLAIM_RULES,
+  type ClaimDecision,
+  type ClaimFacts,
+  decideClaim,
+  type KnownAttempt,
+  type KnownInquiry,
+} from '../../src/ledger/claim.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+
+const LEDGER = 'ledger-1';
+
+function known(change: Partial<KnownInquiry> = {}): KnownInquiry {
+  return { ledgerId: LEDGER, digest: 'd', abandoned: false, attempts: [], decisions: [], ...change };
+}
+
+function attempt(state: AttemptState, number = 1, answerInMs = -1): KnownAttempt {
+  return { attempt: number, state, answerInMs };
+}
+
+function facts(number: number, change: Partial<ClaimFacts> = {}): ClaimFacts {
+  return { ledgerId: LEDGER, digest: 'd', attempt: number, ...change };
+}
+
+const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+const ABANDON = { decisionId: 'E', action: 'abandon', attempt: 1 } as const;
+
+type Row = { title: string; known: KnownInquiry; claim: ClaimFacts; expected: ClaimDecision };
+
+const CLAIMED_2: ClaimDecision = { kind: 'claim', attempt: 2 };
+const LATEST: ClaimDecision = { kind: 'latest' };
+
+const TABLE: Row[] = [
+  { title: 'nothing yet', known: known({ digest: null }), claim: facts(1), expected: { kind: 'claim', attempt: 1 } },
+  {
+    title: 'a decision came before any claim',
+    known: known({ digest: null, decisions: [{ decisionId: 'D', action: 'resend', attempt: 1 }] }),
+    claim: facts(1),
+    expected: { kind: 'claim', attempt: 1 },
+  },
+  ...(['notSent', 'notProcessed'] as const).map((state) => ({
+    title: `latest ${state}`,
+    known: known({ attempts: [attempt(state)] }),
+    claim: facts(2),
+    expected: CLAIMED_2,
+  })),
+  {
+    title: 'a resend after not sent is spent by the claim',
+    known: known({ attempts: [attempt('notSent')], decisions: [RESEND] }),
+    claim: facts(2),
+    expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
+  },
+  {
+    title: 'sending, in time',
+    known: known({ attempts: [attempt('sending', 1, 10)] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
+    title: 'sending, in time, although a resend stands',
+    known: known({ attempts: [attempt('sending', 1, 10)], decisions: [RESEND] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
+    title: 'sending, overdue',
+    known: known({ attempts: [attempt('sending', 1, 0)] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
+    title: 'sending, overdue, and a resend',
+    known: known({ attempts: [attempt('sending', 1, 0)], decisions: [RESEND] }),
+    claim: facts(2),
+    expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
+  },
+  ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
+    { title: `latest ${state}`, known: known({ attempts: [attempt(state)] }), claim: facts(2), expected: LATEST },
+    {
+      title: `latest ${state} and an unspent resend for exactly that attempt`,
+      known: known({ attempts: [attempt(state)], decisions: [RESEND] }),
+      claim: facts(2),
+      expected: { kind: 'claim', attempt: 2, permittedBy: 'D' },
+    },
+    {
+      title: `latest ${state}, the resend being spent`,
+      known: known({ attempts: [attempt(state), attempt(state, 2)], decisions: [RESEND] }),
+      claim: facts(3),
+      expected: LATEST,
+    },
+    {
+      title: `latest ${state} and a resend that permits nothing`,
+      known: known({ attempts: [attempt(state)], decisions: [{ decisionId: 'D', action: 'resend', attempt: 2 }] }),
+      claim: facts(2),
+      expected: LATEST,
+    },
+  ]),
+  ...(['answered', 'accepted'] as const).flatMap((state): Row[] => [
+    { title: `latest ${state}`, known: known({ attempts: [attempt(state)] }), claim: facts(2), expected: LATEST },
+    {
+      title: `latest ${state}, although a resend stands`,
+      known: known({ attempts: [attempt(state)], decisions: [RESEND] }),
+      claim: facts(2),
+      expected: LATEST,
+    },
+  ]),
+  {
+    title: 'abandoned, although a resend stands',
+    known: known({ abandoned: true, attempts: [attempt('unknown')], decisions: [RESEND, ABANDON] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
+    title: 'abandoned before any claim',
+    known: known({ abandoned: true, digest: null, decisions: [ABANDON] }),
+    claim: facts(1),
+    expected: LATEST,
+  },
+  {
+    title: 'the attempt is there already',
+    known: known({ attempts: [attempt('notSent')] }),
+    claim: facts(1),
+    expected: LATEST,
+  },
+  {
+    title: 'a later attempt is there already',
+    known: known({ attempts: [attempt('notSent'), attempt('notSent', 2), attempt('notSent', 3)] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
+    title: 'another digest',
+    known: known({ attempts: [attempt('answered')] }),
+    claim: facts(1, { digest: 'e' }),
+    expected: { kind: 'requestDiffers' },
+  },
+  {
+    title: 'another digest, abandoned',
+    known: known({ abandoned: true }),
+    claim: facts(1, { digest: 'e' }),
+    expected: { kind: 'requestDiffers' },
+  },
+  {
+    title: 'another ledger',
+    known: known({ attempts: [attempt('answered')] }),
+    claim: facts(1, { ledgerId: 'ledger-2' }),
+    expected: { kind: 'ledgerChanged' },
+  },
+  {
+    title: 'another ledger, empty, before the first attempt',
+    known: known({ digest: null }),
+    claim: facts(1, { ledgerId: 'ledger-2' }),
+    expected: { kind: 'ledgerChanged' },
+  },
+  {
+    title: 'another digest after an attempt that was not sent',
+    known: known({ attempts: [attempt('notSent')] }),
+    claim: facts(2, { digest: 'e' }),
+    expected: { kind: 'requestDiffers' },
+  },
+  {
+    title: 'an empty ledger where attempt 1 should be',
+    known: known({ digest: null }),
+    claim: facts(2),
+    expected: { kind: 'ledgerChanged' },
+  },
+  {
+    title: 'a restored ledger that lacks the previous attempt',
+    known: known({ attempts: [attempt('notSent')] }),
+    claim: facts(3),
+    expected: { kind: 'ledgerChanged' },
+  },
+];
+
+describe('the claim table', () => {
+  for (const row of TABLE) {
+    test(`${row.title}: ${row.expected.kind}`, () => {
+      assert.deepEqual(decideClaim(row.known, row.claim), row.expected);
+    });
+  }
+
+  for (const rule of CLAIM_RULES) {
+    test(`needs its rule ${rule.name}`, () => {
+      const others = CLAIM_RULES.filter((candidate) => candidate !== rule);
+      const changed = TABLE.filter((row) => {
+        const verdict = decideClaim(row.known, row.claim, others);
+        return verdict.kind === 'claim' && row.expected.kind !== 'claim';
+      });
+      assert.notEqual(changed.length, 0, 'without it, something is claimed that must not be');
+    });
+  }
+});

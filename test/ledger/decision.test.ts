@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KnownAttempt, KnownInquiry } from '../../src/ledger/claim.ts';
+import { type DecisionEffect, type DecisionFacts, decideDecision } from '../../src/ledger/decision.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+
+function known(attempts: (AttemptState | Partial<KnownAttempt>)[], change: Partial<KnownInquiry> = {}): KnownInquiry {
+  return {
+    ledgerId: 'l',
+    digest: 'd',
+    abandoned: false,
+    decisions: [],
+    attempts: attempts.map((given, index) => ({
+      attempt: index + 1,
+      state: 'unknown' as AttemptState,
+      answerInMs: 0,
+      ...(typeof given === 'string' ? { state: given } : given),
+    })),
+    ...change,
+  };
+}
+
+function decision(action: DecisionFacts['action'], change: Partial<DecisionFacts> = {}): DecisionFacts {
+  return { decisionId: 'D', attempt: 1, action, ...change };
+}
+
+const ANSWERED: Partial<KnownAttempt> = { state: 'answered', answerKind: 'outcome' };
+const DOUBTFUL: Partial<KnownAttempt> = { state: 'answered', answerKind: 'unexpectedResponse' };
+const IN_FLIGHT: Partial<KnownAttempt> = { state: 'sending', answerInMs: 5 };
+const OTHER_RESEND = { decisionId: 'O', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+
+type Row = [title: string, known: KnownInquiry, decision: DecisionFacts, expected: DecisionEffect];
+
+const KEEP: DecisionEffect = { kind: 'keep' };
+const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
+
+const TABLE: Row[] = [
+  ['resend of an unknown outcome', known(['unknown']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  ['resend of an overdue attempt', known(['sending']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  ['resend of a refusal', known(['notEntitled']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  ['resend after retries ran out', known(['notSent']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  ['resend of an attempt in flight', known([IN_FLIGHT]), decision('resend'), OVERTAKEN],
+  ['resend after an answer', known([ANSWERED]), decision('resend'), OVERTAKEN],
+  ['resend of a doubtful answer', known([DOUBTFUL]), decision('resend'), OVERTAKEN],
+  ['resend after accept', known(['accepted']), decision('resend'), OVERTAKEN],
+  ['resend after abandon', known(['unknown'], { abandoned: true }), decision('resend'), OVERTAKEN],
+  ['a second resend, unspent', known(['unknown'], { decisions: [OTHER_RESEND] }), decision('resend'), OVERTAKEN],
+  [
+    'a second resend, spent',
+    known(['unknown', 'unknown'], { decisions: [OTHER_RESEND] }),
+    decision('resend'),
+    OVERTAKEN,
+  ],
+  [
+    'the same resend again, as after a reset',
+    known(['unknown', 'answered'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
+    decision('resend'),
+    { kind: 'repeated' },
+  ],
+  [
+    'the same id for another action',
+    known(['unknown'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
+    decision('abandon'),
+    OVERTAKEN,
+  ],
+  [
+    'the same id for another attempt',
+    known(['unknown', 'unknown'], { decisions: [{ ...OTHER_RESEND, decisionId: 'D' }] }),
+    decision('resend', { attempt: 2 }),
+    OVERTAKEN,
+  ],
+  ['resend of what was never claimed', known([]), decision('resend'), KEEP],
+  ['resend before the second claim', known(['notSent']), decision('resend', { attempt: 2 }), KEEP],
+  [
+    'resend for a reason that claims nothing, though the claim was made after all',
+    known(['unknown']),
+    decision('resend', { failureType: 'LedgerUnavailable' }),
+    KEEP,
+  ],
+  ['accept of an unknown outcome', known(['unknown']), decision('accept'), { kind: 'accept' }],
+  ['accept of a doubtful answer', known([DOUBTFUL]), decision('accept'), { kind: 'accept' }],
+  ['accept of an overdue attempt', known(['sending']), decision('accept'), { kind: 'accept' }],
+  ['accept of an attempt in flight', known([IN_FLIGHT]), decision('accept'), OVERTAKEN],
+  ['accept after an answer', known([ANSWERED]), decision('accept'), OVERTAKEN],
+  ['accept after accept', known(['accepted']), decision('accept'), OVERTAKEN],
+  ['accept of a refusal', known(['refused']), decision('accept'), OVERTAKEN],
+  ['accept of an attempt that was not made', known([]), decision('accept'), OVERTAKEN],
+  ['accept of an earlier attempt', known(['unknown', 'unknown']), decision('accept'), OVERTAKEN],
+  ['abandon of an unknown outcome', known(['unknown']), decision('abandon'), { kind: 'abandon' }],
+  ['abandon of a doubtful answer', known([DOUBTFUL]), decision('abandon'), { kind: 'abandon' }],
+  ['abandon before any claim', known([]), decision('abandon'), { kind: 'abandon' }],
+  ['abandon after an answer', known([ANSWERED]), decision('abandon'), OVERTAKEN],
+  ['abandon of an attempt in flight', known([IN_FLIGHT]), decision('abandon'), OVERTAKEN],
+  ['abandon of an earlier attempt', known(['unknown', 'unknown']), decision('abandon'), OVERTAKEN],
+  ['abandon twice', known([], { abandoned: true }), decision('abandon'), OVERTAKEN],
+  [
+    'abandon of a request that differs, whatever came of the one that is there',
+    known([ANSWERED]),
+    decision('abandon', { failureType: 'RequestDiffers' }),
+    KEEP,
+  ],
+  ['amend', known(['refused']), decision('amend'), KEEP],
+];
+
+describe('decisions', () => {
+  for (const [title, state, facts, expected] of TABLE) {
+    test(`${title}: ${expected.kind}`, () => assert.deepEqual(decideDecision(state, facts), expected));
+  }
+});

@@ -1,0 +1,120 @@
+/** What the ledger's tests are made of. Nobody in it is real. */
+import { createSecretKey, randomBytes } from 'node:crypto';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  ConsentRecord,
+  DecisionRecord,
+  Ledger,
+  OutcomeRecord,
+} from '../../src/ledger/port.ts';
+import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
+import { KEY_USES, KeyRing } from '../../src/protection/key-ring.ts';
+
+export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
+
+export function keyRing(name = 'k'): KeyRing {
+  return new KeyRing(
+    KEY_USES.map((use) => ({
+      id: `${name}-${use}`,
+      use,
+      createdAt: '2026-01-01T00:00:00Z',
+      status: 'current' as const,
+      secret: createSecretKey(randomBytes(32)),
+    })),
+  );
+}
+
+export const INQUIRY: InquiryDescription = {
+  customerTraceNumber: TRACE,
+  environment: 'sandbox',
+  profile: 'default',
+  customerId: 'HOUSE1',
+  workflowType: 'lendingJourney',
+  callerId: 'J-1',
+  productCode: 'PREQUAL',
+  ordinal: 0,
+  endUserCode: 'EU1',
+  permissiblePurposeCode: 'AA',
+};
+
+export const RECORD: Answer = {
+  kind: 'outcome',
+  outcome: 'record',
+  returnCode: 'Record',
+  reference: {
+    reportReferenceNumber: 'REF-1',
+    requestedAt: '2026-01-02T03:04:05.000Z',
+    applicants: [{ applicantId: '01', consumerId: 'CONSUMER-SENTINEL' }],
+  },
+};
+export const NO_RECORD: Answer = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record' };
+export const UNKNOWN_CODE: Answer = { kind: 'returnCodeUnknown', returnCode: 'Maybe' };
+
+type ClaimChange = Partial<Omit<ClaimRequest, 'inquiry'>> & { inquiry?: Partial<InquiryDescription>; request?: string };
+
+export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...change }: ClaimChange = {}): ClaimRequest {
+  return {
+    ledgerId: ledger.identity.ledgerId,
+    inquiry: { ...INQUIRY, ...inquiry },
+    attempt: 1,
+    digest: ledger.digest(request),
+    run: { workflowId: 'journey-J-1', runId: 'run-1' },
+    sendByMs: 5_000,
+    answerWithinMs: 60_000,
+    consents: [],
+    ...change,
+  };
+}
+
+export function outcomeOf(ledger: Ledger, change: Partial<OutcomeRecord>): OutcomeRecord {
+  return { ledgerId: ledger.identity.ledgerId, customerTraceNumber: TRACE, attempt: 1, state: 'unknown', ...change };
+}
+
+export function decisionOf(change: Partial<DecisionRecord>): DecisionRecord {
+  return {
+    decisionId: 'D-1',
+    customerTraceNumber: TRACE,
+    attempt: 1,
+    action: 'resend',
+    by: 'operator@example.com',
+    reason: 'the provider has no such inquiry',
+    providerSaid: 'notPosted',
+    decidedAt: '2026-01-02T03:04:05Z',
+    ...change,
+  };
+}
+
+export const SHARE: Partial<InquiryDescription> = {
+  customerTraceNumber: 'SUAAAAAAAAAAAAAAAAAAAAAAAA00',
+  productCode: 'SECONDUSE',
+  shareId: 'S1',
+  endUserCode: 'EU2',
+};
+
+export function consentOf(change: Partial<ConsentRecord> = {}): ConsentRecord {
+  return {
+    journeyId: 'J-1',
+    shareId: 'S1',
+    applicantId: '01',
+    consentId: 'C-1',
+    decision: 'granted',
+    decidedAt: '2026-01-02T03:04:05Z',
+    secondaryUser: { endUserCode: 'EU2' },
+    receivedAt: '2026-01-02T03:04:06Z',
+    ...change,
+  };
+}
+
+/** Claims an attempt and records how it ended, in one go. */
+export async function attempted(
+  ledger: Ledger,
+  change: ClaimChange,
+  outcome: Partial<OutcomeRecord>,
+): Promise<ClaimVerdict> {
+  const request = claimOf(ledger, change);
+  const verdict = await ledger.claim(request);
+  const { customerTraceNumber } = request.inquiry;
+  await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, attempt: request.attempt, ...outcome }));
+  return verdict;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KnownInquiry } from '../../src/ledger/claim.ts';
+import { decideOutcome, type OutcomeDecision, type OutcomeFacts } from '../../src/ledger/outcome.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+
+function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): KnownInquiry {
+  const attempts = states.map((state, index) => ({ attempt: index + 1, state, answerInMs: 0 }));
+  return { ledgerId: 'l', digest: 'd', abandoned: false, attempts, decisions: [], ...change };
+}
+
+type Row = [title: string, known: KnownInquiry, news: OutcomeFacts, expected: OutcomeDecision['kind']];
+
+function news(state: OutcomeFacts['state'], isRepeated = false, attempt = 1): OutcomeFacts {
+  return { attempt, state, isRepeated };
+}
+
+const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
+
+const TABLE: Row[] = [
+  ['no such attempt', known([]), news('answered'), 'missing'],
+  ['an attempt in flight is answered', known(['sending']), news('answered'), 'record'],
+  ['an attempt in flight was never sent', known(['sending']), news('notSent'), 'record'],
+  ['an unknown outcome is answered late', known(['unknown']), news('answered'), 'record'],
+  [
+    'an unknown outcome is answered while its resend is unspent',
+    known(['unknown'], { decisions: [RESEND] }),
+    news('answered'),
+    'record',
+  ],
+  ['the same is said again', known(['answered']), news('answered', true), 'already'],
+  ['"unknown" comes after the answer', known(['answered']), news('unknown'), 'already'],
+  ['another answer comes after the answer', known(['answered']), news('answered'), 'late'],
+  ['an answer comes to what was never sent', known(['notSent']), news('answered'), 'late'],
+  ['an answer comes after the resend was spent', known(['unknown', 'sending']), news('answered'), 'late'],
+  ['the spent attempt is still unknown', known(['unknown', 'sending']), news('unknown'), 'already'],
+  ['an answer comes after somebody accepted', known(['accepted']), news('answered'), 'late'],
+  ['the answer that was overruled is said again', known(['accepted']), news('answered', true), 'already'],
+  ['an answer comes after somebody abandoned', known(['unknown'], { abandoned: true }), news('answered'), 'late'],
+  ['"unknown" comes after somebody abandoned', known(['sending'], { abandoned: true }), news('unknown'), 'already'],
+];
+
+describe('news of an attempt', () => {
+  for (const [title, state, facts, expected] of TABLE) {
+    test(`${title}: ${expected}`, () => assert.equal(decideOutcome(state, facts).kind, expected));
+  }
+});

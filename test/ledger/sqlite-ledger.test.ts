@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { ledgerContract } from './contract.ts';
+import { claimOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledger-'));
+after(() => rm(directory, { recursive: true, force: true }));
+
+let files = 0;
+const newFile = () => join(directory, `d${++files}`, 'ledger.db');
+
+ledgerContract({
+  name: 'SQLite',
+  newUrl: async () => `file:${newFile()}`,
+  execute: async (url, sql) => {
+    const database = new DatabaseSync(url.slice('file:'.length), { timeout: 2_000 });
+    try {
+      return database.prepare(sql).all();
+    } finally {
+      database.close();
+    }
+  },
+});
+
+async function open(t: TestContext, file: string): Promise<Ledger> {
+  const ledger = await openLedger({ url: `file:${file}`, environment: 'sandbox', keyRing: keyRing(), create: true });
+  t.after(() => ledger.close());
+  return ledger;
+}
+
+describe('SQLite: the file', () => {
+  test('is readable by its owner alone, as are its log and its directory', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await ledger.claim(claimOf(ledger));
+    assert.equal((await stat(dirname(file))).mode & 0o777, 0o700);
+    const names = await readdir(dirname(file));
+    assert.ok(names.includes('ledger.db-wal'));
+    for (const name of names) assert.equal((await stat(join(dirname(file), name))).mode & 0o777, 0o600, name);
+  });
+
+  test('shows nothing of a report, nor does its log', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await ledger.claim(claimOf(ledger));
+    const sentinel = 'SENTINEL-900000001';
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), `{"ssn":"${sentinel}"}`);
+    for (const name of await readdir(dirname(file))) {
+      const bytes = (await readFile(join(dirname(file), name))).toString('latin1');
+      for (const text of [sentinel, Buffer.from(sentinel).toString('base64').slice(0, 20), 'CONSUMER-SENTINEL']) {
+        assert.ok(!bytes.includes(text), `${name} holds ${text}`);
+      }
+    }
+    assert.ok((await ledger.readReport('J-1', 'PREQUAL'))?.body.includes(sentinel));
+  });
+
+  test('a file: URL works as well as a relative path', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    const ring = keyRing();
+    await assert.rejects(openLedger({ url: 'file:./not-there.db', environment: 'sandbox', keyRing: ring }), {
+      name: 'LedgerNotFoundError',
+    });
+    await assert.rejects(
+      openLedger({ url: `file://${file}`, environment: 'sandbox', keyRing: ring, expectedId: 'x' }),
+      (error: Error) => error.message.includes(ledger.identity.ledgerId),
+    );
+    for (const url of ['file:', 'mysql://user:secret@host/x']) {
+      await assert.rejects(openLedger({ url, environment: 'sandbox', keyRing: ring }), (error: Error) => {
+        return error instanceof TypeError && !error.message.includes('secret');
+      });
+    }
+  });
+
+  test('that is no database, or an empty one, is refused', async () => {
+    const text = join(directory, 'text.db');
+    await writeFile(text, 'this is not a database, and it is long enough to be read as a page header '.repeat(10));
+    const options = { environment: 'sandbox', keyRing: keyRing() } as const;
+    await assert.rejects(openLedger({ ...options, url: `file:${text}`, create: true }), LedgerUnavailableError);
+    const empty = join(directory, 'empty.db');
+    await writeFile(empty, '');
+    await assert.rejects(openLedger({ ...options, url: `file:${empty}` }), LedgerNotFoundError);
+  });
+
+  test('that was taken away or replaced takes no more claims', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await rename(file, `${file}.aside`);
+    await assert.rejects(ledger.claim(claimOf(ledger)), LedgerUnavailableError);
+    await writeFile(file, '');
+    await assert.rejects(ledger.lookUp(ledger.identity.ledgerId, TRACE), LedgerUnavailableError);
+    await rename(`${file}.aside`, file);
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+  });
+});
+
+describe('SQLite: other writers', () => {
+  test('one that holds the file makes it unavailable after a short while, and reading goes on', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    const other = new DatabaseSync(file);
+    t.after(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    let ticks = 0;
+    const ticking = setInterval(() => ticks++, 50);
+    await Promise.all([
+      assert.rejects(ledger.claim(claimOf(ledger)), LedgerUnavailableError),
+      assert.rejects(ledger.recordOutcome(outcomeOf(ledger, {})), LedgerUnavailableError),
+    ]);
+    clearInterval(ticking);
+    assert.ok(ticks > 5, 'the process went on with its other work');
+    assert.equal(await ledger.lookUp(ledger.identity.ledgerId, TRACE), null);
+    other.exec('ROLLBACK');
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+  });
+
+  test('of two processes that claim the same attempts each is claimed once', async (t) => {
+    const file = newFile();
+    const ringFile = join(dirname(file), 'keys.json');
+    const keys = await createKeyRing(ringFile);
+    const ledger = await openLedger({ url: `file:${file}`, environment: 'sandbox', keyRing: keys, create: true });
+    t.after(() => ledger.close());
+    const script = fileURLToPath(new URL('./claiming-process.ts', import.meta.url));
+    const claimed = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        const child = fork(script, [`file:${file}`, ringFile, name], { stdio: 'inherit' });
+        const [[message], [code]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
+        assert.equal(code, 0);
+        return message as string[];
+      }),
+    );
+    const all = claimed.flat();
+    assert.equal(all.length, 40);
+    assert.equal(new Set(all).size, 40);
+  });
+
+  test('a closed ledger is unavailable, and may be closed again', async (t) => {
+    const ledger = await open(t, newFile());
+    await ledger.close();
+    await ledger.close();
+    await assert.rejects(ledger.ping(), LedgerUnavailableError);
+  });
+
+  test('a file that may not be written is unavailable', {
+    skip: process.getuid?.() === 0 && 'root may write all',
+  }, async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    await ledger.close();
+    await chmod(file, 0o400);
+    await assert.rejects(open(t, file), LedgerUnavailableError);
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_ORDINAL, type TraceNumberParts, traceNumber } from '../../src/model/trace-number.ts';
+
+const parts: TraceNumberParts = {
+  environment: 'sandbox',
+  customerId: 'CUST1',
+  workflowType: 'lendingJourney',
+  callerId: 'L-1',
+  productCode: 'PREQUAL',
+  ordinal: 0,
+};
+
+test('the same parts always give the same number, within the 28 of the 30 characters that the interface has', () => {
+  assert.equal(traceNumber(parts), traceNumber({ ...parts }));
+  assert.match(traceNumber(parts), /^PQ[A-Z2-7]{24}00$/);
+  // Written down: a release that changes it would send every running inquiry once more.
+  assert.equal(traceNumber(parts), 'PQFUFTG4YIAGIW2XWQPSWTT76H00');
+});
+
+test('each part counts, and parts are kept apart', () => {
+  const numbers = [
+    parts,
+    { ...parts, environment: 'uat' as const },
+    { ...parts, customerId: 'CUST2' },
+    { ...parts, workflowType: 'creditReport' },
+    { ...parts, callerId: 'L-2' },
+    { ...parts, productCode: 'PREAPP' as const },
+    { ...parts, shareId: 'S1' },
+    { ...parts, customerId: 'CUST1L', callerId: '-1' },
+  ].map(traceNumber);
+  assert.equal(new Set(numbers).size, numbers.length);
+});
+
+test('amendments change the last two digits alone, and there are a hundred at the most', () => {
+  assert.equal(traceNumber({ ...parts, ordinal: 7 }), `${traceNumber(parts).slice(0, -2)}07`);
+  assert.throws(() => traceNumber({ ...parts, ordinal: MAX_ORDINAL + 1 }), RangeError);
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  applicant,
+  Caller,
+  failsafeRequest,
+  type Json,
+  json,
+  pullReport,
+  reportRequest,
+  secondaryUse,
+} from './caller.ts';
+
+interface Listed {
+  ssnLast4: string;
+  fault: string;
+}
+
+/** The statuses (0 for none) of so many requests of one trace number. */
+async function statuses(caller: Caller, request: Json, times: number): Promise<number[]> {
+  const all: number[] = [];
+  for (let index = 0; index < times; index += 1) {
+    all.push((await caller.post(request, { patienceMs: 300 })).status);
+  }
+  return all;
+}
+
+function of(...digits: string[]): Json {
+  return reportRequest({ applicants: digits.map((lastFour, index) => applicant(lastFour, `${index + 1}A`)) });
+}
+
+for (const [digits, expected, posted] of [
+  ['1400', [400, 400], 0],
+  ['1403', [403, 403], 0],
+  ['1307', [307, 307], 0],
+  ['1503', [503, 503], 0],
+  ['2503', [503, 200], 2],
+  ['2408', [408, 200], 2],
+  ['3408', [408, 200], 1],
+  ['3429', [429, 200], 1],
+  ['3500', [500, 200], 1],
+  ['3503', [503, 200], 1],
+  ['4001', [0, 200], 1],
+  ['4002', [0, 200], 2],
+  ['4007', [0, 200], 1],
+  ['4008', [0, 200], 2],
+  ['4018', [200, 200], 2],
+  ['4429', [429, 200], 1],
+  ['4430', [429, 200], 1],
+  ['4503', [503, 200], 1],
+  ['0000', [200, 200], 2],
+  ['1234', [200, 200], 2],
+] as const) {
+  test(`an SSN that ends in ${digits} answers ${expected.join(', then ')} and posts ${posted} in all`, async (t) => {
+    const caller = await Caller.start(t);
+    assert.deepEqual(await statuses(caller, of(digits), 2), expected);
+    assert.equal((await caller.inquiries()).length, posted);
+  });
+}
+
+test('an SSN that ends in 3401 is answered 401 until another token comes', async (t) => {
+  const caller = await Caller.start(t);
+  const request = of('3401');
+  assert.deepEqual(await statuses(caller, request, 2), [401, 401]);
+  await caller.renewToken();
+  assert.deepEqual(await statuses(caller, request, 1), [200]);
+});
+
+test('throttles once with Retry-After in seconds (3429), as a date (4429) or without (4430)', async (t) => {
+  const caller = await Caller.start(t);
+  const after = async (digits: string) => (await caller.post(of(digits))).headers['retry-after'];
+  assert.equal(await after('3429'), '1');
+  assert.ok(Date.parse(String(await after('4429'))) > Date.now() - 1000);
+  assert.equal(await after('4430'), undefined);
+});
+
+test('counts "once" by trace number, so that each product of each journey meets it', async (t) => {
+  const caller = await Caller.start(t);
+  for (const productCode of ['PREQUAL', 'PREAPP', 'PREQUAL']) {
+    assert.deepEqual(await statuses(caller, { ...of('3503'), productCode }, 2), [503, 200]);
+  }
+});
+
+test('lets the first applicant with a fault decide for a joint request, and each for its own outcome', async (t) => {
+  const caller = await Caller.start(t);
+  assert.deepEqual(await statuses(caller, of('0001', '1403'), 1), [403]);
+  const report = await pullReport(caller, '0404', '0405');
+  assert.equal(report.returnCode, 'No Record');
+});
+
+test('befalls FAILSAFE too', async (t) => {
+  const caller = await Caller.start(t);
+  assert.deepEqual(await statuses(caller, failsafeRequest('3503'), 2), [503, 200]);
+});
+
+for (const [digits, expected, posted] of [
+  ['6400', [400, 400], 0],
+  ['7503', [503, 200], 2],
+  ['8429', [429, 200], 1],
+  ['8503', [503, 200], 1],
+  ['9002', [0, 200], 2],
+  ['9008', [0, 200], 2],
+  ['1403', [403], 0],
+] as const) {
+  const kind = digits === '1403' ? 'not on SECONDUSE where its report was refused' : 'on SECONDUSE alone';
+  test(`an SSN that ends in ${digits} takes effect ${kind}`, async (t) => {
+    const caller = await Caller.start(t);
+    if (digits === '1403') {
+      assert.deepEqual(await statuses(caller, of(digits), 1), expected);
+      return;
+    }
+    const share = secondaryUse(await pullReport(caller, digits));
+    const before = (await caller.inquiries()).length;
+    assert.equal(before, 1);
+    assert.deepEqual(await statuses(caller, share, 2), expected);
+    assert.equal((await caller.inquiries()).length, before + posted);
+  });
+}
+
+test('answers a SECONDUSE with the return code that the digits plus 5000 ask for', async (t) => {
+  const caller = await Caller.start(t);
+  for (const [digits, code] of [
+    ['5001', 'Record'],
+    ['5404', 'No Record'],
+    ['5407', 'Error'],
+    ['5408', 'Deferred'],
+  ] as const) {
+    const report = await pullReport(caller, digits);
+    assert.equal(report.returnCode, 'Record');
+    assert.equal(json(await caller.post(secondaryUse(report))).returnCode, code);
+  }
+});
+
+test('serves every listed applicant as the list says', async (t) => {
+  const caller = await Caller.start(t);
+  const faults = json(await caller.admin('GET', 'faults'));
+  const listed = (faults.magicApplicants as Listed[]).filter(
+    ({ ssnLast4, fault }) => /^4\d{3}$/.test(ssnLast4) && fault !== 'oversized' && fault !== 'largeReport',
+  );
+  assert.ok(listed.length > 30);
+  await Promise.all(listed.map(({ ssnLast4 }) => caller.post(of(ssnLast4, ssnLast4), { patienceMs: 300 })));
+  const struck = (await caller.requests()).map(({ fault }) => fault);
+  assert.deepEqual(struck.sort(), listed.map(({ fault }) => fault).sort());
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  applicant,
+  Caller,
+  call,
+  failsafeRequest,
+  type Json,
+  json,
+  localTime,
+  problems,
+  pullReport,
+  REQUEST_PATH,
+  reportRequest,
+  secondaryUse,
+} from './caller.ts';
+
+/** Rows of the interface's table 2.3: path, a value that breaks the row, the rule that says so. */
+const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
+  ['/customerId', undefined, 'required'],
+  ['/customerId', 'C'.repeat(17), 'maxLength:16'],
+  ['/customerTraceNumber', undefined, 'required'],
+  ['/customerTraceNumber', 'T'.repeat(31), 'maxLength:30'],
+  ['/endUserCode', undefined, 'required'],
+  ['/endUserCode', 'E'.repeat(17), 'maxLength:16'],
+  ['/permissiblePurposeCode', 'PPP', 'maxLength:2'],
+  ['/softwareProviderId', 'SW012', 'maxLength:4'],
+  ['/softwareProviderId', 1234, 'string'],
+  ['/softwareProviderId', null, 'string'],
+  ['/applicants', undefined, 'required'],
+  ['/applicants', {}, 'array'],
+  ['/applicants', [], 'notEmpty'],
+  ['/applicants/0/applicantId', '100', 'maxLength:2'],
+  ['/applicants/0/names', [], 'notEmpty'],
+  ['/applicants/0/names/0/first', undefined, 'required'],
+  ['/applicants/0/names/0/first', ' ', 'notEmpty'],
+  ['/applicants/0/names/0/last', 'L'.repeat(31), 'maxLength:30'],
+  ['/applicants/0/names/0/last', 'tab\there', 'noControlCharacters'],
+  ['/applicants/0/names/0/gen', 'JR', 'maxLength:1'],
+  ['/applicants/0/ssn', '91234000', 'digits:9'],
+  ['/applicants/0/ssn', '912-34-0001', 'digits:9'],
+  ['/applicants/0/dob', '1985-02-29', 'calendarDate:YYYY-MM-DD, not in the future'],
+  ['/applicants/0/dob', '02/28/1985', 'calendarDate:YYYY-MM-DD, not in the future'],
+  ['/applicants/0/dob', '2999-01-01', 'calendarDate:YYYY-MM-DD, not in the future'],
+  ['/applicants/0/phones/0/phoneNumber', '202-555-0123', 'digits:10'],
+  ['/applicants/0/phones/0/phoneType', 'CELL', 'oneOf:HOME,MOBL,WORK'],
+  ['/applicants/0/emailAddress', undefined, 'required'],
+  ['/applicants/0/emailAddress', `${'m'.repeat(70)}@example.com`, 'maxLength:80'],
+  ['/applicants/0/emailAddress', 'example.com', 'emailAddress'],
+  ['/applicants/0/ipAddress', '192.0.2', 'ipAddress'],
+  ['/applicants/0/addresses/0/addressIdentifier', 'X', 'oneOf:C,P'],
+  ['/applicants/0/addresses/0/line1', 'l'.repeat(41), 'maxLength:40'],
+  ['/applicants/0/addresses/0/city', undefined, 'required'],
+  ['/applicants/0/addresses/0/state', 'NYC', 'letters:2'],
+  ['/applicants/0/addresses/0/zip', '122071234', 'digits:5'],
+  ['/applicants/0/addresses/0/zip4', '12', 'digits:4'],
+];
+
+/** A copy of the request with one place changed; `undefined` takes the field out. */
+function changed(request: Json, path: string, value: unknown): Json {
+  const copy = structuredClone(request);
+  const steps = path.slice(1).split('/');
+  const last = steps.pop() ?? '';
+  const place = steps.reduce((at, step) => at[step] as Json, copy);
+  place[last] = value;
+  return JSON.parse(JSON.stringify(copy));
+}
+
+test('refuses each broken row of the report request with 400, names path and rule, and posts nothing', async (t) => {
+  const caller = await Caller.start(t);
+  for (const [path, value, rule] of REPORT_ROWS) {
+    const reply = await caller.post(changed(reportRequest(), path, value));
+    assert.equal(reply.status, 400, `${path} ${rule}`);
+    assert.deepEqual(problems(reply), [{ path, rule }]);
+  }
+  assert.deepEqual(await caller.inquiries(), []);
+  assert.equal((await caller.requests()).length, REPORT_ROWS.length);
+});
+
+test('accepts what alphanumeric fields must admit, IPv6, zip4 and every product of the standard format', async (t) => {
+  const caller = await Caller.start(t);
+  const full = applicant();
+  full.ipAddress = '2001:db8::1';
+  full.addresses = [
+    {
+      addressIdentifier: 'P',
+      line1: "12 O'Neil St, #4-B",
+      line2: 'c/o R&D: 2nd floor',
+      city: 'St. Paul',
+      state: 'MN',
+      zip: '55101',
+      zip4: '0001',
+    },
+  ];
+  for (const productCode of ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD']) {
+    const reply = await caller.post(reportRequest({ productCode, applicants: [full] }));
+    assert.equal(reply.status, 200, reply.text);
+  }
+});
+
+test('refuses unknown fields and products without quoting them', async (t) => {
+  const caller = await Caller.start(t);
+  const field = await caller.post({ ...reportRequest(), 'ssn-912345678': 'x' });
+  assert.deepEqual(problems(field), [{ path: '', rule: 'unknownField' }]);
+  assert.ok(!field.text.includes('912345678'));
+  const product = await caller.post(reportRequest({ productCode: 'CREDIT' }));
+  assert.deepEqual(problems(product), [{ path: '/productCode', rule: 'unknownProduct' }]);
+  const none = await caller.post(reportRequest({ productCode: undefined }));
+  assert.deepEqual(problems(none), [{ path: '/productCode', rule: 'required' }]);
+});
+
+test('refuses bodies that are not a JSON object, too large or of another media type, and lists them', async (t) => {
+  const caller = await Caller.start(t);
+  assert.equal((await caller.post('{"a":')).status, 400);
+  assert.equal((await caller.post('[]')).status, 400);
+  assert.equal((await caller.post('null')).status, 400);
+  assert.equal((await caller.post(reportRequest(), { headers: { 'content-type': 'text/plain' } })).status, 415);
+  assert.equal((await caller.post({ filler: 'x'.repeat(1_100_000) })).status, 413);
+  const listed = await caller.requests();
+  assert.deepEqual(
+    listed.map(({ status, posted }) => [status, posted]),
+    [
+      [400, false],
+      [400, false],
+      [400, false],
+      [415, false],
+      [413, false],
+    ],
+  );
+});
+
+test("refuses an SSN that could be a person's with 422 and posts nothing", async (t) => {
+  const caller = await Caller.start(t);
+  const applicants = [applicant('0001', '1A'), { ...applicant('0001', '2A'), ssn: '812340001' }];
+  const reply = await caller.post(reportRequest({ applicants }));
+  assert.equal(reply.status, 422);
+  assert.deepEqual(problems(reply), [{ path: '/applicants/1/ssn', rule: 'sandbox:startsWith9' }]);
+  assert.deepEqual(await caller.inquiries(), []);
+  const failsafe = failsafeRequest('0001');
+  assert.equal((await caller.post(changed(failsafe, '/applicants/0/ssn', '012340001'))).status, 422);
+});
+
+test('accepts the FAILSAFE sample without the fields it lacks, and refuses one without what it has', async (t) => {
+  const caller = await Caller.start(t);
+  assert.equal((await caller.post(failsafeRequest('0001'))).status, 200);
+  for (const path of ['/applicants/0/ssn', '/applicants/0/addresses', '/applicants/0/phones', '/customerTraceNumber']) {
+    const reply = await caller.post(changed(failsafeRequest('0001'), path, undefined));
+    assert.deepEqual(problems(reply), [{ path, rule: 'required' }]);
+  }
+});
+
+test('refuses each broken row of the SECONDUSE request with 400 and posts nothing', async (t) => {
+  const caller = await Caller.start(t);
+  const report = await pullReport(caller, '0001');
+  const future = 'dateTime:YYYY-MM-DD HH:MM:SS, not in the future';
+  const rows: readonly [string, unknown, string][] = [
+    ['/accessMethod', 'XX', 'oneOf:ID'],
+    ['/accessMethod', undefined, 'required'],
+    ['/originalInquiryDate', undefined, 'required'],
+    ['/originalInquiryDate', '2025-13-01 00:00:00', future],
+    ['/originalInquiryDate', '2025-01-01T00:00:00', future],
+    ['/originalInquiryDate', '2025-01-01 24:00:00', future],
+    ['/originalInquiryDate', '2025-01-01', future],
+    ['/originalInquiryDate', localTime('UTC', 60), future],
+    ['/reportReferenceNumber', 'R'.repeat(31), 'maxLength:30'],
+    ['/endUser', 'U'.repeat(31), 'maxLength:30'],
+    ['/applicants/0/consumerId', 'C'.repeat(17), 'maxLength:16'],
+    ['/applicants', [], 'notEmpty'],
+  ];
+  for (const [path, value, rule] of rows) {
+    const reply = await caller.post(changed(secondaryUse(report), path, value));
+    assert.equal(reply.status, 400, `${path} ${rule}`);
+    assert.deepEqual(problems(reply), [{ path, rule }]);
+  }
+  const nobody = await caller.post(secondaryUse(report, { endUserCode: undefined }));
+  assert.deepEqual(problems(nobody), [{ path: '', rule: 'oneOfRequired:endUserCode,endUser' }]);
+  assert.equal((await caller.inquiries()).length, 1);
+});
+
+test('reads originalInquiryDate in its own time zone', async (t) => {
+  const caller = await Caller.start(t, { timeZone: 'America/New_York' });
+  const report = await pullReport(caller, '0001');
+  const inUtc = secondaryUse(report, { originalInquiryDate: localTime('UTC') });
+  assert.equal((await caller.post(inUtc)).status, 400);
+  const inNewYork = secondaryUse(report, { originalInquiryDate: localTime('America/New_York') });
+  assert.equal((await caller.post(inNewYork)).status, 200);
+});
+
+test("marks every answer as the sandbox's, errors and unknown addresses too", async (t) => {
+  const caller = await Caller.start(t);
+  const replies = [
+    await caller.post(reportRequest()),
+    await caller.post('nonsense'),
+    await caller.askForToken({}),
+    await call(`${caller.url}/nowhere`),
+    await call(`${caller.url}${REQUEST_PATH}`),
+    await caller.admin('GET', 'inquiries'),
+  ];
+  for (const reply of replies) assert.equal(reply.headers['x-sandbox-gateway'], 'credit-journey');
+  assert.equal(replies[3]?.status, 404);
+  assert.equal(json(replies[3] as never).returnCode, 'Error');
+});

@@ -1,0 +1,242 @@
+/**
+ * Everything that a journey needs, for real: a Temporal server, a worker of its own task queue in this process, the
+ * sandbox over sockets and an SQLite ledger. One harness serves a file; each test takes ids of its own.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { startSandbox } from '../../sandbox/server.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config-shape.ts';
+import { createLogger, installLogger } from '../../src/logging.ts';
+import type {
+  Applicant,
+  ConsentMessage,
+  JourneyResult,
+  JourneyStatus,
+  LendingJourneyInput,
+  UpdateAnswer,
+} from '../../src/model/shapes.ts';
+import { runWorker } from '../../src/worker.ts';
+import { testServer } from './temporal.ts';
+
+// Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
+installLogger(createLogger('ERROR'), 'ERROR');
+
+export interface PostedInquiry {
+  customerTraceNumber: string;
+  productCode: string;
+  endUserCode?: string;
+  applicants: number;
+  postedAt: string;
+}
+
+export interface ReceivedRequest {
+  customerTraceNumber: string;
+  productCode: string;
+  posted: boolean;
+}
+
+export type JourneyHandle = WorkflowHandle<(input: LendingJourneyInput) => Promise<JourneyResult>>;
+
+export interface Harness {
+  client: Client;
+  config: Config;
+  sandboxUrl: string;
+  dataDir: string;
+  start(input: LendingJourneyInput): Promise<JourneyHandle>;
+  /** What the gateway has posted and received for these trace numbers' journey. */
+  posted(handle: JourneyHandle): Promise<PostedInquiry[]>;
+  received(handle: JourneyHandle): Promise<ReceivedRequest[]>;
+  addFaults(rules: object[]): Promise<void>;
+  stopWorker(): Promise<void>;
+  startWorker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface HarnessOptions {
+  /** Default: the test run's development server. */
+  server?: { address: string; namespace: string };
+  env?: Record<string, string>;
+  sandbox?: Parameters<typeof startSandbox>[0];
+}
+
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const server = options.server ?? (await testServer());
+  const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
+  const sandbox = await startSandbox(options.sandbox ?? {});
+  const loaded = loadConfig({
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    TASK_QUEUE: `test-${randomUUID()}`,
+    GATEWAY_AUTH_URL: sandbox.url,
+    GATEWAY_BASE_URL: sandbox.url,
+    LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
+    KEY_RING_FILE: join(dataDir, 'keys.json'),
+    ...options.env,
+  });
+  const bundle = process.env.TEST_WORKFLOW_BUNDLE;
+  const config: Config = {
+    ...loaded,
+    keyRingMayBeMade: true,
+    worker: { ...loaded.worker, ...(bundle ? { workflowBundlePath: bundle } : {}) },
+  };
+  const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection, namespace: server.namespace });
+  const rules: object[] = [];
+  let worker: { stop: AbortController; done: Promise<void> } | undefined;
+
+  const harness: Harness = {
+    client,
+    config,
+    sandboxUrl: sandbox.url,
+    dataDir,
+    async start(input) {
+      return client.workflow.start('lendingJourney', {
+        workflowId: `journey-${input.journeyId}`,
+        taskQueue: config.taskQueue,
+        args: [input],
+      }) as Promise<JourneyHandle>;
+    },
+    posted: async (handle) => ofJourney(await getJson(`${sandbox.url}/_sandbox/inquiries`), await traces(handle)),
+    received: async (handle) => ofJourney(await getJson(`${sandbox.url}/_sandbox/requests`), await traces(handle)),
+    async addFaults(more) {
+      rules.push(...more);
+      const answer = await fetch(`${sandbox.url}/_sandbox/faults`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ rules }),
+      });
+      if (!answer.ok) throw new Error(`the sandbox refused the faults: ${await answer.text()}`);
+    },
+    async startWorker() {
+      const stop = new AbortController();
+      const ready = Promise.withResolvers<void>();
+      const done = runWorker(config, { signal: stop.signal, onReady: ready.resolve });
+      done.catch(ready.reject);
+      worker = { stop, done };
+      await ready.promise;
+    },
+    async stopWorker() {
+      worker?.stop.abort();
+      await worker?.done;
+      worker = undefined;
+    },
+    async close() {
+      await harness.stopWorker();
+      await connection.close();
+      await sandbox.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  await harness.startWorker();
+  return harness;
+}
+
+async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> {
+  return (await (await fetch(url)).json()) as { customerTraceNumber: string }[];
+}
+
+/** Every trace number that the run has ever used: amendments differ in the last two digits alone. */
+async function traces(handle: JourneyHandle): Promise<Set<string>> {
+  const { stages, shares } = await statusOf(handle);
+  return new Set(
+    [...stages, ...shares].flatMap(({ customerTraceNumber }) =>
+      customerTraceNumber === undefined ? [] : [customerTraceNumber.slice(0, -2)],
+    ),
+  );
+}
+
+function ofJourney<T>(rows: { customerTraceNumber: string }[], stems: Set<string>): T[] {
+  return rows.filter(({ customerTraceNumber }) => stems.has(customerTraceNumber.slice(0, -2))) as T[];
+}
+
+export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
+  return handle.query<JourneyStatus>('status');
+}
+
+/** Polls `status` until it is as wanted. The limit ends a test that would wait for ever; it is no timing check. */
+export async function untilStatus(
+  handle: JourneyHandle,
+  isWanted: (status: JourneyStatus) => boolean,
+  limitMs = 30_000,
+): Promise<JourneyStatus> {
+  const endsAt = performance.now() + limitMs;
+  for (;;) {
+    const status = await statusOf(handle);
+    if (isWanted(status)) return status;
+    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
+  return handle.executeUpdate<UpdateAnswer, [object]>(name, { args: [message] });
+}
+
+/** The reason of a refused update. */
+export async function refusalOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    const cause = (error as { cause?: { type?: string; details?: { reason: string }[] } }).cause;
+    if (cause?.type === 'UpdateRefused') return cause.details?.[0]?.reason ?? '';
+    throw error;
+  }
+  throw new Error('the update was not refused');
+}
+
+let count = 0;
+
+/** An SSN that was never issued (it starts with 9), new in this process; its last four digits ask for a fault. */
+export function newSsn(lastFour = '0001'): string {
+  count++;
+  return `9${String(10_000 + ((process.pid * 37 + count) % 89_999))
+    .padStart(5, '0')
+    .slice(-4)}${lastFour}`;
+}
+
+export function applicant(applicantId: string, ssn = newSsn()): Applicant {
+  return {
+    applicantId,
+    names: [{ first: 'Casey', last: `Sample-${applicantId}` }],
+    ssn,
+    dob: '1985-04-12',
+    phones: [{ phoneNumber: '2025550123', phoneType: 'MOBL' }],
+    emailAddress: `casey.${applicantId.toLowerCase()}@example.com`,
+    ipAddress: '192.0.2.17',
+    addresses: [{ addressIdentifier: 'C', line1: '12 Example Street', city: 'Springfield', state: 'IL', zip: '62704' }],
+  };
+}
+
+/** A journey of one stage and one applicant; the rest is overridden as the test wants it. */
+export function journeyInput(overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
+  return {
+    journeyId: `T-${randomUUID().slice(0, 13)}`,
+    endUserCode: 'EU123',
+    permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
+    applicants: [applicant('1A')],
+    ...overrides,
+  };
+}
+
+export function consentMessage(
+  journeyId: string,
+  overrides: Partial<ConsentMessage> & { applicantId: string },
+): ConsentMessage {
+  const decision = overrides.decision ?? 'granted';
+  return {
+    journeyId,
+    shareId: 'S1',
+    consentId: `C-${randomUUID().slice(0, 8)}`,
+    decision,
+    decidedAt: new Date(Date.now() - 1_000).toISOString(),
+    secondaryUser: { endUserCode: 'EU999' },
+    ...(decision === 'granted'
+      ? { evidence: { method: 'web', textVersion: 'v1', capturedAt: new Date().toISOString(), reference: 'doc-1' } }
+      : {}),
+    ...overrides,
+  };
+}

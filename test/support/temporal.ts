@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
+import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
+
+export interface TestServer {
+  address: string;
+  namespace: string;
+}
+
+let ownServer: Promise<TestServer> | undefined;
+let ownBundle: Promise<string> | undefined;
+
+/**
+ * The development server of this test run, or one of its own where a file is run alone; that one ends with the file.
+ * Its clock is real and its search attributes are registered.
+ */
+export async function testServer(): Promise<TestServer> {
+  const { TEST_TEMPORAL_ADDRESS: address, TEST_TEMPORAL_NAMESPACE: namespace } = process.env;
+  if (address && namespace) return { address, namespace };
+  ownServer ??= startTemporalServer({ headless: true }).then((server) => {
+    // Not a hook: it would belong to whichever test asked first.
+    server.unref();
+    return server;
+  });
+  return ownServer;
+}
+
+/** The workflows as `Worker.create` takes them in `workflowBundle`; bundled once for the whole run. */
+export async function workflowBundle(): Promise<Pick<WorkflowBundleWithSourceMap, 'code'>> {
+  ownBundle ??= process.env.TEST_WORKFLOW_BUNDLE
+    ? readFile(process.env.TEST_WORKFLOW_BUNDLE, 'utf8')
+    : bundleWorkflows();
+  return { code: await ownBundle };
+}
+
+/** INDEXED_VALUE_TYPE of the operator service. */
+const INDEXED_VALUE_TYPES: Record<string, number> = { Keyword: 2, KeywordList: 7 };
+
+/**
+ * A server that skips time while nothing runs, for long waits only: it skips for everything on it at once, and not
+ * while an update's result is awaited. The caller tears it down.
+ */
+export async function startTimeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
+  const { path } = await findTemporalBinary({ kind: 'test-server' });
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path } },
+  });
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: environment.namespace ?? 'default',
+    searchAttributes: Object.fromEntries(
+      Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, INDEXED_VALUE_TYPES[type] as number]),
+    ),
+  });
+  return environment;
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
+import { jsonPointer, parseWith, problemsOf } from '../../src/validation/problems.ts';
+
+const SCHEMA = z.strictObject({
+  id: z.string().min(2).max(4),
+  count: z.number().int().min(1).optional(),
+  kind: z.enum(['a', 'b']).optional(),
+  list: z
+    .array(z.strictObject({ on: z.boolean() }))
+    .min(1)
+    .max(2)
+    .optional(),
+  map: z.record(z.enum(['x', 'y']), z.string()).optional(),
+  named: z.record(z.string().regex(/^[a-z]+$/), z.string()).optional(),
+  own: z
+    .string()
+    .refine((text) => text === 'own', 'must be our own')
+    .optional(),
+});
+
+function refused(value: unknown, basePath?: string): Problem[] {
+  try {
+    parseWith(SCHEMA, value, basePath);
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError);
+    return [...error.problems];
+  }
+  return assert.fail('must be refused');
+}
+
+test('returns what the schema makes of a valid value', () => {
+  assert.deepEqual(parseWith(SCHEMA, { id: 'ab' }), { id: 'ab' });
+});
+
+test('says each rule in our own words', () => {
+  const cases: [value: unknown, problem: Problem][] = [
+    [null, { path: '', rule: 'must be an object' }],
+    [undefined, { path: '', rule: 'is required' }],
+    [{}, { path: '/id', rule: 'is required' }],
+    [{ id: 1 }, { path: '/id', rule: 'must be text' }],
+    [{ id: null }, { path: '/id', rule: 'must be text' }],
+    [{ id: 'a' }, { path: '/id', rule: 'must have at least 2 characters' }],
+    [{ id: 'abcde' }, { path: '/id', rule: 'must have at most 4 characters' }],
+    [
+      { id: 'ab', count: 1.5 },
+      { path: '/count', rule: 'must be a whole number' },
+    ],
+    [
+      { id: 'ab', count: 0 },
+      { path: '/count', rule: 'must be at least 1' },
+    ],
+    [
+      { id: 'ab', kind: 'c' },
+      { path: '/kind', rule: 'must be a or b' },
+    ],
+    [
+      { id: 'ab', list: [] },
+      { path: '/list', rule: 'must have at least 1 entry' },
+    ],
+    [
+      { id: 'ab', list: {} },
+      { path: '/list', rule: 'must be a list' },
+    ],
+    [
+      { id: 'ab', list: [{ on: 1 }] },
+      { path: '/list/0/on', rule: 'must be true or false' },
+    ],
+    [
+      { id: 'ab', own: 'other' },
+      { path: '/own', rule: 'must be our own' },
+    ],
+  ];
+  for (const [value, problem] of cases) assert.deepEqual(refused(value), [problem]);
+});
+
+test('names the place of an unknown field and what is known there, and never the field', () => {
+  const [top] = refused({ id: 'ab', SENTINEL: 1 });
+  assert.deepEqual(top, { path: '', rule: 'has an unknown field; known are id, count, kind, list, map, named, own' });
+  assert.deepEqual(refused({ id: 'ab', list: [{ on: true, SENTINEL: 1 }] }), [
+    { path: '/list/0', rule: 'has an unknown field; known are on' },
+  ]);
+  for (const value of [
+    { id: 'ab', named: { 'SENTINEL-1': 'x' } },
+    { id: 'ab', map: { SENTINEL: 'x' } },
+  ]) {
+    assert.ok(!JSON.stringify(refused(value)).includes('SENTINEL'));
+  }
+});
+
+test('collects every problem, under the given base path', () => {
+  const problems = refused({ id: 'SENTINEL', count: 'SENTINEL', kind: 'SENTINEL' }, '/share');
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    ['/share/id', '/share/count', '/share/kind'],
+  );
+  assert.ok(!JSON.stringify(problems).includes('SENTINEL'));
+});
+
+test('reads an error that zod worded itself without repeating its words', () => {
+  const { error } = SCHEMA.safeParse({ id: 1, SENTINEL: 2 });
+  assert.ok(error);
+  assert.deepEqual(problemsOf(error), [
+    { path: '/id', rule: 'must be text' },
+    { path: '', rule: 'has an unknown field' },
+  ]);
+});
+
+test('escapes path parts as RFC 6901 says', () => {
+  assert.equal(jsonPointer(['a/b', 'c~d', 0]), '/a~1b/c~0d/0');
+});

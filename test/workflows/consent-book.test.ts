@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ConsentRecord } from '../../src/ledger/port.ts';
+import { ConsentBook, isForUser } from '../../src/workflows/consent-book.ts';
+
+const T0 = Date.UTC(2026, 0, 1);
+const at = (minutes: number) => new Date(T0 + minutes * 60_000).toISOString();
+
+function message(
+  consentId: string,
+  decision: ConsentRecord['decision'],
+  decidedAtMinute: number,
+  applicantId = '1A',
+): ConsentRecord {
+  return {
+    journeyId: 'J',
+    shareId: 'S1',
+    applicantId,
+    consentId,
+    decision,
+    decidedAt: at(decidedAtMinute),
+    secondaryUser: { endUserCode: 'EU999' },
+    receivedAt: at(decidedAtMinute),
+  };
+}
+
+function standingAfter(...messages: ConsentRecord[]): string {
+  const book = new ConsentBook();
+  for (const one of messages) book.add(one);
+  return book.standing('S1', '1A', { nowMs: T0 + 3_600_000 }).kind;
+}
+
+test('silence is no grant, a grant stands, and a duplicate changes nothing', () => {
+  assert.equal(standingAfter(), 'none');
+  assert.equal(standingAfter(message('C1', 'granted', 1)), 'granted');
+  const book = new ConsentBook();
+  assert.equal(book.add(message('C1', 'granted', 1)), true);
+  assert.equal(book.add(message('C1', 'granted', 1)), false);
+  assert.equal(book.size, 1);
+});
+
+test('a revocation ends the grant of its id, in whichever order the two come', () => {
+  const grant = message('C1', 'granted', 1);
+  const revocation = message('C1', 'revoked', 2);
+  assert.equal(standingAfter(grant, revocation), 'revoked');
+  assert.equal(standingAfter(revocation, grant), 'revoked');
+});
+
+test('a revocation of one of two grants leaves the other', () => {
+  assert.equal(
+    standingAfter(message('C1', 'granted', 1), message('C2', 'granted', 2), message('C1', 'revoked', 3)),
+    'granted',
+  );
+});
+
+test('a revocation with an unknown id ends every grant, and a grant decided later stands again', () => {
+  const grant = message('C1', 'granted', 1);
+  const revocation = message('CX', 'revoked', 5);
+  assert.equal(standingAfter(grant, revocation), 'revoked');
+  assert.equal(standingAfter(grant, revocation, message('C2', 'granted', 4)), 'revoked');
+  assert.equal(standingAfter(grant, revocation, message('C2', 'granted', 6)), 'granted');
+});
+
+test('a denial ends the grants decided before it, and a later grant under a new id stands', () => {
+  assert.equal(standingAfter(message('C1', 'granted', 1), message('C2', 'denied', 2)), 'denied');
+  assert.equal(standingAfter(message('C2', 'denied', 2), message('C1', 'granted', 1)), 'denied');
+  assert.equal(standingAfter(message('C2', 'denied', 2), message('C3', 'granted', 3)), 'granted');
+});
+
+test('a grant that is too old for the share does not stand', () => {
+  const book = new ConsentBook();
+  book.add(message('C1', 'granted', 0));
+  const validForMs = 60_000;
+  assert.equal(book.standing('S1', '1A', { nowMs: T0 + 60_000, validForMs }).kind, 'granted');
+  assert.equal(book.standing('S1', '1A', { nowMs: T0 + 60_001, validForMs }).kind, 'tooOld');
+});
+
+test('another applicant, another share and another secondary user are kept apart', () => {
+  assert.equal(standingAfter(message('C1', 'granted', 1, '2A')), 'none');
+  assert.equal(isForUser({ endUserCode: 'A' }, { endUserCode: 'A', endUser: 'Bank' }), true);
+  assert.equal(isForUser({ endUserCode: 'A', endUser: 'Bank' }, { endUserCode: 'A' }), false);
+  assert.equal(isForUser({ endUserCode: 'B' }, { endUserCode: 'A' }), false);
+  assert.equal(isForUser({}, { endUserCode: 'A' }), false);
+});
+
+test('no sequence of messages leaves a grant standing that its consumer took back', () => {
+  const messages = fc.array(
+    fc.record({
+      consentId: fc.constantFrom('C1', 'C2', 'C3'),
+      decision: fc.constantFrom('granted' as const, 'denied' as const, 'revoked' as const),
+      minute: fc.integer({ min: 0, max: 6 }),
+    }),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(messages, (list) => {
+      const records = list.map(({ consentId, decision, minute }) => message(consentId, decision, minute));
+      if (standingAfter(...records) !== 'granted') return true;
+      const seen = records.filter(
+        (one, index) =>
+          records.findIndex((two) => two.consentId === one.consentId && two.decision === one.decision) === index,
+      );
+      // There is a grant that nobody revoked by its id, and that no denial was decided with or after.
+      return seen.some(
+        (grant) =>
+          grant.decision === 'granted' &&
+          !seen.some((other) => other.decision === 'revoked' && other.consentId === grant.consentId) &&
+          !seen.some((other) => other.decision === 'denied' && other.decidedAt >= grant.decidedAt),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});

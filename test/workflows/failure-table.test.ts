@@ -1,0 +1,318 @@
+/** DESIGN section 4's failure table as a journey meets it: what it is held for, and what the gateway received. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { HoldAction } from '../../src/model/failure-types.ts';
+import {
+  applicant,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({
+    env: { GATEWAY_HEADERS_TIMEOUT_MS: '2000', GATEWAY_BODY_TIMEOUT_MS: '2000', SUBMIT_TIMEOUT_MS: '15000' },
+  });
+});
+after(() => harness?.close());
+
+interface Held {
+  lastFour: string;
+  what: string;
+  failureType: string;
+  allowedActions: HoldAction[];
+  posted: number;
+  httpStatus?: number;
+  joint?: true;
+}
+
+const UNKNOWN: HoldAction[] = ['resend', 'accept', 'abandon'];
+const UNEXPECTED: HoldAction[] = ['accept', 'abandon'];
+
+const HELD: Held[] = [
+  {
+    lastFour: '1403',
+    what: '403',
+    failureType: 'NotEntitled',
+    allowedActions: ['resend', 'abandon'],
+    posted: 0,
+    httpStatus: 403,
+  },
+  ...[400, 404, 405, 413, 415, 422, 302].map(
+    (status): Held => ({
+      lastFour: `1${status}`,
+      what: String(status),
+      failureType: 'RequestRefused',
+      allowedActions: ['amend', 'abandon'],
+      posted: 0,
+      httpStatus: status,
+    }),
+  ),
+  ...[408, 409, 500, 502, 503].map(
+    (status): Held => ({
+      lastFour: `1${status}`,
+      what: String(status),
+      failureType: 'OutcomeUnknown',
+      allowedActions: UNKNOWN,
+      posted: 0,
+      httpStatus: status,
+    }),
+  ),
+  {
+    lastFour: '2503',
+    what: '503 after posting',
+    failureType: 'OutcomeUnknown',
+    allowedActions: UNKNOWN,
+    posted: 1,
+    httpStatus: 503,
+  },
+  ...(
+    [
+      ['4001', 'a reset before posting', 0],
+      ['4002', 'a reset after posting', 1],
+      ['4003', 'a close before posting', 0],
+      ['4004', 'a close after posting', 1],
+      ['4005', 'a FIN in the middle of the body', 1],
+      ['4006', 'a reset in the middle of the body', 1],
+      ['4007', 'no answer, not posted', 0],
+      ['4008', 'no answer, posted', 1],
+      ['4009', 'an answer that stops in the middle', 1],
+      ['4013', 'an answer that is not HTTP', 1],
+      ['4014', 'truncated JSON', 1],
+      ['4015', 'an answer too large', 1],
+      ['4016', 'an answer too large once decompressed', 1],
+      ['4017', 'an answer that cannot be decoded', 1],
+      ['4018', 'an answer that is not JSON', 1],
+      ['4019', 'an empty answer', 1],
+    ] as const
+  ).map(
+    ([lastFour, what, posted]): Held => ({
+      lastFour,
+      what,
+      failureType: 'OutcomeUnknown',
+      allowedActions: UNKNOWN,
+      posted,
+    }),
+  ),
+  ...(
+    [
+      ['4020', 'JSON of another shape'],
+      ['4022', 'a record without a reference'],
+      ['4023', 'a record without a consumerId'],
+      ['4024', 'an applicant missing', true],
+      ['4025', 'an applicant too many'],
+      ['4026', 'one applicant twice', true],
+      ['4027', 'somebody else’s SSN'],
+      ['4028', 'the applicants swapped', true],
+      ['4029', 'another trace number echoed'],
+      ['4030', 'another product echoed'],
+      ['4031', 'another customer echoed'],
+      ['4032', 'several references', true],
+      ['4043', 'two applicants without any identity', true],
+    ] as const
+  ).map(
+    ([lastFour, what, joint]): Held => ({
+      lastFour,
+      what,
+      failureType: 'UnexpectedResponse',
+      allowedActions: UNEXPECTED,
+      posted: 1,
+      ...(joint ? { joint } : {}),
+    }),
+  ),
+  {
+    lastFour: '0408',
+    what: 'a returnCode that no table has',
+    failureType: 'ReturnCodeUnknown',
+    allowedActions: ['accept', 'amend', 'abandon'],
+    posted: 1,
+  },
+];
+
+async function startWith(lastFour: string, joint?: boolean): Promise<{ handle: JourneyHandle; journeyId: string }> {
+  const applicants = [applicant('1A', newSsn(lastFour)), ...(joint ? [applicant('2A', newSsn('0001'))] : [])];
+  const input = journeyInput({ applicants, stages: ['PREQUAL'] });
+  return { handle: await harness.start(input), journeyId: input.journeyId };
+}
+
+describe('what waits for a person', { concurrency: 12 }, () => {
+  for (const { lastFour, what, failureType, allowedActions, posted, httpStatus, joint } of HELD) {
+    test(`${what} becomes a hold: ${failureType}, after one request`, async () => {
+      const { handle, journeyId } = await startWith(lastFour, joint);
+      const status = await untilStatus(handle, ({ state }) => state === 'held');
+      const hold = status.holds[0];
+      assert.equal(hold?.failureType, failureType);
+      assert.deepEqual(hold?.allowedActions, allowedActions);
+      assert.equal(hold?.attempts, 1);
+      if (httpStatus !== undefined) assert.equal(hold?.httpStatus, httpStatus);
+      assert.equal((await harness.received(handle)).length, 1);
+      assert.equal((await harness.posted(handle)).length, posted);
+
+      await update(handle, 'resolveInquiry', {
+        journeyId,
+        decisionId: 'D1',
+        customerTraceNumber: hold?.customerTraceNumber,
+        attempt: 1,
+        action: 'abandon',
+        by: 'operator',
+        reason: 'test',
+        providerSaid: 'unknown',
+      });
+      const result = await handle.result();
+      assert.equal(result.outcome, 'abandoned');
+      assert.equal(result.stages[0]?.state, 'abandoned');
+      assert.equal((await harness.received(handle)).length, 1);
+    });
+  }
+});
+
+describe('what is retried by itself', { concurrency: 12 }, () => {
+  for (const [lastFour, what] of [
+    ['3429', '429 with Retry-After in seconds'],
+    ['4429', '429 with Retry-After as a date'],
+    ['4430', '429 without Retry-After'],
+    ['3401', '401 until the token is renewed'],
+  ] as const) {
+    test(`${what} is followed by one more attempt, and one inquiry is posted`, async () => {
+      const { handle } = await startWith(lastFour);
+      const result = await handle.result();
+      assert.equal(result.outcome, 'completed');
+      assert.equal(result.stages[0]?.attempts, 2);
+      assert.equal((await harness.received(handle)).length, 2);
+      assert.equal((await harness.posted(handle)).length, 1);
+    });
+  }
+
+  test('a second 401, with a token fetched anew, becomes a hold', async () => {
+    const { handle } = await startWith('1401');
+    const status = await untilStatus(handle, ({ state }) => state === 'held');
+    assert.equal(status.holds[0]?.failureType, 'CredentialsRefused');
+    assert.equal(status.holds[0]?.attempts, 2);
+    assert.equal((await harness.received(handle)).length, 2);
+    await handle.terminate();
+  });
+});
+
+describe('what a person decides', { concurrency: 12 }, () => {
+  const decision = (journeyId: string, customerTraceNumber: string | undefined, more: object) => ({
+    journeyId,
+    decisionId: 'D1',
+    customerTraceNumber,
+    attempt: 1,
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'notPosted',
+    ...more,
+  });
+
+  test('resend sends once more under the same trace number', async () => {
+    const { handle, journeyId } = await startWith('4001');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const message = decision(journeyId, holds[0]?.customerTraceNumber, { action: 'resend' });
+    assert.equal((await update(handle, 'resolveInquiry', message)).duplicate, false);
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    const received = await harness.received(handle);
+    assert.equal(received.length, 2);
+    assert.equal(new Set(received.map(({ customerTraceNumber }) => customerTraceNumber)).size, 1);
+    assert.equal((await harness.posted(handle)).length, 1);
+  });
+
+  test('accept with a full reference goes on as if the answer had come, and the share uses it', async () => {
+    const { handle, journeyId } = await startWith('4002');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const reference = {
+      reportReferenceNumber: 'RPT-FROM-PROVIDER',
+      requestedAt: '2026-01-05T10:00:00Z',
+      applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+    };
+    await update(
+      handle,
+      'resolveInquiry',
+      decision(journeyId, holds[0]?.customerTraceNumber, {
+        action: 'accept',
+        outcome: 'record',
+        reference,
+        providerSaid: 'posted',
+      }),
+    );
+    const result = await handle.result();
+    assert.equal(result.outcome, 'completed');
+    assert.deepEqual(result.stages[0]?.reference, reference);
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('amend makes a new inquiry with corrected applicants', async () => {
+    const { handle, journeyId } = await startWith('1422');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const trace = holds[0]?.customerTraceNumber ?? '';
+    await update(
+      handle,
+      'resolveInquiry',
+      decision(journeyId, trace, { action: 'amend', applicants: [applicant('1A')] }),
+    );
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.customerTraceNumber, `${trace.slice(0, -2)}01`);
+    assert.equal((await harness.posted(handle)).length, 1);
+  });
+
+  test('what makes no sense is refused, and changes nothing', async () => {
+    const { handle, journeyId } = await startWith('4002');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const trace = holds[0]?.customerTraceNumber;
+    const cases: [object, RegExp][] = [
+      [{ action: 'resend', providerSaid: 'notAsked' }, /notAsked/],
+      [{ action: 'amend', applicants: [applicant('1A')] }, /allows resend, accept, abandon/],
+      [{ action: 'resend', attempt: 2 }, /attempt 1/],
+      [{ action: 'accept' }, /outcome is required/],
+      [{ action: 'accept', outcome: 'record' }, /reference is required/],
+      [
+        {
+          action: 'accept',
+          outcome: 'record',
+          reference: { reportReferenceNumber: 'R', requestedAt: '2026-01-05T10:00:00Z', applicants: [] },
+        },
+        /not empty/,
+      ],
+      [
+        {
+          action: 'accept',
+          outcome: 'record',
+          reference: {
+            reportReferenceNumber: 'R',
+            requestedAt: '2026-01-05T10:00:00Z',
+            applicants: [{ applicantId: '9Z', consumerId: 'X' }],
+          },
+        },
+        /each of the inquiry/,
+      ],
+      [{ action: 'resend', customerTraceNumber: 'UNKNOWN' }, /no inquiry/],
+    ];
+    for (const [more, reason] of cases) {
+      assert.match(await refusalOf(update(handle, 'resolveInquiry', decision(journeyId, trace, more))), reason);
+    }
+    assert.equal((await harness.received(handle)).length, 1);
+    await handle.terminate();
+  });
+
+  test('a withdrawn journey keeps its hold until it is resolved without sending', async () => {
+    const { handle, journeyId } = await startWith('4002');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    await update(handle, 'withdraw', { journeyId, by: 'borrower', reason: 'gone' });
+    const trace = holds[0]?.customerTraceNumber;
+    assert.match(
+      await refusalOf(update(handle, 'resolveInquiry', decision(journeyId, trace, { action: 'resend' }))),
+      /ending/,
+    );
+    await update(handle, 'resolveInquiry', decision(journeyId, trace, { action: 'abandon' }));
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+});

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JourneyResult } from '../../src/model/shapes.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness();
+});
+after(() => harness?.close());
+
+const shareWith = (endUserCode: string) => ({ shareId: 'S1', endUserCode });
+
+async function failureOf(result: Promise<JourneyResult>): Promise<{ type?: string; details?: unknown[] }> {
+  try {
+    await result;
+  } catch (error) {
+    return (error as { cause: { type?: string; details?: unknown[] } }).cause;
+  }
+  throw new Error('the journey did not fail');
+}
+
+describe('a journey', { concurrency: 8 }, () => {
+  test('of two applicants goes through three stages and a consented share, one inquiry each', async () => {
+    const input = journeyInput({
+      applicants: [applicant('1A'), applicant('2A')],
+      shares: [shareWith('EU999')],
+    });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state, waitingFor }) => state === 'waitingAtGate' && waitingFor === 'PREAPP');
+    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
+    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
+    const waiting = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A', '2A']);
+    await handle.signal('consent', consentMessage(input.journeyId, { applicantId: '1A' }));
+    const half = await untilStatus(handle, ({ shares }) => shares[0]?.waitingFor.length === 1);
+    assert.deepEqual(half.shares[0]?.waitingFor, ['2A']);
+    await handle.signal('consent', consentMessage(input.journeyId, { applicantId: '2A' }));
+    const result = await handle.result();
+
+    assert.equal(result.outcome, 'completed');
+    assert.equal(result.environment, 'sandbox');
+    const posted = await harness.posted(handle);
+    assert.deepEqual(
+      posted.map(({ productCode }) => productCode),
+      ['PREQUAL', 'PREAPP', 'PRECLOSE', 'SECONDUSE'],
+    );
+    assert.equal(posted[3]?.endUserCode, 'EU999');
+    assert.deepEqual(
+      [...result.stages, ...result.shares].map(({ reportReferenceNumber }) => reportReferenceNumber),
+      posted.map((inquiry) => (inquiry as { reportReferenceNumber?: string }).reportReferenceNumber),
+    );
+    for (const { reference, attempts } of result.stages) {
+      assert.equal(attempts, 1);
+      assert.deepEqual(
+        reference?.applicants.map(({ applicantId }) => applicantId),
+        ['1A', '2A'],
+      );
+    }
+    const references = await handle.query<{ references: unknown[]; shares: unknown[] }>('references');
+    assert.equal(references.references.length, 3);
+    assert.equal(references.shares.length, 1);
+  });
+
+  test('stops after a stage without a record, and goes on where it was told to', async () => {
+    const noRecord = () => [applicant('1A', newSsn('0404'))];
+    const stopped = await harness.start(journeyInput({ applicants: noRecord() }));
+    const stoppedResult = await stopped.result();
+    assert.equal(stoppedResult.outcome, 'stopped');
+    assert.deepEqual(
+      stoppedResult.stages.map(({ state }) => state),
+      ['noRecord', 'skipped', 'skipped'],
+    );
+    assert.equal((await harness.posted(stopped)).length, 1);
+
+    const goesOn = await harness.start(
+      journeyInput({
+        applicants: noRecord(),
+        stages: ['PREQUAL', 'PREAPP'],
+        gates: { PREAPP: { pass: 'auto' } },
+        onNoRecord: 'continue',
+        shares: [shareWith('EU999')],
+      }),
+    );
+    const result = await goesOn.result();
+    assert.equal(result.outcome, 'completed');
+    assert.deepEqual(
+      result.stages.map(({ state }) => state),
+      ['noRecord', 'noRecord'],
+    );
+    assert.equal(result.shares[0]?.state, 'nothingToShare');
+  });
+
+  test('treats Suppress as an answer without a report', async () => {
+    const handle = await harness.start(journeyInput({ applicants: [applicant('1A', newSsn('0405'))] }));
+    const result = await handle.result();
+    assert.deepEqual(result.stages[0]?.state, 'noReport');
+  });
+
+  test('keeps an early advance, and answers a second one as a duplicate', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    const message = { journeyId: input.journeyId, to: 'PREAPP' };
+    const first = await update(handle, 'advance', message);
+    assert.deepEqual({ accepted: first.accepted, duplicate: first.duplicate }, { accepted: true, duplicate: false });
+    assert.equal((await update(handle, 'advance', message)).duplicate, true);
+    assert.equal((await handle.result()).outcome, 'completed');
+  });
+
+  test('asks for the next stages with the applicants that an advance brought', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const wrong = { ...applicant('1A'), ssn: '12' };
+    const reason = await refusalOf(
+      update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP', applicants: [wrong] }),
+    );
+    assert.match(reason, /\/applicants\/0\/ssn/);
+    await update(handle, 'advance', {
+      journeyId: input.journeyId,
+      to: 'PREAPP',
+      applicants: [applicant('1A'), applicant('2A')],
+    });
+    const result = await handle.result();
+    assert.equal(result.stages[1]?.reference?.applicants.length, 2);
+  });
+
+  test('withdrawn at a gate ends without another inquiry', async () => {
+    const input = journeyInput({ shares: [shareWith('EU999')] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const message = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
+    await update(handle, 'withdraw', message);
+    const result = await handle.result();
+    assert.equal(result.outcome, 'withdrawn');
+    assert.deepEqual(
+      result.stages.map(({ state }) => state),
+      ['record', 'skipped', 'skipped'],
+    );
+    assert.equal(result.shares[0]?.state, 'abandoned');
+    assert.equal((await harness.posted(handle)).length, 1);
+  });
+
+  test('withdrawn by signal while an attempt is in flight ends after its answer', async () => {
+    const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'running');
+    await until(async () => (await harness.received(handle)).length === 1);
+    await handle.signal('requestWithdrawal', { journeyId: input.journeyId, by: 'borrower', reason: 'changed mind' });
+    const result = await handle.result();
+    assert.equal(result.outcome, 'withdrawn');
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.ok(result.stages[0]?.reference);
+  });
+
+  test('cancelled while an attempt is in flight keeps the answer in the ledger, and ends as cancelled', async () => {
+    const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
+    const handle = await harness.start(input);
+    await until(async () => (await harness.received(handle)).length === 1);
+    await handle.cancel();
+    await assert.rejects(handle.result(), (error: Error) => (error.cause as Error).name === 'CancelledFailure');
+    const status = await statusOf(handle);
+    assert.equal(status.stages[0]?.state, 'record');
+    assert.equal((await harness.posted(handle)).length, 1);
+  });
+
+  test('with wrong input fails with every problem, before anything is sent', async () => {
+    const input = journeyInput();
+    const wrong = {
+      ...input,
+      endUserCode: '',
+      applicants: [{ ...applicant('1A'), ssn: 'SENTINEL' }],
+      extra: 'SENTINEL',
+    };
+    const handle = await harness.start(wrong as never);
+    const failure = await failureOf(handle.result());
+    assert.equal(failure.type, 'InvalidInput');
+    const [details] = (failure.details ?? []) as { problems: { path: string; rule: string }[] }[];
+    const paths = (details?.problems ?? []).map(({ path }) => path);
+    assert.ok(paths.includes('/applicants/0/ssn'), String(paths));
+    assert.ok(paths.includes('/endUserCode'), String(paths));
+    assert.ok(!JSON.stringify(failure).includes('SENTINEL'));
+    assert.equal((await harness.received(handle)).length, 0);
+  });
+
+  test('with input of any other shape fails as invalid, too', async () => {
+    for (const input of [
+      null,
+      [],
+      'text',
+      { journeyId: 7 },
+      { journeyId: 'x', applicants: [null], stages: 'PREQUAL' },
+    ]) {
+      const workflowId = `journey-shape-${Math.random().toString(36).slice(2)}`;
+      const handle = await harness.client.workflow.start('lendingJourney', {
+        workflowId,
+        taskQueue: harness.config.taskQueue,
+        args: [input],
+      });
+      assert.equal((await failureOf(handle.result())).type, 'InvalidInput');
+    }
+  });
+
+  test('under a workflow id of another journey is refused', async () => {
+    const handle = await harness.client.workflow.start('lendingJourney', {
+      workflowId: `other-${Math.random()}`,
+      taskQueue: harness.config.taskQueue,
+      args: [journeyInput()],
+    });
+    const failure = await failureOf(handle.result());
+    assert.equal(failure.type, 'InvalidInput');
+    assert.deepEqual(
+      (failure.details?.[0] as { problems: { path: string }[] } | undefined)?.problems.map(({ path }) => path),
+      ['/journeyId'],
+    );
+  });
+
+  test('refuses messages that make no sense, with the reason, and shows refused signals', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [shareWith('EU999')] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const eventsBefore = (await handle.fetchHistory()).events?.length;
+    const consent = consentMessage(journeyId, { applicantId: '1A' });
+    const refusals: [string, object, RegExp][] = [
+      ['advance', { journeyId: 'other', to: 'PREAPP' }, /another journey/],
+      ['advance', { journeyId, to: 'PRECLOSE' }, /leaves out/],
+      ['advance', { journeyId, to: 'PREQUAL' }, /no gate/],
+      ['advance', { journeyId, to: 'PREAPP', extra: 1 }, /unknown field/],
+      ['advance', { journeyId, to: null }, /\/to must be one of/],
+      ['recordConsent', { ...consent, applicantId: '3A' }, /no applicant/],
+      ['recordConsent', { ...consent, secondaryUser: { endUserCode: 'EU1' } }, /another secondary user/],
+      ['recordConsent', { ...consent, evidence: undefined }, /evidence/],
+      ['recordConsent', { ...consent, decidedAt: '2999-01-01T00:00:00Z' }, /future/],
+      ['requestShare', { journeyId, share: shareWith('EU998') }, /taken/],
+      ['requestShare', { journeyId, share: { shareId: 'S2', endUserCode: 'EU123' } }, /own end user/],
+      ['requestShare', { journeyId, share: { shareId: 'S2' } }, /endUserCode, endUser or both/],
+      ['withdraw', { journeyId, by: 'x' }, /reason is required/],
+      [
+        'resolveInquiry',
+        {
+          journeyId,
+          decisionId: 'd',
+          customerTraceNumber: 'PQ',
+          attempt: 1,
+          action: 'abandon',
+          by: 'x',
+          reason: 'y',
+          providerSaid: 'notAsked',
+        },
+        /no inquiry/,
+      ],
+    ];
+    for (const [name, message, reason] of refusals) {
+      assert.match(await refusalOf(update(handle, name, message)), reason, name);
+    }
+    assert.equal((await handle.fetchHistory()).events?.length, eventsBefore);
+
+    await handle.signal('consent', { ...consent, journeyId: 'other' });
+    await handle.signal('consent', null);
+    await handle.signal('requestWithdrawal', 'nonsense');
+    const status = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 3);
+    assert.deepEqual(
+      status.refusedMessages.map(({ message }) => message),
+      ['consent', 'consent', 'requestWithdrawal'],
+    );
+    assert.equal(status.refusedMessages[0]?.consentId, consent.consentId);
+    await handle.terminate();
+  });
+
+  test('started again while it runs is the same run, and is not run again when it has completed', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'] });
+    const handle = await harness.start(input);
+    await handle.result();
+    const again = await harness.client.workflow.start('lendingJourney', {
+      workflowId: handle.workflowId,
+      taskQueue: harness.config.taskQueue,
+      args: [input],
+    });
+    // Even a caller whose reuse policy allows it gets the ledger's answer, and sends nothing.
+    const result = (await again.result()) as JourneyResult;
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+});
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('waited in vain');
+}
