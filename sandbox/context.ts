@@ -31,6 +31,13 @@ export interface Context {
   running: AbortController;
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Aborted when the sandbox closes, or is reset after the request's head has come. */
+    running: AbortSignal;
+  }
+}
+
 /** Raised where a request is under way when the sandbox closes or is reset. */
 export class SandboxStopped extends Error {
   override name = 'SandboxStopped';
@@ -44,22 +51,23 @@ export function exchangeOf(
   log: { status: number | null },
   received?: ReceivedRequest,
 ): Exchange {
-  const { signal } = context.running;
-  const stopped = (): void => {
+  const signal = reply.request.running;
+  const goOn = (): void => {
     if (signal.aborted) throw new SandboxStopped('the sandbox was closed or reset');
   };
   return {
     requestText,
+    goOn,
     ...(received && { received }),
     firstTokenId: () => context.records.firstTokenOf(received?.customerTraceNumber ?? null),
     answer({ status, headers, body }: Answer): void {
-      stopped();
+      goOn();
       log.status = status;
       if (context.listener.refusing) reply.header('connection', 'close');
       reply.code(status).headers(headers).send(body);
     },
     takeOver(status) {
-      stopped();
+      goOn();
       log.status = status;
       reply.hijack();
       const response = reply.raw;
@@ -69,7 +77,7 @@ export function exchangeOf(
       return { response, socket: reply.request.raw.socket };
     },
     async wait(delayMs) {
-      await sleep(delayMs, undefined, { signal }).catch(stopped);
+      await sleep(delayMs, undefined, { signal }).catch(goOn);
     },
     refuseConnections: (forMs) => context.listener.refuseFor(forMs),
   };

@@ -66,9 +66,11 @@ async function handle(
   received: ReceivedRequest,
   { headers: { authorization } }: FastifyRequest,
 ): Promise<void> {
+  exchange.goOn();
   const body = parse(exchange.requestText);
   context.records.identify(received, body);
   const token = await context.tokens.check(authorization);
+  exchange.goOn();
   if (!token.ok) {
     const header = { 'www-authenticate': 'Bearer error="invalid_token"' };
     exchange.answer(errorAnswer(401, `The access token is ${token.why}`, [], header));
@@ -141,6 +143,7 @@ async function serve(
       ? chosen.fault.returnCode(chosen.params)
       : magicReturnCode(lastFour, request.productCode),
   );
+  exchange.goOn();
   // The instant of posting: from here on the inquiry is on the file, whatever becomes of the answer.
   const inquiry = context.records.post(request, received, reportedConsumers(request, codes));
   if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);

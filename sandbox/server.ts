@@ -66,7 +66,9 @@ function setUp(app: FastifyInstance, context: Context): void {
   // Bodies are read as text: what is not JSON must reach the list of requests, and the rules are ours to apply.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.addHook('onRequest', async (_request, reply) => {
+  app.decorateRequest('running');
+  app.addHook('onRequest', async (request, reply) => {
+    request.running = context.running.signal;
     reply.header(MARK.name, MARK.value);
   });
   app.setNotFoundHandler((_request, reply) => {

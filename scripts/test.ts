@@ -26,21 +26,27 @@ if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --name
 const files = selectFiles(process.argv.slice(2).filter((argument) => !argument.startsWith('-')));
 if (files.length === 0) fail('no test file matches');
 
-let isGood = false;
+let outcome: Outcome = { isGood: false, lines: ['0 passed, 1 failed'] };
 try {
   // Called here and not by the runner, which neither ends nor tears down when its global setup fails.
   await globalSetup();
-  isGood = await runTests();
+  outcome = await runTests();
 } catch (error) {
   console.error(error);
-  console.log('0 passed, 1 failed');
 } finally {
   await globalTeardown();
 }
+console.log(outcome.lines.join('\n'));
 // Not left to the event loop: a handle that something forgot must not hang the run.
-process.exit(isGood ? 0 : 1);
+process.exit(outcome.isGood ? 0 : 1);
 
-function runTests(): Promise<boolean> {
+interface Outcome {
+  isGood: boolean;
+  /** For the end of the output; the last one has the counts. */
+  lines: string[];
+}
+
+function runTests(): Promise<Outcome> {
   return report(
     run({
       files,
@@ -82,28 +88,41 @@ interface SummaryCounts {
 }
 
 /** Counts come from the runner's own summary of the whole; without one the run did not finish. */
-async function report(tests: TestsStream): Promise<boolean> {
+async function report(tests: TestsStream): Promise<Outcome> {
   let counts: SummaryCounts | undefined;
   const failedFiles = new Set<string>();
+  const emptyFiles = new Set<string>();
   tests.on('test:summary', (summary) => {
     if (summary.file === undefined) counts = summary.counts as typeof summary.counts & SummaryCounts;
-    else if (!summary.success) failedFiles.add(summary.file);
   });
-  // A file that crashes outside of any test is reported as a failed test of its own.
-  tests.on('test:fail', (event) => {
-    if (event.file) failedFiles.add(event.file);
+  tests.on('test:fail', ({ file }) => {
+    if (file) failedFiles.add(file);
+  });
+  // The runner reports a file without tests as one passed test of the file's name.
+  tests.on('test:pass', ({ file, name }) => {
+    if (file && file === name) emptyFiles.add(file);
   });
   const output = tests.compose(new spec());
   output.pipe(process.stdout, { end: false });
   await new Promise<void>((resolve, reject) => output.once('end', resolve).once('error', reject));
 
   if (!counts) throw new Error('the test run ended without a summary');
+  const passed = counts.passed - emptyFiles.size;
   const failed = counts.failed + counts.cancelled;
-  if (failedFiles.size > 0) {
-    console.log(`\nfailed files:\n${[...failedFiles].map((file) => `  ${file.replace(`${root}/`, '')}`).join('\n')}`);
-  }
-  if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
-  if (counts.passed + failed === 0) console.log('no test ran');
-  console.log(`${counts.passed} passed, ${failed} failed`);
-  return failed === 0 && failedFiles.size === 0 && counts.passed > 0;
+  // Under `--name` most files have nothing to run.
+  const unexpectedlyEmpty = names.length > 0 ? new Set<string>() : emptyFiles;
+  return {
+    isGood: failed === 0 && failedFiles.size === 0 && unexpectedlyEmpty.size === 0 && passed > 0,
+    lines: [
+      ...listed('failed files', failedFiles),
+      ...listed('files without a test', unexpectedlyEmpty),
+      ...(counts.skipped > 0 ? [`${counts.skipped} skipped`] : []),
+      ...(passed + failed === 0 ? ['no test ran'] : []),
+      `${passed} passed, ${failed} failed`,
+    ],
+  };
+}
+
+function listed(title: string, found: ReadonlySet<string>): string[] {
+  return found.size === 0 ? [] : [`${title}:`, ...[...found].map((file) => `  ${file.replace(`${root}/`, '')}`)];
 }

@@ -61,7 +61,10 @@ function createProgram(): Command {
 
 /** Commander quotes what it was given: a value that went to the wrong option may be personal. */
 function withoutValues(text: string): string {
-  return text.replace(/'(--[^'=]+)=[^']*'/, "'$1'").replace(/argument '[^']*' is invalid/, 'argument is invalid');
+  return text
+    .replace(/'(--[^'=]+)=[^']*'/, "'$1'")
+    .replace(/argument '[^']*' is invalid/, 'argument is invalid')
+    .replace(/(Expected \d+ arguments? but got \d+): .*/, '$1.');
 }
 
 async function main(argv: readonly string[]): Promise<number> {

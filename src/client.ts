@@ -74,12 +74,15 @@ export interface ConnectOptions {
   connection?: ConnectionLike;
   /** The most applicants that a message may carry; the worker has the last word. */
   maxApplicants?: number;
+  /** How long to wait for the server. Default 5 s: one that is there answers at once. */
+  connectTimeoutMs?: number;
+  /** How long a query waits for a worker. Default 5 s: enough to replay a long history first. */
+  queryTimeoutMs?: number;
   /** How `report()` opens the ledger, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
   openLedger?: () => Promise<Ledger>;
 }
 
-/** A server that is there answers at once; one that is not should be told of soon. */
-const CONNECT_TIMEOUT = '10 s';
+const DEFAULT_TIMEOUT_MS = 5_000;
 
 export class CreditJourneys {
   readonly taskQueue: string;
@@ -87,6 +90,7 @@ export class CreditJourneys {
   readonly client: Client;
   readonly #ownConnection: ConnectionLike | undefined;
   readonly #maxApplicants: number;
+  readonly #queryTimeoutMs: number;
   readonly #openLedger: () => Promise<Ledger>;
   #ledger: Promise<Ledger> | undefined;
 
@@ -95,12 +99,14 @@ export class CreditJourneys {
     ownConnection: ConnectionLike | undefined;
     taskQueue: string;
     maxApplicants: number;
+    queryTimeoutMs: number;
     openLedger: () => Promise<Ledger>;
   }) {
     this.client = parts.client;
     this.taskQueue = parts.taskQueue;
     this.#ownConnection = parts.ownConnection;
     this.#maxApplicants = parts.maxApplicants;
+    this.#queryTimeoutMs = parts.queryTimeoutMs;
     this.#openLedger = parts.openLedger;
   }
 
@@ -112,12 +118,13 @@ export class CreditJourneys {
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
     const settings = settingsOf(options);
     const { address, connectionOptions } = settings.temporal;
-    const connection = options.connection ?? (await connectTo(address, connectionOptions));
+    const connection = options.connection ?? (await connectTo(address, connectionOptions, options.connectTimeoutMs));
     return new CreditJourneys({
       client: new Client({ connection, namespace: settings.temporal.namespace }),
       ownConnection: options.connection ? undefined : connection,
       taskQueue: settings.taskQueue,
       maxApplicants: settings.maxApplicants,
+      queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env)),
     });
   }
@@ -155,8 +162,13 @@ export class CreditJourneys {
   get(journeyId: string): JourneyHandle {
     const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
-    const { client, taskQueue } = this;
-    const context = { client, taskQueue, maxApplicants: this.#maxApplicants, ledger: () => this.#openedLedger() };
+    const context = {
+      client: this.client,
+      taskQueue: this.taskQueue,
+      maxApplicants: this.#maxApplicants,
+      queryTimeoutMs: this.#queryTimeoutMs,
+      ledger: () => this.#openedLedger(),
+    };
     return new JourneyHandle(context, journeyId);
   }
 
@@ -203,9 +215,10 @@ function settingsOf(options: ConnectOptions): Pick<ClientSettings, 'taskQueue' |
 async function connectTo(
   address: string,
   connectionOptions: ClientSettings['temporal']['connectionOptions'],
+  connectTimeout = DEFAULT_TIMEOUT_MS,
 ): Promise<Connection> {
   try {
-    return await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_TIMEOUT });
+    return await Connection.connect({ ...connectionOptions, connectTimeout });
   } catch {
     // The cause may hold metadata, and so an API key.
     throw new TemporalUnavailableError(`nothing answers at ${address}`);

@@ -1,4 +1,5 @@
 /** Runs a worker: the workflow queue, and one gateway queue for each profile. DESIGN sections 3, 4 and 9. */
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { ActivityDependencies } from './activities/dependencies.ts';
@@ -11,6 +12,12 @@ import type { Ledger } from './ledger/port.ts';
 import { openKeyRing } from './protection/open-key-ring.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
 import { gatewayQueueOf } from './task-queues.ts';
+
+/**
+ * How long the tasks of a run wait for the worker that has it cached before any other may take them: with the default
+ * of 10 s each run of a worker that was killed stands still that long.
+ */
+const STICKY_TIMEOUT_MS = 3_000;
 
 export interface RunWorkerOptions {
   /** Called once every queue is polled. */
@@ -76,6 +83,7 @@ async function createWorkers(
     activities: { ...createJourneyActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,
   });
   const gatewayQueues = [...config.profiles.values()].map((profile) =>
@@ -93,11 +101,14 @@ async function createWorkers(
   return [workflowQueue, ...(await Promise.all(gatewayQueues))];
 }
 
-/** The prebuilt bundle where there is one; in development the sources, bundled at start. */
-function workflowSource(bundlePath: string | undefined): Partial<WorkerOptions> {
+/** The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start. */
+function workflowSource(configuredPath: string | undefined): Partial<WorkerOptions> {
+  const isBuilt = import.meta.url.endsWith('.js');
+  const builtPath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  const bundlePath = configuredPath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
   if (bundlePath !== undefined) return { workflowBundle: { codePath: bundlePath } };
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return { workflowsPath: fileURLToPath(new URL(`./workflows/index.${extension}`, import.meta.url)) };
+  const source = `./workflows/index.${isBuilt ? 'js' : 'ts'}`;
+  return { workflowsPath: fileURLToPath(new URL(source, import.meta.url)) };
 }
 
 /** One queue that fails takes the others down with it: half a worker would look alive. */

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly received?: ReceivedRequest;
   /** The token that the first authorized request under this trace number carried. */
   firstTokenId(): string | undefined;
+  /** Throws when the sandbox has been closed or reset since the request came. */
+  goOn(): void;
   /** Sends a whole, well-formed answer. */
   answer(answer: Answer): void;
   /** Takes the response from the HTTP library. `status` is what will have been sent, null for nothing. */

@@ -28,16 +28,20 @@ export interface PreparedRun extends RunIdentity {
   token: 'ready' | 'unavailable' | 'refused';
 }
 
-export interface SubmitInquiryArgs {
-  run: RunIdentity;
+/** Whatever an inquiry's request is made of. */
+export interface InquiryContent {
   inquiry: InquiryDescription;
-  /** The attempt that is to be made. */
-  attempt: number;
-  settings: ProtocolSettings;
   /** Report products and FAILSAFE. */
   applicants?: Applicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;
+}
+
+export interface SubmitInquiryArgs extends InquiryContent {
+  run: RunIdentity;
+  /** The attempt that is to be made. */
+  attempt: number;
+  settings: ProtocolSettings;
   consents: ConsentRecord[];
   /** After a 401: only a token fetched after this instant will do. */
   tokenFetchedAfter?: string;
@@ -61,6 +65,11 @@ export interface SubmitFailureDetails {
   requestedAt?: string;
 }
 
+/** With the content, since an outcome is only ever given to the request that it was made for. */
+export interface LookUpInquiryArgs extends InquiryContent {
+  run: RunIdentity;
+}
+
 export interface RecordConsentsResult {
   /** Posted shares that a denial or revocation among them concerns. */
   postedSharesFlagged: number;
@@ -71,7 +80,7 @@ export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
   checkApplicants(args: { profile: string; applicants: Applicant[] }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
-  lookUpInquiry(args: { ledgerId: string; customerTraceNumber: string }): Promise<AttemptView | null>;
+  lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   recordDecision(args: {
     ledgerId: string;

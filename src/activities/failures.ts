@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { GatewayError } from '../gateway/errors.ts';
-import { LedgerChangedError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../ledger/errors.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
 
@@ -52,6 +52,7 @@ export function translated(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
   if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
+  if (error instanceof RequestDiffersError) return finalFailure('RequestDiffers');
   if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'

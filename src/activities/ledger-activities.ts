@@ -1,20 +1,24 @@
+import { canonicalRequest } from '../gateway/requests.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseConsent } from '../validation/messages.ts';
 import type { JourneyActivities, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
+import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
 /**
  * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit.
  *
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
  */
-export function createLedgerActivities({
-  ledger,
-}: ActivityDependencies): Pick<
+export function createLedgerActivities(
+  dependencies: ActivityDependencies,
+): Pick<
   JourneyActivities,
   'lookUpInquiry' | 'recordOutcome' | 'recordDecision' | 'recordConsents' | 'recordLateConsentMessage'
 > {
+  const { ledger } = dependencies;
+
   async function record(
     ledgerId: string,
     consents: ConsentRecord[],
@@ -27,8 +31,12 @@ export function createLedgerActivities({
   }
 
   return {
-    lookUpInquiry: ({ ledgerId, customerTraceNumber }) =>
-      translating(() => ledger.lookUp(ledgerId, customerTraceNumber)),
+    lookUpInquiry: ({ run, ...content }) =>
+      translating(async () => {
+        const profile = profileOfRun(dependencies, run);
+        const digest = ledger.digest(canonicalRequest(buildRequest(profile, content, new Date())));
+        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
+      }),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
 

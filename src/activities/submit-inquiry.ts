@@ -1,26 +1,15 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
-import type { GatewayProfile } from '../gateway/profile.ts';
-import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
-import {
-  buildFailsafeRequest,
-  buildReportRequest,
-  buildSecondUseRequest,
-  canonicalRequest,
-  type GatewayRequest,
-} from '../gateway/requests.ts';
+import { canonicalRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/port.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
-import { InvalidInputError } from '../model/problems.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
-import { entitlementProblems } from './entitlements.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { finalFailure, translated } from './failures.ts';
+import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
-/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
-const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 /** Left at the end of the activity's time to report what happened to Temporal. */
 const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
@@ -89,16 +78,7 @@ async function attempt(
 /** Everything before the first byte: the profile, the request, the token and the ledger's word. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
-    const profile = profileNamed(dependencies, args.run.profile);
-    if (profileFingerprint(profile) !== args.run.profileFingerprint) throw finalFailure('ProfileChanged');
-    const problems = entitlementProblems(profile, {
-      productCode: args.inquiry.productCode,
-      endUserCode: args.inquiry.endUserCode,
-      permissiblePurposeCode: args.inquiry.permissiblePurposeCode,
-      endUserPath: '/endUserCode',
-      purposePath: '/permissiblePurposeCode',
-    });
-    if (problems.length > 0) throw new InvalidInputError(problems);
+    const profile = profileOfRun(dependencies, args.run);
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...(args.tokenFetchedAfter === undefined ? {} : { fetchedAfter: args.tokenFetchedAfter }),
@@ -127,37 +107,6 @@ function runOf(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('submitInquiry belongs to a workflow');
   return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };
-}
-
-/** @throws InvalidInputError naming the caller's fields */
-function buildRequest(profile: GatewayProfile, args: SubmitInquiryArgs, firstClaimedAt: Date): GatewayRequest {
-  const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
-  if (productCode === 'SECONDUSE') {
-    if (!args.reference) throw new InvalidInputError([{ path: '/reference', rule: 'is required' }]);
-    const originalInquiryAt =
-      profile.originalInquiryDateSource === 'originalRequest'
-        ? new Date(args.reference.requestedAt)
-        : new Date(firstClaimedAt.getTime() - ORIGINAL_INQUIRY_MARGIN_MS);
-    return buildSecondUseRequest({
-      profile,
-      customerTraceNumber,
-      permissiblePurposeCode: permissiblePurposeCode ?? '',
-      reference: args.reference,
-      originalInquiryAt,
-      ...(endUserCode === undefined ? {} : { endUserCode }),
-      ...(endUser === undefined ? {} : { endUser }),
-    });
-  }
-  const applicants = args.applicants ?? [];
-  if (productCode === 'FAILSAFE') return buildFailsafeRequest({ customerTraceNumber, applicants });
-  return buildReportRequest({
-    profile,
-    productCode,
-    customerTraceNumber,
-    endUserCode: endUserCode ?? '',
-    permissiblePurposeCode: permissiblePurposeCode ?? '',
-    applicants,
-  });
 }
 
 /** Writes how the claimed attempt ended, for as long as the activity may live. */

@@ -44,9 +44,11 @@ export function registerConsentCommand(program: Command): void {
   withExamples(
     withServerOptions(command),
     'credit-journey start --sample --auto --journey-id J-1003',
-    'credit-journey consent J-1003 --share S-1 --applicant 1A --consent-id C-1 \\',
-    '    --decision granted --end-user-code EU456 \\',
-    '    --method web --text-version v1 --reference doc-1',
+    [
+      'credit-journey consent J-1003 --share S-1 --applicant 1A --consent-id C-1 \\',
+      '      --decision granted --end-user-code EU456 \\',
+      '      --method web --text-version v1 --reference doc-1',
+    ].join('\n'),
   );
   command.action(async (journeyId: string, options: ConsentOptions) => {
     const message = await messageOf(options);

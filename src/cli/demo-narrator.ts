@@ -41,6 +41,8 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout): Nar
         timed(stage.state === 'record' ? colors.green(text) : text);
       }
       for (const share of status.shares) {
+        // Before the stages are over there is nothing yet to consent to.
+        if (share.state === 'awaitingConsent' && status.state !== 'waitingForConsent') continue;
         const text = shareText(share);
         if (news(share.shareId, text)) timed(share.state === 'posted' ? colors.green(text) : text);
       }

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
 import { CreditJourneys, type JourneyHandle, type JourneyResult, type JourneyStatus } from '../client.ts';
 import type { DevEnvironment } from '../local/dev-environment.ts';
 import type { Narrator } from './demo-narrator.ts';
@@ -25,8 +26,12 @@ const POLL_INTERVAL_MS = 100;
 
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
 export async function tellDemo(environment: DevEnvironment, narrator: Narrator): Promise<DemoOutcome> {
-  await using journeys = await CreditJourneys.connect({
-    address: environment.temporalAddress,
+  // A connection of its own: the user's environment may hold TLS or an API key, which loopback has no use for.
+  const connection = await Connection.connect({ address: environment.temporalAddress });
+  await using resources = new AsyncDisposableStack();
+  resources.defer(() => connection.close());
+  const journeys = await CreditJourneys.connect({
+    connection,
     namespace: environment.namespace,
     taskQueue: environment.taskQueue,
     environment: 'sandbox',
@@ -99,6 +104,8 @@ async function killWorkerInThrottleWait(
   await delay(WORKER_DOWN_MS);
   await worker.start();
   narrator.success(`worker    started again as process ${worker.pid()}; the journey goes on where it was`);
+  // The server offers the next task to the worker that had the journey in its cache before it gives it to another.
+  narrator.event('timer     when it is over, the server looks for the dead process first, for up to 10 s');
 }
 
 type History = Awaited<ReturnType<ReturnType<CreditJourneys['client']['workflow']['getHandle']>['fetchHistory']>>;

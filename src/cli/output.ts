@@ -25,7 +25,8 @@ export interface Output {
 export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream = process.stdout): Output {
   const isJson = options.json ?? !stream.isTTY;
   const colors = pc.createColors(!isJson && pc.isColorSupported);
-  const width = Math.min(stream.columns ?? WIDTH, WIDTH);
+  // A pseudo-terminal without a size says 0.
+  const width = Math.min(stream.columns || WIDTH, WIDTH);
   const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${line}\n`).join(''));
   let drawn = 0;
   return {

@@ -21,9 +21,9 @@ export function registerSetupCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey setup');
   command.action(async (options: SetupOptions) => {
     const output = createOutput(options);
-    // The ledger first: it is what a worker cannot do without.
-    const ledger = options.ledger ? await setUpLedger() : undefined;
     const searchAttributes = options.temporal ? await withJourneys(options, setUpTemporal) : undefined;
+    // Last, so that nothing can come between the ledger's making and the printing of its id.
+    const ledger = options.ledger ? await setUpLedger() : undefined;
     const document = { ...(ledger ? { ledger } : {}), ...(searchAttributes ? { searchAttributes } : {}) };
     output.answer(document, () => [
       ...(ledger ? ledgerLines(ledger, output) : []),
@@ -68,7 +68,9 @@ function ledgerLines({ ledgerId, environment }: LedgerIdentity, { colors, width 
 
 function searchAttributeLines({ registered, missing, reason }: SearchAttributeSetup, output: Output): string[] {
   const { colors, width } = output;
-  if (missing.length === 0) return [colors.green(`search attributes are registered: ${registered.join(', ')}`)];
+  if (missing.length === 0) {
+    return [colors.green('the search attributes are registered'), ...wrap(registered.join(', '), width, '  ')];
+  }
   return [
     colors.yellow(`search attributes are missing: ${missing.map(({ name }) => name).join(', ')}`),
     ...wrap(`${reason ?? ''} Journeys run without them, and cannot be searched by them.`.trim(), width, '  '),

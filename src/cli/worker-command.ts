@@ -10,7 +10,11 @@ export function registerWorkerCommand(program: Command): void {
   command.action(async (options: ServerOptions) => {
     const { loadConfig } = await import('../config.ts');
     const config = loadConfig(environmentWith(options));
-    const { runWorker } = await import('../worker.ts');
+    const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
+      import('../worker.ts'),
+      import('../logging.ts'),
+    ]);
+    installLogger(createLogger());
     const output = createOutput(options);
     const shutdown = new AbortController();
     const stop = () => shutdown.abort();

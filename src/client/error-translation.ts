@@ -49,10 +49,10 @@ export function isServerAway(error: unknown): boolean {
 
 /**
  * The server is there and no worker is: it says so (`FAILED_PRECONDITION`, also while a workflow task fails), or
- * nobody answers until the deadline.
+ * nobody answers until the deadline, when the server may be the first to hang up (`CANCELLED`).
  */
 export function isWorkerAway(error: unknown): boolean {
-  return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error);
+  return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
 }
 
 /** What went wrong with a query, an update, a signal or a start of `journeyId`. */

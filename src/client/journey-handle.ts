@@ -28,9 +28,6 @@ import { type LateConsentResult, startLateConsent } from './late-consent.ts';
 import { type JourneyReport, readStoredReport } from './stored-report.ts';
 import { type WatchOptions, watchJourney } from './watch.ts';
 
-/** A query is answered within milliseconds; a worker that replays a long history first needs a few seconds. */
-const QUERY_TIMEOUT_MS = 10_000;
-
 /** An update waits for a worker; after this long somebody should know that there is none. */
 const UPDATE_TIMEOUT_MS = 30_000;
 
@@ -38,6 +35,7 @@ export interface JourneyContext {
   client: Client;
   taskQueue: string;
   maxApplicants: number;
+  queryTimeoutMs: number;
   ledger: () => Promise<Ledger>;
 }
 
@@ -157,9 +155,9 @@ export class JourneyHandle {
   }
 
   async #query<T>(name: 'status' | 'references'): Promise<T> {
-    const { client } = this.#context;
+    const { client, queryTimeoutMs } = this.#context;
     try {
-      return await client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () => this.#handle.query<T, []>(name));
+      return await client.withDeadline(Date.now() + queryTimeoutMs, () => this.#handle.query<T, []>(name));
     } catch (error) {
       throw translated(error, this.journeyId);
     }

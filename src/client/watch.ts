@@ -137,7 +137,8 @@ class HistoryEvents {
     } catch (error) {
       // A long poll without news is no failure.
       if (isDeadline(error)) return null;
-      if (isServerAway(error)) throw new TemporalUnavailableError('it is away or overloaded');
+      const isHungUp = isCancelled(error) && !signal?.aborted;
+      if (isHungUp || isServerAway(error)) throw new TemporalUnavailableError('it is away or overloaded');
       throw error;
     }
   }

@@ -3,6 +3,7 @@
  * what the protocol does not need (DESIGN section 11), strict where the promise needs it (section 4).
  */
 import type { Answer } from '../model/inquiry.ts';
+import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/shapes.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { type JsonObject, member } from './json-safety.ts';
@@ -53,7 +54,8 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 }
 
 function judge(envelope: Envelope, context: AnswerContext): Answer {
-  const { product, pathOf } = { product: context.request.productCode, pathOf: entryPath(envelope) };
+  const product = context.request.productCode;
+  const pathOf = entryPath(envelope);
   refuseForeignEcho(envelope, context);
   const codes = readReturnCodes(envelope, context);
   if (codes.unknown !== undefined) return { kind: 'returnCodeUnknown', returnCode: codes.unknown };
@@ -66,8 +68,7 @@ function judge(envelope: Envelope, context: AnswerContext): Answer {
     return { kind: 'outcome', outcome, returnCode, reference };
   }
   // Where nobody has a record and nobody is named, nobody can be mistaken for somebody else.
-  const nobodyNamed = envelope.entries.length === 0 && outcome !== 'record';
-  if (nobodyNamed) return { kind: 'outcome', outcome, returnCode };
+  if (envelope.entries.length === 0 && outcome !== 'record') return { kind: 'outcome', outcome, returnCode };
 
   const asked = context.expected.length;
   if (envelope.entries.length !== asked) {
@@ -123,7 +124,7 @@ interface ReturnCodes {
   outcome: ReportOutcome;
   returnCode: string;
   entryOutcomes: ReportOutcome[];
-  /** Whether the gateway answers per applicant (interface 2.8). */
+  /** Whether the applicants differ, or the gateway answers for each (interface 2.8). */
   perEntry: boolean;
 }
 
@@ -143,14 +144,31 @@ function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext
   }
   const missing = codes.indexOf(undefined);
   if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
-  const entryOutcomes = codes.map((code) => outcomeOfCode(code ?? '') ?? 'noReport');
+  const bare = bareEntries(envelope, request.productCode);
+  const entryOutcomes = codes.map((code, index) => {
+    const outcome = outcomeOfCode(code ?? '') ?? 'noReport';
+    return own[index] === undefined && outcome === 'record' && bare.has(index) ? 'noRecord' : outcome;
+  });
   const topOutcome = top === undefined ? undefined : outcomeOfCode(top);
-  const outcome = perEntry || topOutcome === undefined ? overall(entryOutcomes) : topOutcome;
+  const outcome = entryOutcomes.length > 0 ? overall(entryOutcomes) : (topOutcome ?? 'noReport');
   if (topOutcome !== undefined && topOutcome !== outcome) {
     throw new AnswerProblems(['/returnCode must agree with those of the entries']);
   }
   const returnCode = top ?? codes[entryOutcomes.indexOf(outcome)] ?? '';
-  return { outcome, returnCode, entryOutcomes, perEntry };
+  return { outcome, returnCode, entryOutcomes, perEntry: perEntry || new Set(entryOutcomes).size > 1 };
+}
+
+/**
+ * One `returnCode` stands for a joint application (interface 2.4), of which one applicant may have a record and the
+ * other none. Who has none has neither report nor `consumerId`; a report without a `consumerId` is a wrong shape, and
+ * so is an answer in which nobody has anything.
+ */
+function bareEntries({ entries }: Envelope, product: ProductCode): ReadonlySet<number> {
+  const bare = new Set<number>();
+  for (const [index, entry] of entries.entries()) {
+    if (!isGiven(member(entry, 'consumerId')) && !isGiven(member(entry, 'consumer'))) bare.add(index);
+  }
+  return product === 'SECONDUSE' || bare.size === entries.length ? new Set() : bare;
 }
 
 function returnCodeOf(object: JsonObject, path: string): string | undefined {

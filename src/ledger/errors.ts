@@ -17,3 +17,8 @@ export class LedgerNotFoundError extends Error {
 export class LedgerSchemaError extends Error {
   override readonly name = 'LedgerSchemaError';
 }
+
+/** Another request was made under this trace number: its outcome belongs to nobody else. */
+export class RequestDiffersError extends Error {
+  override readonly name = 'RequestDiffersError';
+}

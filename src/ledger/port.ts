@@ -132,8 +132,11 @@ export interface Ledger {
   /** Idempotent. `report` is the answer's JSON text, sealed before it is written, in the same transaction. */
   recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
 
-  /** Reads only. Where nothing was claimed or abandoned under the trace number: `null`. */
-  lookUp(ledgerId: string, customerTraceNumber: string): Promise<AttemptView | null>;
+  /**
+   * Reads only. Where nothing was claimed or abandoned under the trace number: `null`. With a `digest` it tells nothing
+   * of attempts that were made for another request: `RequestDiffersError`.
+   */
+  lookUp(ledgerId: string, customerTraceNumber: string, digest?: string): Promise<AttemptView | null>;
 
   /**
    * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed

@@ -7,7 +7,7 @@ import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/seal
 import { decideClaim } from './claim.ts';
 import { flagShares, insertConsents, linkConsents } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
-import { LedgerChangedError, LedgerUnavailableError } from './errors.ts';
+import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
 import {
   type AttemptRow,
   type InquiryState,
@@ -139,10 +139,14 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  lookUp(ledgerId: string, customerTraceNumber: string): Promise<AttemptView | null> {
-    return this.#engine.read(async (session) =>
-      latestView(await this.#ownState(session, ledgerId, customerTraceNumber), this.#cipher),
-    );
+  lookUp(ledgerId: string, customerTraceNumber: string, digest?: string): Promise<AttemptView | null> {
+    return this.#engine.read(async (session) => {
+      const state = await this.#ownState(session, ledgerId, customerTraceNumber);
+      if (digest !== undefined && state.known.digest !== null && state.known.digest !== digest) {
+        throw new RequestDiffersError('another request was made under this trace number');
+      }
+      return latestView(state, this.#cipher);
+    });
   }
 
   recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict> {
@@ -269,7 +273,9 @@ async function keepReport(
 function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
   if (record.state === 'answered') {
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
-    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), record.answer);
+    // As JSON, in which a field that is undefined is a field that is not there.
+    const told = JSON.parse(JSON.stringify(record.answer));
+    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
   }
   if (row.state !== record.state) return false;
   if (record.state !== 'unknown') return true;

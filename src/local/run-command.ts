@@ -12,6 +12,8 @@ export interface CommandResult {
 /** Output beyond this is dropped: it is only read for a version or the tail of an error. */
 const OUTPUT_MAX_CHARS = 64 * 1024;
 
+const PIPES_GRACE_MS = 2_000;
+
 /** Runs a program to its end without a shell; never rejects. */
 export function runCommand(
   command: string,
@@ -47,8 +49,9 @@ export function runCommand(
       reason ??= 'notFound';
       settle(null);
     });
-    // `exit` and not `close`: a grandchild may keep the pipes open.
-    child.once('exit', (exitCode) => setImmediate(settle, exitCode));
+    child.once('close', settle);
+    // A grandchild may keep the pipes open after the program's own end.
+    child.once('exit', (exitCode) => setTimeout(settle, PIPES_GRACE_MS, exitCode).unref());
   });
 }
 

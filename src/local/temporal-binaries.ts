@@ -26,6 +26,8 @@ export interface FindBinaryOptions {
   env?: NodeJS.ProcessEnv;
   /** Sources that are not asked. */
   without?: readonly BinarySource[];
+  /** Default: the versions and hashes of this project. */
+  pinned?: PinnedBinary;
 }
 
 /** Nothing worked; the message lists what was tried and every way out. */
@@ -56,7 +58,7 @@ export async function findTemporalBinary(options: FindBinaryOptions): Promise<Fo
   const env = options.env ?? process.env;
   const search: Search = {
     kind: options.kind,
-    pinned: PINNED_BINARIES[options.kind],
+    pinned: options.pinned ?? PINNED_BINARIES[options.kind],
     env,
     cache: cacheDirectory(env),
     onProgress: options.onProgress ?? reportBinaryProgress(),

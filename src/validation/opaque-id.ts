@@ -14,9 +14,10 @@ const NINE_DIGITS = /(?<!\d)\d{9}(?!\d)/;
 
 /**
  * A UUID is opaque by its form, and one in about seventy random ones holds nine decimal digits in a row: refusing
- * those would fail such a caller at random.
+ * those would fail a caller at random. With dashes it is known anywhere, without them only by itself.
  */
-const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const BARE_UUID = /^[0-9a-f]{32}$/i;
 
 /** The longest `journeyId`, `consentId` and `decisionId`. */
 export const MAX_ID_LENGTH = 64;
@@ -35,6 +36,8 @@ export function opaqueIdProblem(text: string, maxLength: number): string | null 
 
 /** Whether nine digits in a row, or digits grouped like an SSN, are anywhere in it. */
 export function mayHoldSsn(text: string): boolean {
-  if (UUID.test(text)) return false;
-  return DASHED_SSN.test(text) || NINE_DIGITS.test(text);
+  if (BARE_UUID.test(text)) return false;
+  // Not the empty text: what stands before and after must not grow together.
+  const rest = text.replace(UUID, '~');
+  return DASHED_SSN.test(rest) || NINE_DIGITS.test(rest);
 }

@@ -15,7 +15,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'CredentialsRefused'],
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
   },
 });
 

@@ -1,6 +1,7 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
 import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
+  InquiryContent,
   InquiryFailure,
   PreparedRun,
   SubmitFailureDetails,
@@ -50,7 +51,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     return stepOfFailure(failure.type, args.attempt, failure.details?.[0] as Partial<SubmitFailureDetails> | undefined);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return afterLookUp(run, args.inquiry, args.attempt, isCancellation(landing.error));
+  return afterLookUp(host, request, isCancellation(landing.error));
 }
 
 function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
@@ -125,45 +126,55 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   });
 }
 
-/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
-async function lookUp(run: PreparedRun, inquiry: InquiryDescription): Promise<AttemptView | null | 'ledgerChanged'> {
-  const { customerTraceNumber } = inquiry;
+/** Failures of a look-up that no repetition mends: they become holds. */
+const LOOK_UP_HOLDS = ['LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'InvalidInput'] as const;
+
+/**
+ * What the ledger has of this very request, or the step that follows where it cannot tell. Not cancellable: an
+ * attempt that may be in flight is never left without its outcome.
+ */
+async function lookUp(
+  host: AttemptHost,
+  { inquiry, applicants, reference }: InquiryContent,
+  attempt: number,
+): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
+  const args = {
+    run: identityOf(host.run),
+    inquiry,
+    ...(applicants ? { applicants } : {}),
+    ...(reference ? { reference } : {}),
+  };
   try {
-    return await CancellationScope.nonCancellable(() =>
-      journeyActivities.lookUpInquiry({ ledgerId: run.ledgerId, customerTraceNumber }),
-    );
+    return { found: await CancellationScope.nonCancellable(() => journeyActivities.lookUpInquiry(args)) };
   } catch (error) {
-    if (applicationFailureOf(error)?.type === 'LedgerChanged') return 'ledgerChanged';
-    throw error;
+    const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
+    if (!type) throw error;
+    return { step: stepOfFailure(type, attempt) };
   }
 }
 
-async function afterLookUp(
-  run: PreparedRun,
-  inquiry: InquiryDescription,
-  attempt: number,
-  cancelled: boolean,
-): Promise<AttemptStep> {
-  const view = await lookUp(run, inquiry);
-  if (view === 'ledgerChanged') return stepOfFailure('LedgerChanged', attempt);
-  if (view && view.attempt >= attempt) return stepOf(view);
+async function afterLookUp(host: AttemptHost, request: AttemptRequest, cancelled: boolean): Promise<AttemptStep> {
+  const { attempt } = request;
+  const result = await lookUp(host, request, attempt);
+  if ('step' in result) return result.step;
+  const { found } = result;
+  if (found && (found.attempt >= attempt || found.state === 'abandoned')) return stepOf(found);
   return cancelled ? { kind: 'cancelled' } : stepOfFailure('ActivityFailed', attempt);
 }
 
 /** Waits until the attempt's answer can come no more, or has come. */
 export async function waitOut(
   host: AttemptHost,
-  inquiry: InquiryDescription,
+  content: InquiryContent,
   step: Extract<AttemptStep, { kind: 'wait' }>,
 ): Promise<AttemptStep> {
   // The ledger's clock decides when it is over; a tenth of a second spares a second look.
   const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
-  await CancellationScope.nonCancellable(() =>
-    sleep(waitMs, { summary: `${inquiry.productCode} · attempt ${step.attempt} may still be answered` }),
-  );
-  const view = await lookUp(host.run, inquiry);
-  if (view === 'ledgerChanged' || !view) return stepOfFailure('LedgerChanged', step.attempt);
-  return stepOf(view);
+  const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
+  await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));
+  const result = await lookUp(host, content, step.attempt);
+  if ('step' in result) return result.step;
+  return result.found ? stepOf(result.found) : stepOfFailure('LedgerChanged', step.attempt);
 }
 
 /** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */

@@ -156,6 +156,7 @@ export async function recordTheDecision(
     by,
     reason,
     providerSaid,
+    failureType: failure.failureType,
     decidedAt: message.receivedAt,
     ...(action === 'accept' ? { answer: accepted } : {}),
   };

@@ -3,7 +3,7 @@
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
+import type { InquiryContent, InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
 import type { Answer, InquiryDescription } from '../model/inquiry.ts';
@@ -31,6 +31,14 @@ export interface InquirySpec {
   permit?(): ConsentRecord[] | null;
 }
 
+export interface InquiryProgress {
+  customerTraceNumber: string;
+  attempts: number;
+  state: 'running' | 'held';
+  /** What a retry waits for, in words, and only while it does. */
+  waitingFor?: string;
+}
+
 /** What the inquiry needs of the run that it belongs to. */
 export interface InquiryHost {
   run: PreparedRun;
@@ -39,7 +47,7 @@ export interface InquiryHost {
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
-  onProgress(progress: { customerTraceNumber: string; attempts: number; state: 'running' | 'held' }): void;
+  onProgress(progress: InquiryProgress): void;
 }
 
 export type InquiryEnd =
@@ -113,6 +121,15 @@ class InquiryRun {
     }
   }
 
+  #content(): InquiryContent {
+    const { applicants, reference } = this.#spec;
+    return {
+      inquiry: this.#inquiry,
+      ...(applicants ? { applicants } : {}),
+      ...(reference ? { reference } : {}),
+    };
+  }
+
   #permitted(): ConsentRecord[] | null {
     return this.#spec.permit ? this.#spec.permit() : [];
   }
@@ -135,11 +152,9 @@ class InquiryRun {
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
     return makeAttempt(this.#host, {
-      inquiry: this.#inquiry,
+      ...this.#content(),
       attempt: this.#attempt,
       consents,
-      ...(this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
-      ...(this.#spec.reference ? { reference: this.#spec.reference } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       shouldStop: () => this.#stopsNow() !== null,
     });
@@ -178,7 +193,7 @@ class InquiryRun {
         if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
         return {};
       case 'wait':
-        return { next: await waitOut(this.#host, this.#inquiry, step) };
+        return { next: await waitOut(this.#host, this.#content(), step) };
       case 'answered':
         return this.#answered(step);
       case 'failed':
@@ -226,7 +241,10 @@ class InquiryRun {
     const waitMs = this.#backOffMs(failure);
     const summary = `waiting ${Math.round(waitMs / 100) / 10} s: ${WHY_WAITING[failure.failureType] ?? failure.failureType}`;
     const status = failure.httpStatus === undefined ? '' : ` (HTTP ${failure.httpStatus})`;
+    const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
+    this.#progress('running', attempts, `${summary}${status}`);
     await condition(() => this.#stopsNow() !== null, waitMs, { summary: `${summary}${status}` });
+    this.#progress('running', attempts);
   }
 
   /** `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half. */
@@ -274,8 +292,14 @@ class InquiryRun {
     return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
-  #progress(state: 'running' | 'held', attempts: number): void {
-    this.#host.onProgress({ customerTraceNumber: this.#inquiry.customerTraceNumber, attempts, state });
+  #progress(state: 'running' | 'held', attempts: number, waitingFor?: string): void {
+    const { customerTraceNumber } = this.#inquiry;
+    this.#host.onProgress({
+      customerTraceNumber,
+      attempts,
+      state,
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+    });
   }
 }
 

@@ -66,6 +66,7 @@ export class Journey {
   outcome: JourneyOutcome | undefined;
   readonly #refused: RefusedMessage[] = [];
   #refusedTotal = 0;
+  readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
   readonly #published = new Map<SearchAttributeName, string>();
 
@@ -143,6 +144,12 @@ export class Journey {
     this.#refusedTotal++;
     this.#refused.push(refused);
     if (this.#refused.length > SHOWN_REFUSED_MESSAGES) this.#refused.shift();
+  }
+
+  /** What the inquiry's retry waits for, in words; nothing once it goes on. */
+  noteRetry(customerTraceNumber: string, waitingFor: string | undefined): void {
+    if (waitingFor === undefined) this.#retries.delete(customerTraceNumber);
+    else this.#retries.set(customerTraceNumber, waitingFor);
   }
 
   status(): JourneyStatus {
@@ -236,6 +243,8 @@ export class Journey {
     if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
     if (this.outcome) return undefined;
     if (this.gate) return this.gate;
+    const [retry] = this.#retries.values();
+    if (retry !== undefined) return retry;
     const share = this.stagesAreSettled ? this.#waitingShare() : undefined;
     return share ? `share ${share.input.shareId}` : undefined;
   }

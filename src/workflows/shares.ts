@@ -113,7 +113,8 @@ function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): Inquiry
     flights: journey.flights,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
-    onProgress: ({ customerTraceNumber, state }) => {
+    onProgress: ({ customerTraceNumber, state, waitingFor }) => {
+      journey.noteRetry(customerTraceNumber, waitingFor);
       share.customerTraceNumber = customerTraceNumber;
       share.state = state === 'held' ? 'held' : 'posting';
       journey.publish();

@@ -91,8 +91,9 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     flights: journey.flights,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
-    onProgress: ({ customerTraceNumber, attempts, state }) => {
+    onProgress: ({ customerTraceNumber, attempts, state, waitingFor }) => {
       Object.assign(stage.status, { customerTraceNumber, attempts, state });
+      journey.noteRetry(customerTraceNumber, waitingFor);
       journey.publish(stage);
     },
   };

@@ -118,3 +118,8 @@ export async function attempted(
   await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, attempt: request.attempt, ...outcome }));
   return verdict;
 }
+
+/** What a claim came to: the latest attempt's state, or the kind of the verdict. */
+export function latestState(verdict: ClaimVerdict): string {
+  return verdict.kind === 'latest' ? verdict.latest.state : verdict.kind;
+}

@@ -59,8 +59,11 @@ describe('PostgreSQL: the server', () => {
     await blocker.connect();
     t.after(() => blocker.end());
     await blocker.query('BEGIN; LOCK TABLE attempts');
-    const claiming = assert.rejects(ledger.claim(claimOf(ledger)), LedgerUnavailableError);
-    for (;;) {
+    let isOver = false;
+    const claiming = assert.rejects(ledger.claim(claimOf(ledger)), LedgerUnavailableError).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
       const { rows } = await blocker.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`,
       );

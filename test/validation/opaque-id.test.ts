@@ -12,6 +12,7 @@ describe('an opaque id', () => {
     // Nine digits in a row, but a UUID.
     '3f2504e0-4f89-41d3-9a0c-a123456789bc',
     '3f2504e04f8941d39a0ca123456789bc',
+    'J-3f2504e0-4f89-41d3-9a0c-a123456789bc',
   ]) {
     it(`may be ${id.slice(0, 40)}`, () => assert.equal(opaqueIdProblem(id, 64), null));
   }
@@ -23,6 +24,7 @@ describe('an opaque id', () => {
     ['an SSN', '912345678'],
     ['an SSN after letters', 'loan912345678'],
     ['an SSN with dashes', 'loan-912-34-5678'],
+    ['an SSN after a UUID', '3f2504e0-4f89-41d3-9a0c-a123456789bc-912345678'],
     ['a path', 'a/b'],
     ['a sentence', 'a b'],
     ['a line break at its end', 'J1\n'],

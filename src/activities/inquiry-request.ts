@@ -1,0 +1,67 @@
+/** From what a workflow says of an inquiry to the request that the gateway gets. */
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import {
+  buildFailsafeRequest,
+  buildReportRequest,
+  buildSecondUseRequest,
+  type GatewayRequest,
+} from '../gateway/requests.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { InquiryContent, RunIdentity } from './contract.ts';
+import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { entitlementProblems } from './entitlements.ts';
+import { finalFailure } from './failures.ts';
+
+/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
+const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
+/** @throws `ProfileChanged` where the profile is not the one that the run started with */
+export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
+  const profile = profileNamed(dependencies, run.profile);
+  if (profileFingerprint(profile) !== run.profileFingerprint) throw finalFailure('ProfileChanged');
+  return profile;
+}
+
+/**
+ * The request as the gateway gets it.
+ *
+ * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for
+ */
+export function buildRequest(profile: GatewayProfile, args: InquiryContent, firstClaimedAt: Date): GatewayRequest {
+  const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
+  const problems = entitlementProblems(profile, {
+    productCode,
+    endUserCode,
+    permissiblePurposeCode,
+    endUserPath: '/endUserCode',
+    purposePath: '/permissiblePurposeCode',
+  });
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  if (productCode === 'SECONDUSE') {
+    if (!args.reference) throw new InvalidInputError([{ path: '/reference', rule: 'is required' }]);
+    const originalInquiryAt =
+      profile.originalInquiryDateSource === 'originalRequest'
+        ? new Date(args.reference.requestedAt)
+        : // The ledger's clock may be ahead of ours, and the gateway's of neither.
+          new Date(Math.min(firstClaimedAt.getTime(), Date.now()) - ORIGINAL_INQUIRY_MARGIN_MS);
+    return buildSecondUseRequest({
+      profile,
+      customerTraceNumber,
+      permissiblePurposeCode: permissiblePurposeCode ?? '',
+      reference: args.reference,
+      originalInquiryAt,
+      ...(endUserCode === undefined ? {} : { endUserCode }),
+      ...(endUser === undefined ? {} : { endUser }),
+    });
+  }
+  const applicants = args.applicants ?? [];
+  if (productCode === 'FAILSAFE') return buildFailsafeRequest({ customerTraceNumber, applicants });
+  return buildReportRequest({
+    profile,
+    productCode,
+    customerTraceNumber,
+    endUserCode: endUserCode ?? '',
+    permissiblePurposeCode: permissiblePurposeCode ?? '',
+    applicants,
+  });
+}

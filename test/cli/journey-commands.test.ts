@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { sampleJourney } from '../../src/cli/sample-journey.ts';
+import { applicant, type Harness, newSsn, startHarness } from '../support/journey-harness.ts';
+import { type Ran, runCli, spawnCli } from './run-cli.ts';
+
+let harness: Harness;
+let env: Record<string, string>;
+
+before(async () => {
+  harness = await startHarness();
+  const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
+  env = {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    LEDGER_URL: ledger.url,
+    KEY_RING_FILE: keyRingFile,
+    GATEWAY_AUTH_URL: harness.sandboxUrl,
+    GATEWAY_BASE_URL: harness.sandboxUrl,
+  };
+});
+after(() => harness?.close());
+
+const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
+
+async function done(...args: string[]) {
+  const ran = await cli(...args);
+  assert.equal(ran.code, 0, ran.stderr);
+  return JSON.parse(ran.stdout);
+}
+
+/** The examples of a command's help, with an id that only this test has in place of the one they show. */
+async function examplesOf(command: string): Promise<string[][]> {
+  const { stdout } = await runCli([command, '--help']);
+  const id = randomUUID().slice(0, 8);
+  return [...stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ credit-journey (.*)$/gm)].map(([, line = '']) =>
+    [...line.replaceAll(/J-(\d+)/g, `J-$1-${id}`).matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word),
+  );
+}
+
+/** A report is there a moment after its journey has started: the example is typed by hand. */
+async function eventually(args: string[]): Promise<Ran> {
+  for (let tries = 1; ; tries++) {
+    const ran = await cli(...args);
+    if (args[0] !== 'report' || ran.code === 0 || tries === 20) return ran;
+  }
+}
+
+describe('the examples in the help work as they stand:', { concurrency: 4 }, () => {
+  for (const command of [
+    'status',
+    'advance',
+    'consent',
+    'share',
+    'withdraw',
+    'references',
+    'report',
+    'list',
+    'setup',
+  ]) {
+    test(command, async () => {
+      const examples = await examplesOf(command);
+      assert.ok(examples.length > 0);
+      for (const args of examples) {
+        const ran = await eventually(args);
+        assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}`);
+        assert.ok(JSON.parse(ran.stdout));
+      }
+    });
+  }
+});
+
+describe('a journey on the command line', { concurrency: 4 }, () => {
+  test('is started, watched line by line, consented to and read', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    assert.deepEqual(await done('start', '--sample', '--auto', '--journey-id', journeyId), {
+      journeyId,
+      workflowId: `journey-${journeyId}`,
+      taskQueue: env.TASK_QUEUE,
+    });
+    const watch = cli('watch', journeyId);
+    for (const applicantId of ['1A', '2A']) {
+      const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
+      const about = ['--share', 'S-1', '--applicant', applicantId, '--consent-id', `C-${applicantId}`];
+      const answer = await done(
+        'consent',
+        journeyId,
+        ...about,
+        '--decision',
+        'granted',
+        '--end-user-code',
+        'EU456',
+        ...evidence,
+      );
+      assert.equal(answer.accepted, true);
+    }
+    const { code, stdout } = await watch;
+    assert.equal(code, 0);
+    const statuses = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(statuses.at(-1).state, 'completed');
+    assert.equal(statuses.at(-1).shares[0].state, 'posted');
+    assert.doesNotMatch(stdout, /9001|example\.com|Sample/i);
+    assert.equal((await done('references', journeyId)).references.length, 3);
+
+    const again = await cli('start', '--sample', '--journey-id', journeyId);
+    assert.equal(again.code, 1);
+    assert.equal(JSON.parse(again.stderr).error.type, 'JourneyFinishedError');
+    const late = await cli(
+      'consent',
+      journeyId,
+      '--share',
+      'S-1',
+      '--applicant',
+      '1A',
+      '--consent-id',
+      'C-1A',
+      '--decision',
+      'revoked',
+      '--end-user-code',
+      'EU456',
+    );
+    assert.deepEqual(JSON.parse(late.stdout), { accepted: true, late: true, postedSharesFlagged: 1 });
+  });
+
+  test('that needs a person ends watch and status with exit code 3', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    const file = join(harness.dataDir, `${journeyId}.json`);
+    const applicants = [applicant('1A', newSsn('3408'))];
+    await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
+    const started = await cli('start', '--file', file, '--watch');
+    assert.equal(started.code, 3, started.stderr);
+    const [first = '', ...lines] = started.stdout.trim().split('\n');
+    assert.equal(JSON.parse(first).journeyId, journeyId);
+    assert.equal(JSON.parse(lines.at(-1) ?? '').holds[0].failureType, 'OutcomeUnknown');
+    assert.equal((await cli('status', journeyId)).code, 3);
+    const { journeys } = await done('list', '--open', '--needs-attention', '--limit', '1000');
+    assert.ok(journeys.some((one: { journeyId: string }) => one.journeyId === journeyId));
+  });
+
+  test('that is refused, or is not there, is told with exit code 1', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    const missing = await cli('status', journeyId);
+    assert.equal(missing.code, 1);
+    assert.equal(JSON.parse(missing.stderr).error.type, 'JourneyNotFoundError');
+    await done('start', '--sample', '--journey-id', journeyId);
+    const refused = await cli('advance', journeyId, '--to', 'PREQUAL');
+    assert.equal(refused.code, 1);
+    assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
+  });
+});
+
+test('setup names the ledger’s id, also outside the sandbox, where nothing else makes one', async () => {
+  const keys = join(harness.dataDir, 'uat-keys.json');
+  await done('keys', 'new', '--file', keys);
+  const uat = {
+    ...env,
+    GATEWAY_ENVIRONMENT: 'uat',
+    LEDGER_URL: `file:${join(harness.dataDir, 'uat.db')}`,
+    KEY_RING_FILE: keys,
+  };
+  const ran = await runCli(['setup', '--no-temporal'], { env: uat });
+  assert.equal(ran.code, 0, ran.stderr);
+  const { ledger } = JSON.parse(ran.stdout);
+  assert.equal(ledger.environment, 'uat');
+  const other = await runCli(['setup', '--no-temporal'], { env: { ...uat, LEDGER_ID: 'another' } });
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /another was asked for/);
+  const unknown = await runCli(['setup', '--no-ledger', '--namespace', 'nowhere'], { env });
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /no namespace nowhere/);
+});
+
+test('worker says when it is ready, does the work, and stops in good order', async (t) => {
+  const taskQueue = `test-${randomUUID()}`;
+  const worker = spawnCli(['worker', '--task-queue', taskQueue], { env });
+  t.after(() => worker.kill('SIGKILL'));
+  worker.stderr?.resume();
+  const lines = createInterface(worker.stdout ?? assert.fail());
+  const [line] = await once(lines, 'line');
+  assert.deepEqual(JSON.parse(line), {
+    ready: true,
+    taskQueue,
+    environment: 'sandbox',
+    namespace: env.TEMPORAL_NAMESPACE,
+  });
+  const journeyId = `J-${randomUUID()}`;
+  await done('start', '--sample', '--journey-id', journeyId, '--task-queue', taskQueue);
+  assert.equal((await done('status', journeyId)).journeyId, journeyId);
+  worker.kill('SIGTERM');
+  assert.deepEqual(await once(worker, 'exit'), [0, null]);
+});

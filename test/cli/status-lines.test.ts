@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import pc from 'picocolors';
+import { fit, table, wrap } from '../../src/cli/output.ts';
+import { needsPerson, statusLines } from '../../src/cli/status-lines.ts';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+
+const output = { width: 80, colors: pc.createColors(false) };
+
+const STATUS: JourneyStatus = {
+  journeyId: 'J-1',
+  environment: 'sandbox',
+  state: 'waitingForConsent',
+  waitingFor: 'share S-1',
+  stages: [
+    { productCode: 'PREQUAL', state: 'record', attempts: 2, reportReferenceNumber: 'R-1' },
+    { productCode: 'PREAPP', state: 'noRecord', attempts: 1 },
+    { productCode: 'PRECLOSE', state: 'pending', attempts: 0 },
+  ],
+  shares: [{ shareId: 'S-1', state: 'awaitingConsent', waitingFor: ['1A', '2A'] }],
+  holds: [],
+  refusedMessages: [],
+  refusedMessagesTotal: 0,
+};
+
+const HELD: JourneyStatus = {
+  ...STATUS,
+  state: 'held',
+  holds: [
+    {
+      customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00',
+      productCode: 'SECONDUSE',
+      shareId: 'x'.repeat(40),
+      failureType: 'OutcomeUnknown',
+      since: '2026-01-02T03:04:05.678Z',
+      attempts: 2,
+      httpStatus: 503,
+      allowedActions: ['resend', 'accept', 'abandon'],
+    },
+  ],
+  refusedMessages: [{ message: 'consent', at: '2026-01-02T03:04:05Z', reason: 'a long reason '.repeat(20).trim() }],
+  refusedMessagesTotal: 7,
+};
+
+describe('a status on a terminal', () => {
+  test('reads as sentences', () => {
+    assert.deepEqual(statusLines(STATUS, output), [
+      'Journey J-1 · sandbox · waiting for consent · share S-1',
+      '  PREQUAL   record     2 attempts  R-1',
+      '  PREAPP    no record  1 attempt',
+      '  PRECLOSE  pending',
+      'Shares',
+      '  S-1  awaiting consent  of 1A, 2A',
+    ]);
+  });
+
+  test('says what a hold is about, how it may be decided, and what was refused', () => {
+    const text = statusLines(HELD, output).join('\n');
+    for (const part of ['needs a person', 'HTTP 503', 'attempt 2', 'resend, accept, abandon', 'Refused messages (7)']) {
+      assert.ok(text.includes(part), part);
+    }
+  });
+
+  test('keeps to 80 columns', () => {
+    for (const line of statusLines(HELD, output)) assert.ok(line.length <= 80, line);
+  });
+
+  test('needs a person when it is held, and when a posted share does', () => {
+    assert.equal(needsPerson(STATUS), false);
+    assert.equal(needsPerson(HELD), true);
+    const shares: JourneyStatus['shares'] = [
+      { shareId: 'S-1', state: 'posted', waitingFor: [], attention: 'revokedAfterPosting' },
+    ];
+    assert.equal(needsPerson({ state: 'completed', holds: [], shares }), true);
+  });
+});
+
+describe('lines', () => {
+  test('are shortened, broken between words and aligned', () => {
+    assert.equal(fit('abcdef', 4), 'abc…');
+    assert.equal(fit('abcd', 4), 'abcd');
+    assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
+    assert.deepEqual(
+      table(
+        [
+          ['a', 'bb'],
+          ['ccc', 'd'],
+        ],
+        80,
+      ),
+      ['a    bb', 'ccc  d'],
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { sampleJourney } from '../../src/cli/sample-journey.ts';
+import { parseLendingJourneyInput } from '../../src/validation/messages.ts';
+import { runCli } from './run-cli.ts';
+
+const COMMANDS = [
+  'demo',
+  'dev',
+  'worker',
+  'setup',
+  'sandbox',
+  'keys',
+  'start',
+  'status',
+  'watch',
+  'advance',
+  'consent',
+  'share',
+  'withdraw',
+  'report',
+  'references',
+  'list',
+];
+
+describe('help', { concurrency: 4 }, () => {
+  test('of the program names every command in 80 columns', async () => {
+    const { code, stdout } = await runCli(['--help']);
+    assert.equal(code, 0);
+    for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  });
+
+  for (const command of COMMANDS) {
+    test(`of ${command} is there, with an example`, async () => {
+      const args = command === 'keys' ? ['keys', 'new'] : [command];
+      const { code, stdout } = await runCli([...args, '--help']);
+      assert.equal(code, 0);
+      assert.match(stdout, new RegExp(`\\$ (credit-journey|npm run) ${args.join(' ')}`));
+    });
+  }
+});
+
+const SAMPLE = sampleJourney({ journeyId: 'J1', auto: false });
+
+describe('what cannot be right is told with exit code 2 and needs no server:', { concurrency: 4 }, () => {
+  const cases: [string, string[], RegExp, string?][] = [
+    ['no command', [], /Usage:/],
+    ['an unknown command', ['begin'], /unknown command/],
+    ['an unknown option', ['status', 'J1', '--wat=912-34-5678'], /unknown option '--wat'/],
+    ['a missing argument', ['status'], /missing required argument/],
+    ['an argument too many', ['status', 'J1', '912-34-5678'], /too many arguments/],
+    ['an id that may be personal', ['status', 'someone@example.com'], /\/journeyId/],
+    ['neither file nor sample', ['start'], /--file or --sample/],
+    ['file and sample', ['start', '--file', '-', '--sample'], /--file or --sample/],
+    ['a file that is missing', ['start', '--file', '/nonexistent/x.json'], /cannot be read \(ENOENT\)/],
+    ['input that is not JSON', ['start', '--file', '-'], /must be JSON; it is not from line 1/, '{"ssn": 912345678'],
+    ['input of the wrong kind', ['start', '--file', '-'], /must be an object/, '[912345678]'],
+    ['a wrong field', ['start', '--file', '-'], /\/endUserCode/, JSON.stringify({ ...SAMPLE, endUserCode: 7 })],
+    ['a stage that is none', ['advance', 'J1', '--to', 'S912345678'], /\/to/],
+    ['a grant without evidence', ['consent', 'J1', '--decision', 'granted'], /\/evidence/],
+    ['a share for nobody', ['share', 'J1', '--share-id', 'S1'], /\/share\/endUserCode/],
+    ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
+    ['an unknown product', ['report', 'J1', 'S912345678'], /productCode must be one of/],
+    ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
+  ];
+  for (const [what, args, expected, stdin] of cases) {
+    test(what, async () => {
+      const { code, stdout, stderr } = await runCli(args, { ...(stdin === undefined ? {} : { stdin }) });
+      assert.equal(code, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, expected);
+      assert.doesNotMatch(stderr, /912|someone|\n\s+at /);
+    });
+  }
+
+  test('a configuration with problems, every one of them', async () => {
+    const { code, stderr } = await runCli(['worker'], { env: { GATEWAY_ENVIRONMENT: 'uat' } });
+    assert.equal(code, 2);
+    const { error } = JSON.parse(stderr);
+    assert.equal(error.type, 'ConfigError');
+    assert.ok(error.problems.length >= 9);
+  });
+});
+
+test('a server that is not there is told with exit code 1, and a stack trace only when asked for', async () => {
+  const args = ['status', 'J1', '--address', '127.0.0.1:1'];
+  const [plain, debug] = await Promise.all([runCli(args), runCli([...args, '--debug'])]);
+  assert.equal(plain.code, 1);
+  assert.match(plain.stderr, /nothing answers at 127\.0\.0\.1:1/);
+  assert.doesNotMatch(plain.stderr, /\n\s+at /);
+  assert.match(debug.stderr, /\n\s+at /);
+});
+
+test('keys new makes a file for its owner alone, and never overwrites one', async (t) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'credit-journey-cli-'));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const first = await runCli(['keys', 'new', '--file', 'ring.json'], { cwd });
+  assert.equal(first.code, 0, first.stderr);
+  const { file, keys } = JSON.parse(first.stdout);
+  assert.equal(file, 'ring.json');
+  assert.deepEqual(
+    keys.map(({ use }: { use: string }) => use),
+    ['payload', 'ledger'],
+  );
+  assert.equal((await stat(join(cwd, file))).mode & 0o077, 0);
+  const second = await runCli(['keys', 'new', '--file', 'ring.json'], { cwd });
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /already/);
+});
+
+test('the sample is a valid journey of nobody', () => {
+  assert.deepEqual(parseLendingJourneyInput(SAMPLE, { maxApplicants: 2 }), SAMPLE);
+  for (const { ssn, emailAddress, phones } of SAMPLE.applicants) {
+    assert.match(ssn, /^9\d{4}0001$/);
+    assert.match(emailAddress, /@example\.com$/);
+    assert.match(phones[0]?.phoneNumber ?? '', /^\d{3}55501\d\d$/);
+  }
+});

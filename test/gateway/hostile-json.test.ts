@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readAnswer } from '../../src/gateway/answers.ts';
+import { readResponse } from '../../src/gateway/envelope.ts';
+import { applicant, recordBody } from './fixtures.ts';
+import { ADA, assertHold, BEN, contextOf, read, record } from './reading-answers.ts';
+
+test('does not take what is not JSON for an answer, and quotes nothing of it', () => {
+  for (const text of ['', 'Record', '{"returnCode":', '{} {}', '\u0000']) {
+    assert.equal(readAnswer(text, contextOf([ADA])), null);
+  }
+});
+
+test('holds JSON that is no object, and lists that are none', () => {
+  for (const text of ['null', '"Record"', '12', 'true', '[]']) assertHold(read(text), /\/ must be an object/);
+  assertHold(read({ returnCode: 'Record', applicants: {} }), /applicants must be a list/);
+  assertHold(read({ returnCode: 'Record', applicants: [null] }), /nothing but objects/);
+  assertHold(read({ returnCode: 'Record', applicants: [], consumers: [] }), /must not have both/);
+});
+
+test('holds JSON that nests without end', () => {
+  const text = `{"returnCode":"No Record","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  assertHold(read(text), /nests deeper/);
+});
+
+test('holds a deciding member that is given twice in one object, however it is spelled', () => {
+  assertHold(read('{"returnCode":"No Record","returnCode":"Record"}'), /gives returnCode twice/);
+  assertHold(read('{"returnCode":"No Record","return\\u0043ode" : "Record"}'), /gives returnCode twice/);
+  const twice = recordBody().replace('"consumerId":"CONSUMER1"', '"consumerId":"OTHER","consumerId":"CONSUMER1"');
+  assertHold(read(twice), /gives consumerId twice/);
+  // Text that looks like members is none, and the same name in two objects is not twice.
+  assert.equal(read(recordBody([ADA], { note: '"returnCode":"Record","returnCode":"No Record"' })).kind, 'outcome');
+  assert.equal(read(recordBody([ADA, BEN]), contextOf([ADA, BEN])).kind, 'outcome');
+});
+
+test('takes nothing from a prototype', () => {
+  const inherited = '{"__proto__":{"returnCode":"Record","reportReferenceNumber":"R"},"applicants":[]}';
+  assertHold(read(inherited), /returnCode is required/);
+  const entry = '{"returnCode":"Record","reportReferenceNumber":"R","applicants":[{"__proto__":{"consumerId":"C1"}}]}';
+  assertHold(read(entry), /consumerId/);
+  assert.equal(({} as { returnCode?: string }).returnCode, undefined);
+  assert.deepEqual(readResponse(inherited), { applicants: [] });
+});
+
+test('never puts a value of the answer into its problems', () => {
+  const sentinel = 'SENTINEL-VALUE-OF-SOMEBODY';
+  const hostile = [
+    recordBody([ADA], { customerTraceNumber: sentinel, reportReferenceNumber: sentinel.repeat(3) }),
+    recordBody([applicant({ applicantId: sentinel })]),
+    JSON.stringify(record([{ applicantId: '1A', consumerId: sentinel, consumer: { ssn: sentinel } }])),
+    JSON.stringify({ returnCode: `${sentinel}\n`, [sentinel]: 1 }),
+  ];
+  for (const body of hostile) assert.ok(!JSON.stringify(read(body)).includes(sentinel), body);
+});

@@ -1,0 +1,161 @@
+/** Part of the contract suite: the claim table on a real database, and writers at once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestDiffersError } from '../../src/ledger/errors.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  latestState,
+  NO_RECORD,
+  RECORD,
+  SHARE,
+  TRACE,
+} from './fixtures.ts';
+import type { Open } from './ledger-backend.ts';
+
+/** Past its time at once: nothing here waits for a clock. */
+const OVERDUE = { answerWithinMs: 0 };
+
+export function claimTests(opened: Open): void {
+  test('the first claim is made and says when, by the database clock', async (t) => {
+    const { ledger } = await opened(t);
+    const verdict = await ledger.claim(claimOf(ledger));
+    assert.equal(verdict.kind, 'claimed');
+    assert.ok(verdict.kind === 'claimed' && verdict.firstClaimedAt === verdict.claimedAt);
+    const { now } = await ledger.ping();
+    assert.ok(Math.abs(Date.parse(now) - Date.parse(verdict.claimedAt)) < 10_000);
+  });
+
+  test('a claim in flight is waited for, and says how long', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    for (const attempt of [1, 2]) {
+      const verdict = await ledger.claim(claimOf(ledger, { attempt }));
+      assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'sending');
+      assert.ok((verdict.latest.waitMs ?? 0) > 50_000 && (verdict.latest.waitMs ?? 0) <= 60_000);
+    }
+  });
+
+  for (const state of ['notSent', 'notProcessed'] as const) {
+    test(`after ${state} the next attempt may be made, and the first claim's instant stays`, async (t) => {
+      const { ledger } = await opened(t);
+      const first = await attempted(ledger, {}, { state });
+      const second = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+      assert.ok(first.kind === 'claimed' && second.kind === 'claimed');
+      assert.equal(second.firstClaimedAt, first.claimedAt);
+    });
+  }
+
+  for (const state of ['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const) {
+    test(`after ${state} nothing is claimed without a resend for exactly that attempt, which is spent once`, async (t) => {
+      const { ledger } = await opened(t);
+      const { ledgerId } = ledger.identity;
+      await attempted(ledger, {}, { state, httpStatus: 503 });
+      const held = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+      assert.ok(held.kind === 'latest' && held.latest.state === state && held.latest.httpStatus === 503);
+      assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
+      assert.equal((await attempted(ledger, { attempt: 2 }, { state })).kind, 'claimed');
+      // A reset replays the decision and the claim: neither gives anything again.
+      assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
+      assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), state);
+      assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 3 }))), state);
+    });
+  }
+
+  test('an attempt whose time is over reads as unknown, and a claim writes it so', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger, OVERDUE));
+    const seen = await ledger.lookUp(ledger.identity.ledgerId, TRACE);
+    assert.ok(seen?.state === 'unknown' && seen.failureType === 'OutcomeUnknown' && seen.waitMs === undefined);
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.equal(inquiry?.attempts[0]?.state, 'unknown');
+  });
+
+  test('a look-up for another request is told nothing', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const claim = claimOf(ledger);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
+    assert.deepEqual((await ledger.lookUp(ledgerId, TRACE, claim.digest))?.answer, RECORD);
+    await assert.rejects(ledger.lookUp(ledgerId, TRACE, ledger.digest('another')), RequestDiffersError);
+  });
+
+  test('an answer is returned instead of a claim', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
+    for (const attempt of [1, 2]) {
+      const verdict = await ledger.claim(claimOf(ledger, { attempt }));
+      assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'answered');
+      assert.deepEqual(verdict.latest.answer, RECORD);
+    }
+  });
+
+  test('another request under the same number gets nothing, whatever came of the first', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    for (const attempt of [1, 2]) {
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt, request: 'other' })), { kind: 'requestDiffers' });
+    }
+  });
+
+  test('a ledger that lacks the previous attempt, or has another id, is not the one that was used', async (t) => {
+    const { ledger } = await opened(t);
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2 })), { kind: 'ledgerChanged' });
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { ledgerId: 'ledger-x' })), { kind: 'ledgerChanged' });
+    assert.deepEqual(await ledger.inquiriesOf('J-1'), [], 'nothing was written');
+  });
+
+  test('the latest state is returned where the ledger is further than the run', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'notSent' });
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
+    const verdict = await ledger.claim(claimOf(ledger));
+    assert.ok(verdict.kind === 'latest' && verdict.latest.attempt === 2);
+    assert.deepEqual(verdict.latest.answer, NO_RECORD);
+  });
+
+  test('of many claims at once by two writers exactly one is made', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 10; round++) {
+      const inquiry = { customerTraceNumber: `PQRACE${round}` };
+      const verdicts = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => {
+          const writer = index % 2 === 0 ? ledger : other;
+          return writer.claim(claimOf(writer, { inquiry, run: { workflowId: 'w', runId: `r${index}` } }));
+        }),
+      );
+      assert.equal(verdicts.filter((verdict) => verdict.kind === 'claimed').length, 1);
+      assert.equal(verdicts.filter((verdict) => latestState(verdict) === 'sending').length, 7);
+    }
+  });
+
+  test('of two writers that spend one resend exactly one may send', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 5; round++) {
+      const inquiry = { customerTraceNumber: `PQSPEND${round}` };
+      await attempted(ledger, { inquiry }, { state: 'unknown' });
+      const decision = decisionOf({ customerTraceNumber: inquiry.customerTraceNumber });
+      await ledger.recordDecision(ledger.identity.ledgerId, { ...INQUIRY, ...inquiry }, decision);
+      const verdicts = await Promise.all(
+        [ledger, other, ledger, other].map((writer) => writer.claim(claimOf(writer, { inquiry, attempt: 2 }))),
+      );
+      assert.equal(verdicts.filter((verdict) => verdict.kind === 'claimed').length, 1);
+    }
+  });
+
+  test('a claim, its consents and which of them permitted it are one transaction', async (t) => {
+    const { ledger } = await opened(t);
+    const consents = [consentOf(), consentOf({ applicantId: '02', consentId: 'C-2' })];
+    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents }));
+    // A claim that is not made writes none.
+    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-3' })] }));
+    const revoked = (consentId: string) => consentOf({ consentId, decision: 'revoked' });
+    assert.equal(await ledger.flagPostedShares(ledger.identity.ledgerId, revoked('C-1')), 1);
+  });
+}

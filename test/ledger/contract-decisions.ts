@@ -1,0 +1,188 @@
+/** Part of the contract suite: decisions and consents. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  latestState,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+  UNKNOWN_CODE,
+} from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+/** Past its time at once: nothing here waits for a clock. */
+const OVERDUE = { answerWithinMs: 0 };
+
+export function decisionTests(opened: Open, backend: LedgerBackend): void {
+  test('a second resend of one attempt is overtaken, before and after the first is spent', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    const decide = (decisionId: string) => ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId }));
+    assert.equal((await decide('D-1')).kind, 'recorded');
+    const overtaken = await decide('D-2');
+    assert.ok(overtaken.kind === 'overtaken' && overtaken.latest.state === 'unknown');
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
+    const later = await decide('D-3');
+    assert.ok(later.kind === 'overtaken' && later.latest.attempt === 2 && later.latest.state === 'answered');
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.deepEqual(inquiry?.decisions, [decisionOf({})]);
+    const permitted = await backend.execute(url, 'SELECT permitted_by FROM attempts ORDER BY attempt');
+    assert.deepEqual(
+      permitted.map((row) => (row as { permitted_by: unknown }).permitted_by),
+      [null, 'D-1'],
+    );
+  });
+
+  test('of many people who resend at once one is heard', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    await attempted(ledger, {}, { state: 'unknown' });
+    const verdicts = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => {
+        const decision = decisionOf({ decisionId: `D-${index}` });
+        return (index % 2 === 0 ? ledger : other).recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
+      }),
+    );
+    assert.equal(verdicts.filter(({ kind }) => kind === 'recorded').length, 1);
+  });
+
+  test('a resend before any claim is kept, however many there are, and permits nothing by itself', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    for (const decisionId of ['D-1', 'D-2']) {
+      const decision = decisionOf({ decisionId, failureType: 'TokenUnavailable' });
+      assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, decision)).kind, 'recorded');
+    }
+    assert.equal(await ledger.lookUp(ledgerId, TRACE), null);
+    assert.equal((await attempted(ledger, {}, { state: 'unknown' })).kind, 'claimed');
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { request: 'other' })), { kind: 'requestDiffers' });
+  });
+
+  test('accept gives an unknown outcome the answer that a person was told', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger, OVERDUE));
+    const decision = decisionOf({ action: 'accept', providerSaid: 'posted', answer: RECORD });
+    assert.deepEqual(await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision), { kind: 'recorded' });
+    const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'accepted');
+    assert.deepEqual(verdict.latest.answer, RECORD);
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.deepEqual(inquiry?.decisions, [decision]);
+    const late = outcomeOf(ledger, { state: 'answered', answer: NO_RECORD });
+    assert.equal(await ledger.recordOutcome(late), 'late');
+    assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, RECORD);
+  });
+
+  test('accept judges a doubtful answer, and its report becomes readable', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    const doubtful = outcomeOf(ledger, { state: 'answered', answer: UNKNOWN_CODE, failureType: 'ReturnCodeUnknown' });
+    assert.equal(await ledger.recordOutcome(doubtful, '{"returnCode":"Maybe"}'), 'recorded');
+    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null);
+    const decision = decisionOf({ action: 'accept', answer: NO_RECORD });
+    assert.equal((await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision)).kind, 'recorded');
+    assert.equal(await ledger.recordOutcome(doubtful), 'already');
+    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"returnCode":"Maybe"}');
+  });
+
+  test('accept and abandon are overtaken by an answer that came meanwhile', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    for (const action of ['accept', 'abandon', 'resend'] as const) {
+      const decision = decisionOf({ decisionId: action, action, answer: NO_RECORD });
+      const verdict = await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
+      assert.ok(verdict.kind === 'overtaken', action);
+      assert.deepEqual(verdict.latest.answer, RECORD);
+    }
+    assert.deepEqual((await ledger.inquiriesOf('J-1'))[0]?.decisions, []);
+  });
+
+  test('abandon closes an inquiry for good, before or after its first claim', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'notSent' });
+    const fresh = { ...INQUIRY, customerTraceNumber: 'PQFRESH' };
+    for (const inquiry of [INQUIRY, fresh]) {
+      const { customerTraceNumber } = inquiry;
+      const decision = decisionOf({ action: 'abandon', customerTraceNumber });
+      assert.equal((await ledger.recordDecision(ledgerId, inquiry, decision)).kind, 'recorded');
+      assert.equal((await ledger.lookUp(ledgerId, customerTraceNumber))?.state, 'abandoned');
+      const attempt = inquiry === fresh ? 1 : 2;
+      assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry, attempt }))), 'abandoned');
+    }
+    const late = outcomeOf(ledger, { state: 'answered', answer: RECORD });
+    assert.equal(await ledger.recordOutcome(late), 'late');
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
+  });
+
+  test('what is decided about a request that differs leaves the other request alone', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const decision = decisionOf({ action: 'abandon', failureType: 'RequestDiffers' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decision), { kind: 'recorded' });
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'answered');
+  });
+
+  test('an amendment is kept and changes nothing', async (t) => {
+    const { ledger, url } = await opened(t);
+    await attempted(ledger, {}, { state: 'refused' });
+    const decision = decisionOf({ action: 'amend', answer: RECORD });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decision);
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'refused');
+    assert.equal((await backend.execute(url, 'SELECT * FROM decisions')).length, 1);
+    const amended = { customerTraceNumber: 'PQAMENDED', ordinal: 1, amends: TRACE };
+    await ledger.claim(claimOf(ledger, { inquiry: amended, request: 'amended' }));
+    const numbers = (await ledger.inquiriesOf('J-1')).map((view) => [view.customerTraceNumber, view.amends]);
+    assert.deepEqual(numbers, [
+      [TRACE, undefined],
+      ['PQAMENDED', TRACE],
+    ]);
+  });
+}
+
+export function consentTests(opened: Open, backend: LedgerBackend): void {
+  test('consents are appended once', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const evidence = { method: 'web', textVersion: '7', capturedAt: '2026-01-02T03:04:05Z', reference: 'E-1' };
+    const consents = [consentOf({ evidence }), consentOf({ decision: 'revoked' })];
+    await ledger.recordConsents(ledgerId, consents);
+    await ledger.recordConsents(ledgerId, [...consents, consentOf({ consentId: 'C-2' })]);
+    assert.equal((await backend.execute(url, 'SELECT * FROM consents')).length, 3);
+    await ledger.recordConsents(ledgerId, []);
+  });
+
+  test('a late revocation flags the posted shares that it concerns, and no others', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const posted = { state: 'answered', answer: { ...RECORD } } as const;
+    await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, posted);
+    const notPosted = { ...SHARE, customerTraceNumber: 'SUNOTPOSTED', shareId: 'S2' };
+    await attempted(ledger, { inquiry: notPosted, consents: [consentOf({ shareId: 'S2' })] }, { state: 'notSent' });
+
+    const flags = (change: Parameters<typeof consentOf>[0]) =>
+      ledger.flagPostedShares(ledgerId, consentOf({ decision: 'revoked', ...change }));
+    assert.equal(await flags({ decision: 'granted' }), 0);
+    assert.equal(await flags({ applicantId: '02' }), 0);
+    assert.equal(await flags({ shareId: 'S2' }), 0);
+    assert.equal(await flags({ secondaryUser: { endUserCode: 'EU9' } }), 0);
+    await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-OTHER' })]);
+    assert.equal(await flags({ consentId: 'C-OTHER' }), 0, 'the grant that it revokes permitted nothing');
+    assert.equal((await ledger.inquiriesOf('J-1'))[0]?.lateConsentAt, undefined);
+
+    assert.equal(await flags({ consentId: 'C-NEVER-SEEN' }), 1, 'an unknown id revokes every grant');
+    assert.equal(await flags({}), 1);
+    assert.equal(await flags({ decision: 'denied', consentId: 'C-9' }), 1);
+    assert.ok((await ledger.inquiriesOf('J-1'))[0]?.lateConsentAt);
+  });
+}

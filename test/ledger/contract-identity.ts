@@ -1,0 +1,72 @@
+/** Part of the contract suite: which ledger this is, and who may make one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from '../../src/ledger/errors.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { UnknownKeyError } from '../../src/protection/errors.ts';
+import { keyRing } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+export function identityTests(opened: Open, backend: LedgerBackend): void {
+  test('a ledger keeps its id and its digests over its life', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    assert.deepEqual(other.identity, ledger.identity);
+    assert.equal(other.digest('x'), ledger.digest('x'));
+    assert.match(ledger.digest('x'), /^[0-9a-f]{64}$/);
+    assert.notEqual(ledger.digest('x'), ledger.digest('y'));
+  });
+
+  test('two ledgers have different ids and digests', async (t) => {
+    const [one, two] = [await opened(t), await opened(t)];
+    assert.notEqual(one.ledger.identity.ledgerId, two.ledger.identity.ledgerId);
+    assert.notEqual(one.ledger.digest('x'), two.ledger.digest('x'));
+  });
+
+  test('processes that make it at once get the same one', async (t) => {
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    const ledgers = await Promise.all(
+      Array.from({ length: 4 }, () => openLedger({ url, environment: 'sandbox', keyRing: ring, create: true })),
+    );
+    t.after(() => Promise.all(ledgers.map((ledger) => ledger.close())));
+    assert.equal(new Set(ledgers.map((ledger) => ledger.identity.ledgerId)).size, 1);
+  });
+
+  test('where there is none, none is made unless asked for', async () => {
+    const url = await backend.newUrl();
+    await assert.rejects(
+      openLedger({ url, environment: 'sandbox', keyRing: keyRing() }),
+      (error) => error instanceof LedgerNotFoundError && error.message.includes('credit-journey setup'),
+    );
+  });
+
+  test('another environment, another id or another key ring is refused', async (t) => {
+    const { url, ring: ours, ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const open = openLedger;
+    await assert.rejects(
+      open({ url, environment: 'uat', keyRing: ours, create: true }),
+      (error) => error instanceof LedgerChangedError && error.message.includes(ledgerId),
+    );
+    await assert.rejects(
+      open({ url, environment: 'sandbox', keyRing: ours, expectedId: 'ledger-x' }),
+      (error) => error instanceof LedgerChangedError && error.message.includes('ledger-x'),
+    );
+    await assert.rejects(
+      open({ url, environment: 'sandbox', keyRing: keyRing('other') }),
+      (error) => error instanceof UnknownKeyError && error.keyId === 'k-ledger',
+    );
+    const same = await open({ url, environment: 'sandbox', keyRing: ours, expectedId: ledgerId });
+    await same.close();
+  });
+
+  test('tables newer than the code are refused, even to one that may make them', async (t) => {
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    const made = await openLedger({ url, environment: 'uat', keyRing: ring, create: true });
+    t.after(() => made.close());
+    await backend.execute(url, 'INSERT INTO ledger_schema (version, applied_at) VALUES (99, 0)');
+    await assert.rejects(openLedger({ url, environment: 'uat', keyRing: ring, create: true }), LedgerSchemaError);
+  });
+}

@@ -1,0 +1,166 @@
+/** Part of the contract suite: outcomes, late ones among them, and sealed reports. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+} from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+/** Past its time at once: nothing here waits for a clock. */
+const OVERDUE = { answerWithinMs: 0 };
+
+export function outcomeTests(opened: Open, backend: LedgerBackend): void {
+  test('an outcome is recorded once and may be repeated', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    const record = outcomeOf(ledger, {
+      state: 'answered',
+      answer: RECORD,
+      httpStatus: 200,
+      requestedAt: '2026-01-02T05:04:05.5+02:00',
+    });
+    assert.equal(await ledger.recordOutcome(record), 'recorded');
+    assert.equal(await ledger.recordOutcome(record), 'already');
+    const { httpStatus: _, ...lessKnown } = record;
+    assert.equal(await ledger.recordOutcome(lessKnown), 'already', 'a run knows less than its activity did');
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.equal(inquiry?.attempts[0]?.requestedAt, '2026-01-02T03:04:05.500Z');
+    assert.equal(inquiry?.attempts[0]?.httpStatus, 200);
+    assert.equal(inquiry?.lateAnswerAt, undefined);
+  });
+
+  test('retry-after, status and failure type are kept', async (t) => {
+    const { ledger } = await opened(t);
+    const news = { state: 'notProcessed', failureType: 'Throttled', httpStatus: 429, retryAfterMs: 7_000 } as const;
+    await attempted(ledger, {}, news);
+    const seen = await ledger.lookUp(ledger.identity.ledgerId, TRACE);
+    assert.deepEqual({ ...news, ...seen }, seen);
+  });
+
+  test('nothing is written for an attempt that was never claimed', async (t) => {
+    const { ledger } = await opened(t);
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}'), 'missing');
+    await attempted(ledger, {}, { state: 'notSent' });
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2 })), 'missing');
+  });
+
+  test('an unknown outcome is answered late, even after its time, while nothing was built on it', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, OVERDUE, { state: 'unknown' });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD })), 'recorded');
+    // The resend stands, unspent, and is worth nothing: the answer is there.
+    const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    assert.ok(verdict.kind === 'latest');
+    assert.deepEqual(verdict.latest.answer, RECORD);
+    assert.equal(verdict.latest.failureType, undefined);
+  });
+
+  test('an answer to a superseded attempt is kept beside it, never returned, and raises attention', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
+    const late = outcomeOf(ledger, { state: 'answered', answer: RECORD });
+    assert.equal(await ledger.recordOutcome(late, '{"late":true}'), 'late');
+    assert.equal(await ledger.recordOutcome(late, '{"late":true}'), 'late');
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.equal(inquiry?.attempts[0]?.state, 'unknown');
+    assert.ok(inquiry?.attempts[0]?.lateAnswerAt && inquiry.lateAnswerAt);
+    assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, NO_RECORD);
+    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null, 'not even its report');
+  });
+
+  test('what is known does not change, and "unknown" says nothing against it', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' })), 'already');
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: NO_RECORD })), 'late');
+    assert.deepEqual((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.answer, RECORD);
+  });
+
+  test('answers at rest show no consumer id', async (t) => {
+    const { ledger, url } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const rows = await backend.execute(url, 'SELECT * FROM attempts');
+    assert.equal(rows.length, 1);
+    const bytes = Object.values(rows[0] as object).map((value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value),
+    );
+    assert.ok(!bytes.join('\n').includes('CONSUMER-SENTINEL'));
+    assert.ok(bytes.includes('record'), 'the outcome is there for those who count');
+  });
+
+  test('a look-up finds nothing where nothing was claimed, and refuses another ledger', async (t) => {
+    const { ledger } = await opened(t);
+    assert.equal(await ledger.lookUp(ledger.identity.ledgerId, TRACE), null);
+    await assert.rejects(ledger.lookUp('ledger-x', TRACE), LedgerChangedError);
+    await assert.rejects(ledger.recordOutcome(outcomeOf(ledger, { ledgerId: 'ledger-x' })), LedgerChangedError);
+    await assert.rejects(ledger.recordDecision('ledger-x', INQUIRY, decisionOf({})), LedgerChangedError);
+    await assert.rejects(ledger.recordConsents('ledger-x', [consentOf()]), LedgerChangedError);
+    await assert.rejects(ledger.flagPostedShares('ledger-x', consentOf()), LedgerChangedError);
+    assert.deepEqual(await ledger.inquiriesOf('J-1'), []);
+  });
+
+  test('rows cannot be deleted, nor decisions and consents changed', async (t) => {
+    const { ledger, url } = await opened(t);
+    const consents = [consentOf()];
+    await attempted(ledger, { inquiry: SHARE, consents }, { state: 'unknown' });
+    const { customerTraceNumber = '' } = SHARE;
+    await ledger.recordDecision(
+      ledger.identity.ledgerId,
+      { ...INQUIRY, ...SHARE },
+      decisionOf({ customerTraceNumber }),
+    );
+    for (const statement of [
+      'DELETE FROM attempts',
+      'DELETE FROM inquiries',
+      'DELETE FROM ledger_identity',
+      'DELETE FROM decisions',
+      "UPDATE decisions SET reason = 'x'",
+      'DELETE FROM consents',
+      "UPDATE consents SET decision = 'revoked'",
+      'DELETE FROM attempt_consents',
+    ]) {
+      await assert.rejects(backend.execute(url, statement), /kept as they are/, statement);
+    }
+  });
+}
+
+export function reportTests(opened: Open): void {
+  test('the newest answered report is read as it came', async (t) => {
+    const { ledger } = await opened(t);
+    const body = JSON.stringify({ names: ['Zoë', '😀'], filler: 'x'.repeat(200_000) });
+    await ledger.claim(claimOf(ledger));
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"first":1}');
+    const again = { customerTraceNumber: 'PQAGAIN', ordinal: 1 };
+    await ledger.claim(claimOf(ledger, { inquiry: again }));
+    const newest = outcomeOf(ledger, { ...again, state: 'answered', answer: NO_RECORD });
+    await ledger.recordOutcome(newest, body);
+    const report = await ledger.readReport('J-1', 'PREQUAL');
+    assert.equal(report?.body, body);
+    assert.equal(report?.customerTraceNumber, 'PQAGAIN');
+    assert.equal(await ledger.readReport('J-1', 'PREAPP'), null);
+    assert.equal(await ledger.readReport('J-2', 'PREQUAL'), null);
+  });
+
+  test('a report that was missing when its outcome was recorded may follow', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    assert.equal(await ledger.readReport('J-1', 'PREQUAL'), null);
+    const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
+    assert.equal(await ledger.recordOutcome(record, '{"a":1}'), 'already');
+    assert.equal(await ledger.recordOutcome(record, '{"a":2}'), 'already');
+    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"a":1}');
+  });
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+test('the demo tells its whole story in plain lines without a terminal, and ends with success', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, 'demo', '--exit'], {
+    env: { ...process.env, NO_COLOR: '', FORCE_COLOR: '1' },
+    timeout: 180_000,
+  });
+  const inOrder = [
+    'A joint application',
+    /PREQUAL +record, reference \w+/,
+    'waits at the gate before PREAPP',
+    '429: throttled, Retry-After',
+    /process \d+ killed \(SIGKILL\)/,
+    'started again',
+    /PREAPP +record, reference \w+ \(attempt 2\)/,
+    /PRECLOSE +record, reference/,
+    'applicant 1A grants it (signal)',
+    'applicant 2A grants it (signal)',
+    /share S-1 posted, reference/,
+    'received 5 requests and posted 4 inquiries: PREQUAL, PREAPP, PRECLOSE, SECONDUSE',
+    /The run: http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/journey-DEMO-/,
+  ];
+  let rest = stdout;
+  for (const part of inOrder) {
+    const at = typeof part === 'string' ? rest.indexOf(part) : rest.search(part);
+    assert.ok(at >= 0, `${part} is missing in:\n${stdout}`);
+    rest = rest.slice(at);
+  }
+  assert.ok(!stdout.includes('\u001b['), 'no colours');
+  assert.doesNotMatch(stdout, /9001\d|9002\d|example\.com/, 'nothing personal');
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { test } from 'node:test';
+import { CreditJourneys } from '../../src/client.ts';
+import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev-environment.ts';
+import { journeyInput } from '../support/journey-harness.ts';
+import { temporaryDirectory } from './fake-programs.ts';
+
+const FREE = { temporalPort: 0, uiPort: 0, sandboxPort: 0, headless: true };
+
+function connect({ temporalAddress, namespace, taskQueue }: DevEnvironment): Promise<CreditJourneys> {
+  return CreditJourneys.connect({ address: temporalAddress, namespace, taskQueue, environment: 'sandbox' });
+}
+
+test('a development environment outlives a killed worker and its own end: journeys and ports are found again', async (t) => {
+  const dataDir = await temporaryDirectory(t);
+  const events: string[] = [];
+  const restarted = Promise.withResolvers<void>();
+  const onEvent = (message: string) => {
+    events.push(message);
+    if (message.endsWith('is ready')) restarted.resolve();
+  };
+  const first = await startDevEnvironment({ ...FREE, dataDir, onEvent });
+  t.after(() => first.stop());
+  await assert.rejects(startDevEnvironment({ ...FREE, dataDir }), {
+    name: 'DataDirectoryInUseError',
+    message: new RegExp(`process ${process.pid} `),
+  });
+
+  const input = journeyInput();
+  const journeys = await connect(first);
+  t.after(() => journeys.close());
+  const journey = await journeys.start(input);
+  for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
+
+  const pid = first.worker.pid() as number;
+  process.kill(pid, 'SIGKILL');
+  await restarted.promise;
+  assert.notEqual(first.worker.pid(), pid);
+  assert.match(events[0] ?? '', /was killed; starting it again/);
+  await first.stop();
+
+  const second = await startDevEnvironment({ ...FREE, dataDir });
+  t.after(() => second.stop());
+  assert.deepEqual(
+    [second.temporalAddress, second.sandboxUrl, second.dataDir],
+    [first.temporalAddress, first.sandboxUrl, first.dataDir],
+  );
+  const again = await connect(second);
+  t.after(() => again.close());
+  await again.get(input.journeyId).advance({ to: 'PREAPP' });
+  await again.get(input.journeyId).advance({ to: 'PRECLOSE' });
+  const result = await again.get(input.journeyId).result();
+  assert.deepEqual(
+    result.stages.map(({ state, attempts }) => [state, attempts]),
+    [
+      ['record', 1],
+      ['record', 1],
+      ['record', 1],
+    ],
+  );
+  for (const file of ['keys.json', 'dev.json', 'worker.log', 'temporal-server.log']) {
+    assert.equal((await stat(`${dataDir}/${file}`)).mode & 0o077, 0, `${file} is its owner's alone`);
+  }
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { choosePorts, PortTakenError, readDevMemory, writeDevMemory } from '../../src/local/dev-memory.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { temporaryDirectory } from './fake-programs.ts';
+
+const FREE = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
+
+async function takenPort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return (server.address() as { port: number }).port;
+}
+
+async function remembered(): Promise<{ temporalPort: number; uiPort: number; sandboxPort: number }> {
+  const [temporalPort = 0, uiPort = 0, sandboxPort = 0] = await freePorts(3);
+  return { temporalPort, uiPort, sandboxPort };
+}
+
+test('ports that a data directory has had are taken again, also where any free one would do', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const ports = await remembered();
+  await writeDevMemory(directory, { ...ports, pid: process.pid });
+  const memory = await readDevMemory(directory);
+  assert.deepEqual(memory, { ...ports, pid: process.pid });
+  for (const asked of [{}, FREE]) assert.deepEqual(await choosePorts(asked, memory, assert.fail), ports);
+});
+
+test('without a memory, 0 gives three different free ports', async () => {
+  const ports = Object.values(await choosePorts(FREE, null, assert.fail));
+  assert.equal(new Set(ports).size, 3);
+});
+
+test('a port that was asked for and is taken is an error, not another port', async (t) => {
+  const port = await takenPort(t);
+  await assert.rejects(choosePorts({ ...FREE, uiPort: port }, null, assert.fail), PortTakenError);
+});
+
+test('the sandbox does not leave its remembered port by itself; the Temporal server does, and says so', async (t) => {
+  const port = await takenPort(t);
+  const ports = await remembered();
+  await assert.rejects(choosePorts({}, { ...ports, sandboxPort: port }, assert.fail), PortTakenError);
+  const notices: string[] = [];
+  const chosen = await choosePorts({}, { ...ports, temporalPort: port }, (notice) => notices.push(notice));
+  assert.notEqual(chosen.temporalPort, port);
+  assert.equal(chosen.sandboxPort, ports.sandboxPort);
+  assert.equal(notices.length, 1);
+});
+
+test('a sandbox that is moved on purpose is moved, with a warning about journeys under way', async () => {
+  const ports = await remembered();
+  const [elsewhere = 0] = await freePorts(1);
+  const notices: string[] = [];
+  const chosen = await choosePorts({ sandboxPort: elsewhere }, ports, (notice) => notices.push(notice));
+  assert.equal(chosen.sandboxPort, elsewhere);
+  assert.match(notices.join(), /ProfileChanged/);
+});
+
+test('a memory that cannot be read counts as none', async (t) => {
+  const directory = await temporaryDirectory(t);
+  for (const content of ['', '{"temporalPort":', '{"temporalPort":"7233"}']) {
+    await writeFile(join(directory, 'dev.json'), content);
+    assert.equal(await readDevMemory(directory), null);
+  }
+});

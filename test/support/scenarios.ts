@@ -1,0 +1,231 @@
+/** One run of every outcome that a workflow has, each played to its end, or to where it waits. */
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  untilStatus,
+  update,
+} from './journey-harness.ts';
+
+export interface Scenario {
+  /** `<workflow>-<what happens>`: the name of its recorded history. */
+  name: string;
+  play(harness: Harness): Promise<JourneyHandle>;
+}
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+function oneStage(lastFour = '0001', overrides: Parameters<typeof journeyInput>[0] = {}) {
+  return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))], ...overrides });
+}
+
+/** A journey of one stage that goes by itself. */
+function runsThrough(name: string, lastFour: string, overrides: Parameters<typeof journeyInput>[0] = {}): Scenario {
+  return {
+    name: `lendingJourney-${name}`,
+    async play(harness) {
+      const handle = await harness.start(oneStage(lastFour, overrides));
+      await handle.result().catch(() => undefined);
+      return handle;
+    },
+  };
+}
+
+/** A journey that is held; what a person decides ends it, where anything is decided. */
+function held(name: string, lastFour: string, decision?: object): Scenario {
+  return {
+    name: `lendingJourney-${name}`,
+    async play(harness) {
+      const input = oneStage(lastFour);
+      const handle = await harness.start(input);
+      const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+      if (!decision) return handle;
+      await update(handle, 'resolveInquiry', {
+        journeyId: input.journeyId,
+        decisionId: 'D1',
+        customerTraceNumber: holds[0]?.customerTraceNumber,
+        attempt: holds[0]?.attempts,
+        by: 'operator',
+        reason: 'asked the provider',
+        providerSaid: 'notPosted',
+        ...decision,
+      });
+      await handle.result();
+      return handle;
+    },
+  };
+}
+
+/** A joint journey with a share; the messages decide what becomes of it. */
+function shared(
+  name: string,
+  messages: (
+    journeyId: string,
+  ) => { applicantId: string; decision?: 'granted' | 'denied' | 'revoked'; consentId?: string }[],
+): Scenario {
+  return {
+    name: `lendingJourney-${name}`,
+    async play(harness) {
+      const input = oneStage('0001', { applicants: [applicant('1A'), applicant('2A')], shares: [share] });
+      const handle = await harness.start(input);
+      for (const message of messages(input.journeyId)) {
+        await handle.signal('consent', consentMessage(input.journeyId, message));
+      }
+      await handle.result();
+      return handle;
+    },
+  };
+}
+
+const fullJourney: Scenario = {
+  name: 'lendingJourney-completed',
+  async play(harness) {
+    const input = journeyInput({ applicants: [applicant('1A'), applicant('2A')], shares: [share] });
+    const handle = await harness.start(input);
+    for (const to of ['PREAPP', 'PRECLOSE']) {
+      await untilStatus(handle, ({ waitingFor }) => waitingFor === to);
+      await update(handle, 'advance', { journeyId: input.journeyId, to });
+    }
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    for (const applicantId of ['1A', '2A']) {
+      await handle.signal('consent', consentMessage(input.journeyId, { applicantId }));
+    }
+    await handle.result();
+    return handle;
+  },
+};
+
+const atGate: Scenario = {
+  name: 'lendingJourney-waitingAtGate',
+  async play(harness) {
+    const handle = await harness.start(journeyInput());
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    return handle;
+  },
+};
+
+const withdrawn: Scenario = {
+  name: 'lendingJourney-withdrawn',
+  async play(harness) {
+    const input = journeyInput({ shares: [share] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' });
+    await handle.result();
+    return handle;
+  },
+};
+
+const cancelled: Scenario = {
+  name: 'lendingJourney-cancelled',
+  async play(harness) {
+    const handle = await harness.start(journeyInput());
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    return handle;
+  },
+};
+
+const advancedWithApplicants: Scenario = {
+  name: 'lendingJourney-advancedWithApplicants',
+  async play(harness) {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    await update(handle, 'advance', {
+      journeyId: input.journeyId,
+      to: 'PREAPP',
+      applicants: [applicant('1A'), applicant('2A')],
+    });
+    await handle.result();
+    return handle;
+  },
+};
+
+const revokedAfterPosting: Scenario = {
+  name: 'lendingJourney-revokedAfterPosting',
+  async play(harness) {
+    const input = oneStage('0001', { shares: [share], sharesOpenFor: 'P1D' });
+    const handle = await harness.start(input);
+    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+    await update(handle, 'recordConsent', grant);
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const { evidence: _, ...rest } = grant;
+    await handle.signal('consent', { ...rest, decision: 'revoked' });
+    await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+    return handle;
+  },
+};
+
+const requestedShare: Scenario = {
+  name: 'lendingJourney-requestedShare',
+  async play(harness) {
+    const input = oneStage('0001', { sharesOpenFor: 'PT3S' });
+    const handle = await harness.start(input);
+    await handle.signal('consent', consentMessage(input.journeyId, { applicantId: '1A' }));
+    await handle.signal('consent', consentMessage('another', { applicantId: '1A' }));
+    await update(handle, 'requestShare', { journeyId: input.journeyId, share });
+    await handle.result();
+    return handle;
+  },
+};
+
+const lateConsent: Scenario = {
+  name: 'recordLateConsent-recorded',
+  async play(harness) {
+    const handle = await harness.start(oneStage());
+    await handle.result();
+    const journeyId = handle.workflowId.replace('journey-', '');
+    const late = await harness.client.workflow.start('recordLateConsent', {
+      workflowId: `late-consent-${journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [{ consent: consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }) }],
+    });
+    await late.result();
+    return late as unknown as JourneyHandle;
+  },
+};
+
+export const SCENARIOS: readonly Scenario[] = [
+  fullJourney,
+  atGate,
+  withdrawn,
+  cancelled,
+  advancedWithApplicants,
+  revokedAfterPosting,
+  requestedShare,
+  lateConsent,
+  runsThrough('stopped', '0404'),
+  runsThrough('noReport', '0405'),
+  runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),
+  runsThrough('throttled', '3429'),
+  runsThrough('tokenRejected', '3401'),
+  runsThrough('gateExpired', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT1S' } } }),
+  runsThrough('gateAuto', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } }),
+  runsThrough('consentExpired', '0001', { shares: [{ ...share, awaitConsentFor: 'PT1S' }] }),
+  runsThrough('invalidInput', '0001', { endUserCode: ' ' }),
+  held('held', '4002'),
+  held('resent', '4001', { action: 'resend' }),
+  held('amended', '1422', { action: 'amend', applicants: [applicant('1A')] }),
+  held('abandoned', '4002', { action: 'abandon' }),
+  held('unexpectedResponse', '4020', { action: 'accept', outcome: 'noRecord', providerSaid: 'posted' }),
+  held('accepted', '4002', {
+    action: 'accept',
+    providerSaid: 'posted',
+    outcome: 'record',
+    reference: {
+      reportReferenceNumber: 'RPT-FROM-PROVIDER',
+      requestedAt: '2026-01-05T10:00:00Z',
+      applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+    },
+  }),
+  shared('shareDenied', () => [{ applicantId: '1A' }, { applicantId: '2A', decision: 'denied' }]),
+  shared('shareRevoked', () => [
+    { applicantId: '1A', consentId: 'C1' },
+    { applicantId: '1A', consentId: 'C1', decision: 'revoked' },
+  ]),
+];

@@ -1,0 +1,50 @@
+/** Runs that are in flight must survive a deploy: recorded histories replay, and a doctored one does not. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { createLogger, installLogger } from '../../src/logging.ts';
+import { SCENARIOS } from '../support/scenarios.ts';
+import { workflowBundle } from '../support/temporal.ts';
+
+installLogger(createLogger('ERROR'), 'ERROR');
+const directory = join(import.meta.dirname, '..', 'histories');
+
+interface RecordedEvent {
+  eventType: string;
+  activityTaskScheduledEventAttributes?: { activityType: { name: string } };
+}
+
+function recorded(file: string): { events: RecordedEvent[] } {
+  return JSON.parse(readFileSync(join(directory, file), 'utf8')) as { events: RecordedEvent[] };
+}
+
+const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
+
+test('every scenario has its recorded history', () => {
+  const missing = SCENARIOS.filter(({ name }) => !files.includes(`${name}.json`)).map(({ name }) => name);
+  assert.deepEqual(missing, [], 'npm run histories records them');
+});
+
+test('every recorded history replays', async (t) => {
+  const bundle = await workflowBundle();
+  for (const file of files) {
+    await t.test(file, () => Worker.runReplayHistory({ workflowBundle: bundle }, recorded(file), file.slice(0, -5)));
+  }
+});
+
+test('a doctored history is noticed', async () => {
+  const history = recorded('lendingJourney-completed.json');
+  const submitted = history.events.find(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType.name === 'submitInquiry',
+  );
+  assert.ok(submitted?.activityTaskScheduledEventAttributes);
+  submitted.activityTaskScheduledEventAttributes.activityType.name = 'recordOutcome';
+  const bundle = await workflowBundle();
+  await assert.rejects(
+    Worker.runReplayHistory({ workflowBundle: bundle }, history, 'doctored'),
+    (error) => error instanceof DeterminismViolationError,
+  );
+});
