@@ -15,10 +15,10 @@ import { JourneyHandle } from './client/journey-handle.ts';
 import { loadClientSettings } from './config.ts';
 import type { ClientSettings } from './config-shape.ts';
 import type { Ledger } from './ledger/port.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
 import { parseLendingJourneyInput } from './validation/messages.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from './validation/opaque-id.ts';
 
 export {
   JourneyFailedError,

@@ -1,7 +1,7 @@
 /** What the commands that talk to one journey share: connect, act, show, disconnect. */
 import type { CreditJourneys, JourneyHandle, UpdateAnswer } from '../client.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../validation/opaque-id.ts';
 import { connectOptions, type ServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, type Output } from './output.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from '../gateway/request-schemas.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, mayHoldSsn, opaqueIdProblem } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, mayHoldSsn, opaqueIdProblem } from './opaque-id.ts';
 
 /** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;

@@ -6,13 +6,12 @@
 import { parseDurationMs } from '../model/durations.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
 
 type Check = (value: unknown, path: string) => string | null;
 type Fields = Record<string, { check: Check; optional?: true }>;
 
-/** Opaque ids: as in the JSON Schemas; nothing that could be an e-mail address or an SSN. */
-const OPAQUE_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
 const CONTROL_CHARACTERS = /\p{Cc}/u;
 
 function text(maxLength: number): Check {
@@ -23,14 +22,10 @@ function text(maxLength: number): Check {
 }
 
 function opaqueId(maxLength: number): Check {
-  return (value, path) =>
-    typeof value === 'string' &&
-    value.length <= maxLength &&
-    OPAQUE_ID.test(value) &&
-    !/(?<!\d)\d{9}(?!\d)/.test(value) &&
-    !/(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/.test(value)
-      ? null
-      : `${path} must be an opaque id of 1 to ${maxLength} letters, digits, ".", "_", "~" and "-"`;
+  return (value, path) => {
+    const problem = typeof value === 'string' ? opaqueIdProblem(value, maxLength) : 'must be text';
+    return problem === null ? null : `${path} ${problem}`;
+  };
 }
 
 function oneOf(...values: readonly string[]): Check {
@@ -90,8 +85,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const journeyId = { check: opaqueId(64) };
-const shareId = { check: opaqueId(40) };
+const journeyId = { check: opaqueId(MAX_ID_LENGTH) };
+const shareId = { check: opaqueId(MAX_SHARE_ID_LENGTH) };
 const optional = (check: Check) => ({ check, optional: true as const });
 
 const secondaryUserFields: Fields = { endUserCode: optional(text(16)), endUser: optional(text(30)) };
@@ -118,7 +113,7 @@ const consentFields: Fields = {
   journeyId,
   shareId,
   applicantId: { check: text(2) },
-  consentId: { check: opaqueId(64) },
+  consentId: { check: opaqueId(MAX_ID_LENGTH) },
   decision: { check: oneOf('granted', 'denied', 'revoked') },
   decidedAt: { check: instant },
   secondaryUser: { check: secondaryUser },
@@ -156,7 +151,7 @@ const reference = object({
 
 const resolveFields: Fields = {
   journeyId,
-  decisionId: { check: opaqueId(64) },
+  decisionId: { check: opaqueId(MAX_ID_LENGTH) },
   customerTraceNumber: { check: text(30) },
   attempt: { check: attemptNumber },
   action: { check: oneOf(...HOLD_ACTIONS) },

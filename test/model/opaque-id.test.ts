@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { opaqueIdProblem } from '../../src/validation/opaque-id.ts';
+import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 
 describe('an opaque id', () => {
   for (const id of [
