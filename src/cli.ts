@@ -2,15 +2,18 @@
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
 import { registerAdvanceCommand } from './cli/advance-command.ts';
+import { registerCodecServerCommand } from './cli/codec-server-command.ts';
 import type { OutputOptions } from './cli/common-options.ts';
 import { registerConsentCommand } from './cli/consent-command.ts';
 import { registerDemoCommand } from './cli/demo-command.ts';
 import { registerDevCommand } from './cli/dev-command.ts';
 import { reportError } from './cli/errors.ts';
 import { EXIT } from './cli/exit-codes.ts';
+import { registerHoldsCommand } from './cli/holds-command.ts';
 import { registerKeysCommand } from './cli/keys-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
+import { registerResolveCommand } from './cli/resolve-command.ts';
 import { registerSandboxCommand } from './cli/sandbox-command.ts';
 import { registerSetupCommand } from './cli/setup-command.ts';
 import { registerShareCommand } from './cli/share-command.ts';
@@ -42,6 +45,7 @@ function createProgram(): Command {
     registerWorkerCommand,
     registerSetupCommand,
     registerSandboxCommand,
+    registerCodecServerCommand,
     registerKeysCommand,
     registerStartCommand,
     registerStatusCommand,
@@ -49,6 +53,8 @@ function createProgram(): Command {
     registerAdvanceCommand,
     registerConsentCommand,
     registerShareCommand,
+    registerHoldsCommand,
+    registerResolveCommand,
     registerWithdrawCommand,
     registerReportCommand,
     registerReferencesCommand,

@@ -12,15 +12,25 @@ import { openConfiguredLedger } from './client/configured-ledger.ts';
 import { translated } from './client/error-translation.ts';
 import { JourneyFinishedError, TemporalUnavailableError } from './client/errors.ts';
 import { JourneyHandle } from './client/journey-handle.ts';
+import {
+  decideInLedger,
+  type LedgerDecision,
+  type LedgerDecisionAnswer,
+  markSeen,
+  openInLedger,
+} from './client/ledger-decisions.ts';
+import type { OpenHold } from './client/open-hold.ts';
+import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
 import { loadClientSettings } from './config.ts';
 import type { ClientSettings } from './config-shape.ts';
-import type { Ledger } from './ledger/port.ts';
+import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
 import { parseLendingJourneyInput } from './validation/messages.ts';
 
 export {
+  DecisionRefusedError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
@@ -30,6 +40,9 @@ export {
   WorkerUnavailableError,
 } from './client/errors.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
+export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
+export type { OpenHold } from './client/open-hold.ts';
+export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
 export type { JourneyReport } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
@@ -162,14 +175,45 @@ export class CreditJourneys {
   get(journeyId: string): JourneyHandle {
     const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
-    const context = {
-      client: this.client,
-      taskQueue: this.taskQueue,
-      maxApplicants: this.#maxApplicants,
-      queryTimeoutMs: this.#queryTimeoutMs,
-      ledger: () => this.#openedLedger(),
-    };
-    return new JourneyHandle(context, journeyId);
+    return new JourneyHandle(this.#context(), journeyId);
+  }
+
+  /**
+   * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
+   * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
+   *
+   * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
+   */
+  async holds(query: HoldsQuery = {}): Promise<OpenHolds> {
+    const context = { ...this.#context(), status: (journeyId: string) => this.get(journeyId).status() };
+    try {
+      return await findOpenHolds(context, query);
+    } catch (error) {
+      throw translated(error, '');
+    }
+  }
+
+  /**
+   * What somebody has to decide about an inquiry without a run, and what has come too late for it.
+   *
+   * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+   */
+  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
+    return openInLedger(this.#context(), customerTraceNumber);
+  }
+
+  /**
+   * Decides about an inquiry whose run is gone; a new start of the journey finds the decision in the ledger.
+   *
+   * @throws InvalidInputError; DecisionRefusedError where it makes no sense: nothing has changed
+   */
+  decideInLedger(decision: LedgerDecision): Promise<LedgerDecisionAnswer> {
+    return decideInLedger(this.#context(), decision);
+  }
+
+  /** @throws DecisionRefusedError where nothing has come too late that nobody has seen to */
+  markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
+    return markSeen(this.#context(), seen);
   }
 
   /** Closes what it opened itself. */
@@ -180,6 +224,16 @@ export class CreditJourneys {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #context() {
+    return {
+      client: this.client,
+      taskQueue: this.taskQueue,
+      maxApplicants: this.#maxApplicants,
+      queryTimeoutMs: this.#queryTimeoutMs,
+      ledger: () => this.#openedLedger(),
+    };
   }
 
   #openedLedger(): Promise<Ledger> {

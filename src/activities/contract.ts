@@ -87,7 +87,7 @@ export interface JourneyActivities {
     inquiry: InquiryDescription;
     decision: DecisionRecord;
   }): Promise<DecisionVerdict>;
-  /** `refusalsAfterPosting`: those of them that came when their share had been posted. */
+  /** `refusalsAfterPosting`: those of them that came when their share had, or may have, been posted. */
   recordConsents(args: {
     ledgerId: string;
     consents: ConsentRecord[];

@@ -6,6 +6,7 @@ const CHECKS = {
   advance: 'parseAdvance',
   consent: 'parseConsent',
   requestShare: 'parseRequestShare',
+  resolveInquiry: 'parseResolveInquiry',
   withdraw: 'parseWithdraw',
 } as const;
 

@@ -46,5 +46,6 @@ function complaintOf(error: unknown): Complaint {
 const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError']);
 
 function exitCodeOf(error: unknown): number {
+  if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
   return error instanceof Error && USAGE_ERRORS.has(error.name) ? EXIT.usage : EXIT.failed;
 }

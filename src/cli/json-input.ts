@@ -4,18 +4,18 @@ import { text } from 'node:stream/consumers';
 import { InvalidInputError } from '../model/problems.ts';
 import { UsageError } from './errors.ts';
 
-/** `-` is standard input. */
-export async function readJson(file: string): Promise<unknown> {
-  return parseJson(await readText(file));
+/** `-` is standard input. `option` is what named the file, for the error. */
+export async function readJson(file: string, option = '--file'): Promise<unknown> {
+  return parseJson(await readText(file, option));
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, option: string): Promise<string> {
   if (file === '-') return text(process.stdin);
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new UsageError(`the file given with --file cannot be read (${code})`);
+    throw new UsageError(`the file given with ${option} cannot be read (${code})`);
   }
 }
 

@@ -1,21 +1,42 @@
 import type { Command } from 'commander';
+import type { RewrapResult } from '../ledger/port.ts';
+import type { KeyAge } from '../protection/key-age.ts';
+import type { KeyUse } from '../protection/key-ring.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
-import { createOutput } from './output.ts';
+import { UsageError } from './errors.ts';
+import { EXIT } from './exit-codes.ts';
+import { createOutput, type Output, table, wrap } from './output.ts';
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
+const USES: readonly KeyUse[] = ['payload', 'ledger'];
+
+interface FileOptions extends OutputOptions {
+  file?: string;
+}
 
 export function registerKeysCommand(program: Command): void {
-  const keys = program.command('keys').description('the key ring that seals reports');
+  const keys = program
+    .command('keys')
+    .description('the key ring that encrypts payloads and seals reports')
+    .helpCommand(false);
+  withExamples(keys, 'credit-journey keys new --file my-keys.json');
+  registerNew(keys);
+  registerRotate(keys);
+  registerCheck(keys);
+  registerRefuse(keys);
+  registerRewrap(keys);
+}
+
+function registerNew(keys: Command): void {
   const command = keys
     .command('new')
-    .description('make a key ring file that its owner alone can read; an existing one is never overwritten')
-    .option('--file <path>', `where (default: KEY_RING_FILE, else ${DEFAULT_FILE})`);
-  withExamples(withOutputOptions(command), 'credit-journey keys new --file my-keys.json');
-  command.action(async ({ file, ...options }: OutputOptions & { file?: string }) => {
-    const path = file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
-    const { createKeyRing, KEY_USES } = await import('../protection/key-ring.ts');
+    .description('make a key ring file that its owner alone can read; an existing one is never overwritten');
+  withExamples(withFileOption(command), 'credit-journey keys new --file my-keys.json');
+  command.action(async (options: FileOptions) => {
+    const path = fileOf(options);
+    const { createKeyRing } = await import('../protection/key-ring.ts');
     const ring = await createKeyRing(path);
-    const made = KEY_USES.map((use) => ({ use, id: ring.current(use).id }));
+    const made = USES.map((use) => ({ use, id: ring.current(use).id }));
     const output = createOutput(options);
     output.answer({ file: path, keys: made }, () => [
       output.colors.green(`made the key ring ${path}`),
@@ -23,4 +44,143 @@ export function registerKeysCommand(program: Command): void {
       'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
     ]);
   });
+}
+
+function registerRotate(keys: Command): void {
+  const command = keys
+    .command('rotate')
+    .description('make new current keys; the ones before go on decrypting, and running workers follow by themselves')
+    .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`);
+  withExamples(withFileOption(command), 'credit-journey keys rotate');
+  command.action(async ({ use, ...options }: FileOptions & { use?: string }) => {
+    const uses = usesOf(use);
+    const path = fileOf(options);
+    const { rotateKeys } = await import('../protection/key-ring-changes.ts');
+    const rotated = await rotateKeys(path, uses);
+    const output = createOutput(options);
+    output.answer({ file: path, rotated }, () => [
+      output.colors.green(`rotated the keys of ${path}`),
+      ...rotated.map((key) => `  ${key.use}  ${key.current} encrypts, ${key.retired} decrypts`),
+      ...wrap('Bring this file to every machine that has the key ring, and make a copy of it anew.', output.width),
+      ...(uses.includes('ledger')
+        ? wrap('`credit-journey keys rewrap` puts what the ledger holds under the new key.', output.width)
+        : []),
+    ]);
+  });
+}
+
+function registerCheck(keys: Command): void {
+  const command = keys
+    .command('check')
+    .description('list the keys and their ages; exits with 3 when one has been encrypting for more than 90 days');
+  withExamples(withFileOption(command), 'credit-journey keys check');
+  command.action(async (options: FileOptions) => {
+    const path = fileOf(options);
+    const [{ loadKeyRing }, { keyAges }] = await Promise.all([
+      import('../protection/key-ring.ts'),
+      import('../protection/key-age.ts'),
+    ]);
+    const ring = await loadKeyRing(path);
+    const ages = keyAges(ring);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ages, refused: ring.refused }, () => ageLines(ages, ring.refused, output));
+    if (ages.some(({ verdict }) => verdict === 'overdue')) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+function registerRefuse(keys: Command): void {
+  const command = keys
+    .command('refuse')
+    .description('say that a key will never come: what waits for it is refused, for good')
+    .argument('<key-id>', 'as the alert names it; not a key of this ring');
+  withExamples(withFileOption(command), 'credit-journey keys refuse payload-0123456789ab');
+  command.action(async (keyId: string, options: FileOptions) => {
+    const path = fileOf(options);
+    const { refuseKey } = await import('../protection/key-ring-changes.ts');
+    const isNew = await refuseKey(path, keyId);
+    const output = createOutput(options);
+    output.answer({ file: path, keyId, refused: true, wasRefused: !isNew }, () => [
+      isNew ? output.colors.green(`${keyId} is refused from now on`) : `${keyId} was refused already`,
+    ]);
+  });
+}
+
+function registerRewrap(keys: Command): void {
+  const command = keys
+    .command('rewrap')
+    .description('wrap the ledger’s data keys under the current key; reports are not touched, workers may run');
+  withExamples(withOutputOptions(command), 'credit-journey keys rewrap');
+  command.action(async (options: OutputOptions) => {
+    const result = await rewrapLedger();
+    const output = createOutput(options);
+    output.answer(result, () => rewrapLines(result, output));
+    if (result.unreadable.length > 0) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+async function rewrapLedger(): Promise<RewrapResult> {
+  const { loadLedgerAccess } = await import('../config.ts');
+  const access = loadLedgerAccess(process.env);
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../ledger/open-ledger.ts'),
+    import('../protection/open-key-ring.ts'),
+  ]);
+  const { url, expectedId } = access.ledger;
+  const ledger = await openLedger({
+    url,
+    environment: access.environment,
+    keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
+    create: false,
+    ...(expectedId === undefined ? {} : { expectedId }),
+  });
+  try {
+    return await ledger.rewrapDataKeys();
+  } finally {
+    await ledger.close();
+  }
+}
+
+function rewrapLines({ keyId, reports, secret, unreadable }: RewrapResult, output: Output): string[] {
+  return [
+    output.colors.green(`wrapped under ${keyId}: ${reports} reports${secret ? ', and the ledger’s own secret' : ''}`),
+    ...unreadable.flatMap((missing) =>
+      wrap(
+        `${missing.reports} reports are under ${missing.keyId}, which the key ring lacks: they cannot be read`,
+        output.width,
+      ).map((line) => output.colors.yellow(line)),
+    ),
+  ];
+}
+
+function ageLines(ages: readonly KeyAge[], refused: readonly string[], { colors, width }: Output): string[] {
+  const advice: Record<KeyAge['verdict'], string> = {
+    good: '',
+    due: 'rotate it within two weeks',
+    overdue: 'has encrypted for more than 90 days: rotate it now',
+    retired: '',
+  };
+  const rows = ages.map((key) => [key.use, key.id, key.status, `${key.ageDays} days`, advice[key.verdict]]);
+  const isToBeRotated = ages.some(({ verdict }) => verdict === 'due' || verdict === 'overdue');
+  return [
+    ...table(rows, width),
+    ...refused.map((id) => `refused  ${id}`),
+    ...(isToBeRotated ? [colors.yellow('`credit-journey keys rotate` makes new ones')] : []),
+  ];
+}
+
+function usesOf(use: string | undefined): readonly KeyUse[] {
+  if (use === undefined) return USES;
+  const known = USES.find((candidate) => candidate === use);
+  if (!known) throw new UsageError(`--use must be ${USES.join(' or ')}`);
+  return [known];
+}
+
+function withFileOption(command: Command): Command {
+  return withOutputOptions(
+    command.option('--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`),
+  );
+}
+
+function fileOf({ file }: FileOptions): string {
+  return file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
 }

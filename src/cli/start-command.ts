@@ -13,6 +13,7 @@ interface StartOptions extends ServerOptions {
   sample?: boolean;
   journeyId?: string;
   auto?: boolean;
+  loseAnswer?: boolean;
   watch?: boolean;
 }
 
@@ -24,6 +25,7 @@ export function registerStartCommand(program: Command): void {
     .option('--sample', 'a made-up joint application, for the sandbox')
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
     .option('--auto', 'with --sample: pass the gates without waiting for advance')
+    .option('--lose-answer', 'with --sample: the gateway posts each inquiry and its first answer is lost')
     .option('--watch', 'show its progress until it ends or needs a person');
   withExamples(
     withServerOptions(command),
@@ -48,9 +50,11 @@ export function registerStartCommand(program: Command): void {
   });
 }
 
-async function inputOf({ file, sample, journeyId, auto = false }: StartOptions): Promise<unknown> {
+async function inputOf({ file, sample, journeyId, auto = false, loseAnswer = false }: StartOptions): Promise<unknown> {
   if ((file === undefined) === !sample) throw new UsageError('give either --file or --sample');
-  if (file === undefined) return sampleJourney({ journeyId: journeyId ?? `J-${randomUUID()}`, auto });
-  if (journeyId !== undefined || auto) throw new UsageError('--journey-id and --auto go with --sample');
+  if (file === undefined) return sampleJourney({ journeyId: journeyId ?? `J-${randomUUID()}`, auto, loseAnswer });
+  if (journeyId !== undefined || auto || loseAnswer) {
+    throw new UsageError('--journey-id, --auto and --lose-answer go with --sample');
+  }
   return readJson(file);
 }

@@ -1,5 +1,8 @@
 /** A journey's status in words, at most 80 columns wide. Nothing personal is in a status. */
+
+import { heldByRun } from '../client/open-hold.ts';
 import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
+import { commandLines, resolveCommand } from './hold-lines.ts';
 import { fit, type Output, table, wrap } from './output.ts';
 
 const STATE_WORDS: Record<JourneyState, string> = {
@@ -31,7 +34,7 @@ export function statusLines(status: JourneyStatus, { colors, width }: Pick<Outpu
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...section(
       'Needs a person',
-      status.holds.flatMap((hold) => holdLines(hold, width)),
+      status.holds.flatMap((hold) => holdLines(status.journeyId, hold, width)),
     ),
     ...refusedLines(status, width),
   ];
@@ -51,7 +54,7 @@ function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }
 
-function holdLines(hold: HoldStatus, width: number): string[] {
+function holdLines(journeyId: string, hold: HoldStatus, width: number): string[] {
   const share = hold.shareId === undefined ? '' : ` · share ${hold.shareId}`;
   const answer = [
     ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
@@ -62,6 +65,7 @@ function holdLines(hold: HoldStatus, width: number): string[] {
     ...wrap(head, width, '  '),
     ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
+    ...commandLines(resolveCommand(heldByRun(journeyId, hold)), width, '    '),
   ];
 }
 

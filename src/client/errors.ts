@@ -35,6 +35,19 @@ export class UpdateRefusedError extends Error {
   }
 }
 
+/** A decision about an inquiry without a run makes no sense as the ledger stands; nothing was written. */
+export class DecisionRefusedError extends Error {
+  override readonly name = 'DecisionRefusedError';
+  readonly customerTraceNumber: string;
+  readonly reason: string;
+
+  constructor(customerTraceNumber: string, reason: string) {
+    super(`nothing was decided about ${customerTraceNumber}; ${reason}`);
+    this.customerTraceNumber = customerTraceNumber;
+    this.reason = reason;
+  }
+}
+
 /** The run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's own. */
 export class JourneyFailedError extends Error {
   override readonly name = 'JourneyFailedError';

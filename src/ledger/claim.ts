@@ -58,7 +58,13 @@ export interface ClaimRule {
 }
 
 /** States that only a person's decision leads out of. */
-const HELD_STATES: readonly AttemptState[] = ['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'];
+export const HELD_STATES: readonly AttemptState[] = [
+  'unknown',
+  'refused',
+  'notEntitled',
+  'credentialsRefused',
+  'untrusted',
+];
 /** States that already are the inquiry's outcome. */
 const SETTLED_STATES: readonly AttemptState[] = ['answered', 'accepted', 'abandoned'];
 

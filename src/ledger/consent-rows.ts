@@ -1,6 +1,6 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
 
-import { insertRow, type Writing } from './inquiry-writes.ts';
+import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord } from './port.ts';
 
 /** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
@@ -67,7 +67,8 @@ interface LinkRow {
 }
 
 /** Marks the shares that this consent no longer permits and that were, or may have been, posted; how many there are. */
-export async function flagShares({ session, dialect }: Writing, consent: ConsentRecord): Promise<number> {
+export async function flagShares(writing: Writing, consent: ConsentRecord): Promise<number> {
+  const { session } = writing;
   // A grant takes nothing back.
   if (consent.decision === 'granted') return 0;
   const share = [consent.journeyId, consent.shareId];
@@ -95,10 +96,7 @@ export async function flagShares({ session, dialect }: Writing, consent: Consent
       .map((row) => row.customer_trace_number),
   );
   for (const customerTraceNumber of concerned) {
-    await session.rows(
-      `UPDATE inquiries SET late_consent_at = coalesce(late_consent_at, ${dialect.now}) WHERE customer_trace_number = $1`,
-      [customerTraceNumber],
-    );
+    await drawAttention(writing, 'late_consent_at', customerTraceNumber);
   }
   return concerned.size;
 }

@@ -5,9 +5,9 @@ import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../m
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
-import { type KnownInquiry, latestOf, standing } from './claim.ts';
+import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import type { DecisionRecord, InquiryView } from './port.ts';
-import type { SqlDialect, SqlSession } from './sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
 
 export interface InquiryRow {
   customer_trace_number: string;
@@ -137,14 +137,17 @@ function knownOf(
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const row = state.attempts.at(-1);
-  if (state.inquiry && state.known.abandoned) {
+  const { known } = state;
+  if (state.inquiry && known.abandoned) {
     return {
       attempt: row?.attempt ?? 0,
       state: 'abandoned',
       claimedAt: instant(row?.claimed_at ?? state.inquiry.created_at),
     };
   }
-  return row ? attemptView(row, state.nowMs, cipher) : null;
+  if (!row) return null;
+  const resendStands = permitFor(known, row.attempt + 1) !== undefined;
+  return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
 }
 
 /** As `latestView`, where there must be something to show: what was never claimed was not sent. */
@@ -201,37 +204,50 @@ export function decisionColumn(decisionId: string): string {
   return `decision ${decisionId}`;
 }
 
-/** All inquiries of one caller's id with their attempts and decisions, oldest first. */
+/** Which inquiries: a subquery for their trace numbers, and its values. */
+export interface InquirySelection {
+  traceNumbers: string;
+  values: readonly SqlValue[];
+}
+
+/** The selected inquiries with their attempts and decisions, oldest first. */
 export async function readInquiries(
   session: SqlSession,
   dialect: SqlDialect,
-  callerId: string,
+  { traceNumbers, values }: InquirySelection,
   cipher: LedgerCipher,
 ): Promise<InquiryView[]> {
-  const mine = 'customer_trace_number IN (SELECT customer_trace_number FROM inquiries WHERE caller_id = $1)';
-  const inquiries = await session.rows<InquiryRow & { now: number }>(
-    `SELECT i.*, ${dialect.now} AS now FROM inquiries i WHERE caller_id = $1
-     ORDER BY created_at, ordinal, customer_trace_number`,
-    [callerId],
+  const selected = `customer_trace_number IN (${traceNumbers})`;
+  const inquiries = await session.rows<InquiryRow & { now: number; seen_at: number | null }>(
+    `SELECT i.*, ${dialect.now} AS now,
+       (SELECT max(s.seen_at) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number) AS seen_at
+     FROM inquiries i WHERE i.${selected} ORDER BY i.created_at, i.ordinal, i.customer_trace_number`,
+    values,
   );
-  const attempts = await session.rows<AttemptRow>(`SELECT * FROM attempts WHERE ${mine} ORDER BY attempt`, [callerId]);
-  const decisions = await session.rows<DecisionRow>(`SELECT * FROM decisions WHERE ${mine} ORDER BY recorded_at`, [
-    callerId,
-  ]);
+  if (inquiries.length === 0) return [];
+  const allAttempts = await session.rows<AttemptRow>(
+    `SELECT * FROM attempts WHERE ${selected} ORDER BY attempt`,
+    values,
+  );
+  const allDecisions = await session.rows<DecisionRow>(
+    `SELECT * FROM decisions WHERE ${selected} ORDER BY recorded_at`,
+    values,
+  );
+  const attempts = Map.groupBy(allAttempts, (row) => row.customer_trace_number);
+  const decisions = Map.groupBy(allDecisions, (row) => row.customer_trace_number);
   return inquiries.map((row) => {
-    const own = attempts.filter((attempt) => attempt.customer_trace_number === row.customer_trace_number);
+    const own = attempts.get(row.customer_trace_number) ?? [];
     const [first] = own;
     return {
       ...inquiryView(row),
       ...(first ? { firstClaimedAt: instant(first.claimed_at) } : {}),
+      ...(row.seen_at === null ? {} : { seenAt: instant(row.seen_at) }),
       attempts: own.map((attempt) => ({
         ...attemptView(attempt, row.now, cipher),
         ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
         ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
       })),
-      decisions: decisions
-        .filter((decision) => decision.customer_trace_number === row.customer_trace_number)
-        .map((decision) => decisionView(decision, cipher)),
+      decisions: (decisions.get(row.customer_trace_number) ?? []).map((decision) => decisionView(decision, cipher)),
     };
   });
 }

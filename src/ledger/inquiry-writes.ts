@@ -168,9 +168,21 @@ export async function writeLate({ session, dialect, cipher }: Writing, record: O
       sealAnswer(cipher, record.answer, row, 'late_answer'),
     ],
   );
+  await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
+}
+
+/** Since when somebody should see to it; what comes after they did raises it anew. */
+export async function drawAttention(
+  { session, dialect }: Writing,
+  column: 'late_answer_at' | 'late_consent_at',
+  customerTraceNumber: string,
+): Promise<void> {
   await session.rows(
-    `UPDATE inquiries SET late_answer_at = coalesce(late_answer_at, ${dialect.now}) WHERE customer_trace_number = $1`,
-    [record.customerTraceNumber],
+    `UPDATE inquiries SET ${column} = CASE
+       WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
+       THEN ${column} ELSE ${dialect.now} END
+     WHERE customer_trace_number = $1`,
+    [customerTraceNumber],
   );
 }
 

@@ -1,5 +1,5 @@
 /** Opens the ledger that a configuration names, or makes it where that is allowed. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../model/products.ts';
@@ -7,6 +7,7 @@ import type { KeyWrapper, WrappedKey } from '../protection/key-ring.ts';
 import { LedgerCipher } from '../protection/sealing.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
+import { newLedgerSecret, openLedgerSecret } from './ledger-secret.ts';
 import type { Ledger } from './port.ts';
 import { openPostgres } from './postgres-engine.ts';
 import { migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
@@ -58,7 +59,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     };
     requireExpected(row, options);
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
-    const secret = await options.keyRing.unwrap('ledger', wrapped, boundOf(row.ledger_id));
+    const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     return new SqlLedger(engine, identity, new LedgerCipher(row.ledger_id, secret), options.keyRing);
   } catch (error) {
     await engine.close();
@@ -109,8 +110,7 @@ async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<v
 
 async function newIdentity(keyRing: KeyWrapper): Promise<NewIdentity> {
   const ledgerId = `ledger-${randomUUID()}`;
-  const secret = await keyRing.wrap('ledger', randomBytes(32), boundOf(ledgerId));
-  return { ledgerId, secret };
+  return { ledgerId, secret: await newLedgerSecret(keyRing, ledgerId) };
 }
 
 async function insertIdentity(
@@ -155,8 +155,4 @@ function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedg
   if (expectedId !== undefined && row.ledger_id !== expectedId) {
     throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledger_id}`);
   }
-}
-
-function boundOf(ledgerId: string): string {
-  return JSON.stringify(['ledger secret', ledgerId]);
 }

@@ -108,8 +108,34 @@ export interface InquiryView extends InquiryDescription {
   /** What needs a person although nothing waits for it: when an answer came too late, and a withdrawn consent. */
   lateAnswerAt?: string;
   lateConsentAt?: string;
+  /** When somebody last saw to that; what came later has not been seen to. */
+  seenAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
   decisions: DecisionRecord[];
+}
+
+export interface OpenInquiriesQuery {
+  /** RFC 3339. Leaves out what was claimed, or drew attention, before it. */
+  since?: string;
+  /** How the latest attempt stands; a `sending` whose time is over stands as `unknown`. Default: all that are open. */
+  states?: readonly AttemptState[];
+}
+
+/** Why somebody should look at an inquiry that waits for nothing. */
+export type AttentionReason = 'lateAnswer' | 'lateConsent';
+
+export interface OpenInquiry extends InquiryView {
+  /** The latest attempt needs a decision that nobody has taken, for this reason. */
+  undecided?: { attempt: number; failureType: FailureType };
+  /** What has come too late and nobody has seen to. */
+  attention: AttentionReason[];
+}
+
+export interface SeenRecord {
+  decisionId: string;
+  customerTraceNumber: string;
+  by: string;
+  reason: string;
 }
 
 export interface StoredReport {
@@ -119,6 +145,18 @@ export interface StoredReport {
   storedAt: string;
   /** The answer's JSON text as it came, unsealed. Personal throughout. */
   body: string;
+}
+
+/** What `rewrapDataKeys` did. */
+export interface RewrapResult {
+  /** The key of the key ring that everything readable is wrapped under now. */
+  keyId: string;
+  /** Data keys of reports that were wrapped anew. */
+  reports: number;
+  /** Whether the ledger's own secret was. */
+  secret: boolean;
+  /** Reports whose key the key ring lacks: left as they were. */
+  unreadable: { keyId: string; reports: number }[];
 }
 
 export interface Ledger {
@@ -153,8 +191,29 @@ export interface Ledger {
   /** All inquiries of one caller's id (a `journeyId`), oldest first. */
   inquiriesOf(callerId: string): Promise<InquiryView[]>;
 
+  /** One inquiry, whether or not it is open; or `null`. */
+  inquiry(customerTraceNumber: string): Promise<OpenInquiry | null>;
+
+  /**
+   * Reads only: inquiries that need a person, oldest first. Those whose latest attempt is undecided (unknown, refused,
+   * answered by what is no outcome), whether or not a run still waits for the decision, and those that something came
+   * too late for. Never one whose answer may still come in time.
+   */
+  openInquiries(query?: OpenInquiriesQuery): Promise<OpenInquiry[]>;
+
+  /** Takes what came too late off that list, append-only; `false` where there was nothing to see to. */
+  recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean>;
+
   /** The newest answered report of a caller's id and product, unsealed; `null` where there is none. */
   readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null>;
+
+  /**
+   * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key; reports
+   * themselves are not touched, and what others do meanwhile stands. May be stopped and run again.
+   *
+   * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
+   */
+  rewrapDataKeys(): Promise<RewrapResult>;
 
   /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
   ping(): Promise<{ now: string }>;

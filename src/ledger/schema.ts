@@ -2,7 +2,7 @@
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /** Never changed once released: what a new version needs is a new entry. */
-const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [firstTables];
+const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [firstTables, whatNeedsPeople];
 
 /** The version that this code works on. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -39,6 +39,24 @@ function firstTables(dialect: SqlDialect): string[] {
     ...dialect.guardRows('decisions', 'appendOnly'),
     ...dialect.guardRows('consents', 'appendOnly'),
     ...dialect.guardRows('attempt_consents', 'appendOnly'),
+  ];
+}
+
+/** Holds and late news are few among many millions of rows: each is found without reading the others. */
+function whatNeedsPeople(dialect: SqlDialect): string[] {
+  return [
+    "CREATE INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
+    'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
+    'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
+    `CREATE TABLE attention_seen (
+      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
+      decision_id TEXT NOT NULL,
+      seen_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      seen_at BIGINT NOT NULL,
+      PRIMARY KEY (customer_trace_number, decision_id)
+    )`,
+    ...dialect.guardRows('attention_seen', 'appendOnly'),
   ];
 }
 

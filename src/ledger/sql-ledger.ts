@@ -32,6 +32,7 @@ import {
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
+import { insertSeen, readOpenInquiries, withNeeds } from './open-inquiries.ts';
 import { decideOutcome } from './outcome.ts';
 import type {
   ClaimRequest,
@@ -42,11 +43,16 @@ import type {
   InquiryView,
   Ledger,
   LedgerIdentity,
+  OpenInquiriesQuery,
+  OpenInquiry,
   OutcomeRecord,
   RecordVerdict,
+  RewrapResult,
+  SeenRecord,
   StoredReport,
 } from './port.ts';
 import { insertReport, newestReport } from './report-rows.ts';
+import { rewrapDataKeys } from './rewrapping.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
 /** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
@@ -185,7 +191,25 @@ export class SqlLedger implements Ledger {
   }
 
   inquiriesOf(callerId: string): Promise<InquiryView[]> {
-    return this.#engine.read((session) => readInquiries(session, this.#engine.dialect, callerId, this.#cipher));
+    return this.#read('SELECT customer_trace_number FROM inquiries WHERE caller_id = $1', callerId);
+  }
+
+  async inquiry(customerTraceNumber: string): Promise<OpenInquiry | null> {
+    const [found] = await this.#read('$1', customerTraceNumber);
+    return found ? withNeeds(found) : null;
+  }
+
+  openInquiries(query: OpenInquiriesQuery = {}): Promise<OpenInquiry[]> {
+    return this.#engine.read((session) => readOpenInquiries(session, this.#engine.dialect, query, this.#cipher));
+  }
+
+  recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean> {
+    return this.#write(async (writing) => {
+      await lockInquiry(writing, seen.customerTraceNumber);
+      await this.#checkLedger(writing.session, ledgerId);
+      const isNew = await insertSeen(writing, seen);
+      return { keep: isNew, value: isNew };
+    });
   }
 
   async readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null> {
@@ -195,6 +219,10 @@ export class SqlLedger implements Ledger {
     const { ledgerId } = this.identity;
     const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
     return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
+  }
+
+  rewrapDataKeys(): Promise<RewrapResult> {
+    return rewrapDataKeys(this.#engine, this.#keys, this.identity);
   }
 
   async ping(): Promise<{ now: string }> {
@@ -207,6 +235,11 @@ export class SqlLedger implements Ledger {
 
   close(): Promise<void> {
     return this.#engine.close();
+  }
+
+  #read(traceNumbers: string, value: string): Promise<InquiryView[]> {
+    const selection = { traceNumbers, values: [value] };
+    return this.#engine.read((session) => readInquiries(session, this.#engine.dialect, selection, this.#cipher));
   }
 
   #state(session: SqlSession, customerTraceNumber: string): Promise<InquiryState> {

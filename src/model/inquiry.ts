@@ -76,6 +76,8 @@ export interface AttemptView {
   answer?: Answer;
   /** The run that claimed it. A look-up cannot compare digests: another run's row is only trusted through a claim. */
   runId?: string;
+  /** A resend of exactly this attempt stands, and nobody has spent it: the next one needs no further decision. */
+  resendStands?: true;
 }
 
 /** How a failure that ended a claimed attempt stands in the ledger. `null`: the failure claims nothing. */

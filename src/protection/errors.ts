@@ -1,4 +1,5 @@
 import type { Problem } from '../model/problems.ts';
+import type { UndecodableReason } from '../model/undecodable.ts';
 
 /** The key ring file cannot be used: missing, readable by others, malformed. Says where and what, never a value. */
 export class KeyRingError extends Error {
@@ -12,17 +13,42 @@ export class KeyRingError extends Error {
   }
 }
 
-/** Something was sealed under a key that this key ring does not hold. */
+/** Something was sealed under a key that this key ring does not hold. Says which one, and what to do. */
 export class UnknownKeyError extends Error {
   override readonly name = 'UnknownKeyError';
   readonly keyId: string;
 
-  constructor(keyId: string) {
+  constructor(keyId: string, use: 'payload' | 'ledger' = 'ledger') {
     super(
       `the key ring has no key "${keyId}": put the key ring that holds it where KEY_RING_FILE points, ` +
-        'or add that key to it as a retired one; what it sealed cannot be read without it',
+        'or add that key to it as a retired one; ' +
+        (use === 'ledger'
+          ? 'what it sealed cannot be read without it'
+          : `what it encrypted waits for it, unless \`credit-journey keys refuse ${keyId}\` says that it will never come`),
     );
     this.keyId = keyId;
+  }
+}
+
+const UNDECODABLE: Record<UndecodableReason, string> = {
+  foreignEncoding: 'it has an encoding that is not read here',
+  malformed: 'it says that it is encrypted, and does not have that form',
+  tampered:
+    'its bytes, key id or namespace are not those that were encrypted, or the key ring has another key under that id: compare it with its copy',
+  foreignNamespace: 'it was encrypted for a namespace that is not on the allow-list',
+  keyRefused: 'it was encrypted under a key that was refused by `credit-journey keys refuse`',
+  unparsable: 'it is not JSON in UTF-8, or is nested too deeply',
+};
+
+/** A payload cannot be decoded, now or later. Says why, and nothing of what is in it. */
+export class UndecodablePayloadError extends Error {
+  override readonly name = 'UndecodablePayloadError';
+  readonly reason: UndecodableReason;
+
+  constructor(reason: UndecodableReason, keyId?: string) {
+    const under = keyId === undefined ? 'a payload' : `a payload under the key "${keyId}"`;
+    super(`${under} cannot be decoded: ${UNDECODABLE[reason]}`);
+    this.reason = reason;
   }
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseInstantMs } from '../model/instants.ts';
 import type { Problem } from '../model/problems.ts';
 import { boundTo, decrypt, encrypt } from './aead.ts';
-import { KeyRingError, UnknownKeyError } from './errors.ts';
+import { KeyRingError, SealBrokenError, UnknownKeyError } from './errors.ts';
 
 /** Each key has one use, so that a key given to the codec server opens no ledger and the other way round. */
 export const KEY_USES = ['payload', 'ledger'] as const;
@@ -17,6 +17,8 @@ export interface RingKey {
   use: KeyUse;
   /** RFC 3339. */
   createdAt: string;
+  /** RFC 3339; when another one became current. */
+  retiredAt?: string;
   /** One `current` key of each use encrypts; all decrypt. */
   status: 'current' | 'retired';
   /** 32 bytes. A `KeyObject`, because it shows nothing when it is printed or made into JSON. */
@@ -30,33 +32,56 @@ export interface WrappedKey {
 
 /** All that sealing needs of a key ring or a key management service: hence the promises. */
 export interface KeyWrapper {
+  /** The id of the key that `wrap` takes. */
+  currentKeyId(use: KeyUse): Promise<string>;
   /** Wraps a data key under the current key of that use, bound to `bound`. */
   wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey>;
   /** `UnknownKeyError` without the key, `SealBrokenError` where bytes or `bound` differ. */
   unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array>;
 }
 
-/** A key ring in memory: a `KeyWrapper` whose keys came from a file. */
-export class KeyRing implements KeyWrapper {
-  readonly #keys: readonly RingKey[];
+/** What the payload codec needs of a key ring. */
+export interface PayloadKeys {
+  /** The key that encrypts. */
+  current(use: KeyUse): RingKey;
+  /** `refused`: an operator has said that this key never comes. `unknown`: it may be on its way. */
+  find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'>;
+}
+
+/** A key ring in memory, as its file was when it was read. */
+export class KeyRing implements KeyWrapper, PayloadKeys {
+  /** All keys, oldest first as the file has them. */
+  readonly keys: readonly RingKey[];
+  /** Ids of keys that will never come: what was encrypted under one is refused for good. */
+  readonly refused: readonly string[];
 
   /** The keys must hold exactly one current key of each use, as `loadKeyRing` checks. */
-  constructor(keys: readonly RingKey[]) {
-    this.#keys = keys;
+  constructor(keys: readonly RingKey[], refused: readonly string[] = []) {
+    this.keys = keys;
+    this.refused = refused;
   }
 
   /** The key of that use that encrypts. */
   current(use: KeyUse): RingKey {
-    const key = this.#keys.find((candidate) => candidate.use === use && candidate.status === 'current');
+    const key = this.keys.find((candidate) => candidate.use === use && candidate.status === 'current');
     if (!key) throw new Error(`a key ring without a current ${use} key`);
     return key;
   }
 
   /** Any key of that use, current or retired; `UnknownKeyError` where there is none. */
   key(use: KeyUse, id: string): RingKey {
-    const key = this.#keys.find((candidate) => candidate.use === use && candidate.id === id);
-    if (!key) throw new UnknownKeyError(id);
+    const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
+    if (!key) throw new UnknownKeyError(id, use);
     return key;
+  }
+
+  async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
+    const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
+    return key ?? (this.refused.includes(id) ? 'refused' : 'unknown');
+  }
+
+  async currentKeyId(use: KeyUse): Promise<string> {
+    return this.current(use).id;
   }
 
   async wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
@@ -66,7 +91,14 @@ export class KeyRing implements KeyWrapper {
 
   async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
     const key = this.key(use, wrapped.keyId);
-    return decrypt(key.secret, wrapped.bytes, boundTo(use, key.id, bound));
+    try {
+      return decrypt(key.secret, wrapped.bytes, boundTo(use, key.id, bound));
+    } catch {
+      throw new SealBrokenError(
+        `what was wrapped under the key "${key.id}" does not open: it was changed or moved, or the key ring has another ` +
+          'key under that id. Compare the key ring with its copy, and put the right one where KEY_RING_FILE points',
+      );
+    }
   }
 }
 
@@ -74,23 +106,31 @@ const SECRET_BYTES = 32;
 /** 90 days per key are some dozen keys in a ring's life; a file far beyond that is not a key ring. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
+export const KEY_ID_FORM = /^[A-Za-z0-9._-]{1,64}$/;
+
+const idSchema = z.string().regex(KEY_ID_FORM, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
+const instantSchema = z
+  .string()
+  .refine((text) => parseInstantMs(text) !== null, 'must be an RFC 3339 instant with offset');
+
 const keySchema = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
+  id: idSchema,
   use: z.enum(KEY_USES, `must be one of ${KEY_USES.join(', ')}`),
-  createdAt: z.string().refine((text) => parseInstantMs(text) !== null, 'must be an RFC 3339 instant with offset'),
+  createdAt: instantSchema,
+  retiredAt: instantSchema.optional(),
   status: z.enum(['current', 'retired'], 'must be current or retired'),
-  secret: z
-    .string()
-    .refine(isSecret, `must be ${SECRET_BYTES} bytes in base64`)
-    .transform((text) => Buffer.from(text, 'base64')),
+  secret: z.string().refine(isSecret, `must be ${SECRET_BYTES} bytes in base64`),
 });
 
 const fileSchema = z.strictObject({
   version: z.literal(1, 'must be 1'),
   keys: z.array(keySchema),
+  refused: z.array(idSchema).optional(),
 });
 
-type FileKey = z.input<typeof keySchema>;
+export type FileKey = z.input<typeof keySchema>;
+/** A key ring as its file has it: with the secrets. */
+export type KeyRingContent = z.input<typeof fileSchema>;
 
 /**
  * Makes a new key ring file with one current key of each use; its directory is made where it is missing (0700).
@@ -99,26 +139,50 @@ type FileKey = z.input<typeof keySchema>;
 export async function createKeyRing(file: string): Promise<KeyRing> {
   const createdAt = new Date().toISOString();
   const keys = KEY_USES.map((use): FileKey => newKey(use, createdAt));
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeKeyRing(file, { version: 1, keys }, async (aside) => {
+    // Linked into place: a second maker loses.
+    await link(aside, file);
+  });
+  return loadKeyRing(file);
+}
+
+/**
+ * Writes a key ring aside, for its owner alone, and has it put into place: whoever sees the file sees all of it.
+ *
+ * @param owner of the file that it replaces: one that `root` writes must not lock out the worker's own user
+ */
+export async function writeKeyRing(
+  file: string,
+  content: KeyRingContent,
+  putInPlace: (aside: string) => Promise<void>,
+  owner?: { uid: number; gid: number },
+): Promise<void> {
   const directory = dirname(file);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  // Written aside and linked into place: whoever sees the file sees all of it, and a second maker loses.
   const aside = join(directory, `.key-ring-${randomBytes(8).toString('hex')}`);
-  const handle = await open(aside, 'wx', 0o600);
+  const handle = await open(aside, 'wx', 0o600).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
   try {
-    await handle.writeFile(`${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
+    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
+    if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
     await handle.sync();
     await handle.close();
-    await link(aside, file);
+    await putInPlace(aside);
     await syncDirectory(directory);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST')
-      throw new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
-    throw new KeyRingError(`the key ring ${file} could not be written (${codeOf(error)})`);
+    throw unwritable(file, error);
   } finally {
     await handle.close().catch(() => {});
     await unlink(aside).catch(() => {});
   }
-  return loadKeyRing(file);
+}
+
+function unwritable(file: string, error: unknown): KeyRingError {
+  if (error instanceof KeyRingError) return error;
+  if (codeOf(error) === 'EEXIST')
+    return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
+  return new KeyRingError(`the key ring ${file} could not be written (${codeOf(error)})`);
 }
 
 /**
@@ -126,14 +190,30 @@ export async function createKeyRing(file: string): Promise<KeyRing> {
  * at once, by JSON pointer).
  */
 export async function loadKeyRing(file: string): Promise<KeyRing> {
-  const parsed = fileSchema.safeParse(parseJson(await readPrivate(file), file));
-  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(problemOf));
-  const problems = ringProblems(parsed.data.keys);
-  if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
-  return new KeyRing(parsed.data.keys.map((key) => ({ ...key, secret: createSecretKey(key.secret) })));
+  const { keys, refused } = (await readKeyRing(file)).content;
+  return new KeyRing(
+    keys.map(({ secret, retiredAt, ...key }) => ({
+      ...key,
+      ...(retiredAt === undefined ? {} : { retiredAt }),
+      secret: createSecretKey(Buffer.from(secret, 'base64')),
+    })),
+    refused,
+  );
 }
 
-async function readPrivate(file: string): Promise<string> {
+/** The checked content of a key ring file, and whose it is. `KeyRingError` as `loadKeyRing`. */
+export async function readKeyRing(
+  file: string,
+): Promise<{ content: KeyRingContent; owner: { uid: number; gid: number } }> {
+  const { text, owner } = await readPrivate(file);
+  const parsed = fileSchema.safeParse(parseJson(text, file));
+  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(problemOf));
+  const problems = ringProblems(parsed.data);
+  if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
+  return { content: parsed.data, owner };
+}
+
+async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
   const handle = await open(file, 'r').catch((error: unknown) => {
     const ways = codeOf(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${codeOf(error)})`;
     throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
@@ -147,7 +227,7 @@ async function readPrivate(file: string): Promise<string> {
     }
     if (about.size > MAX_FILE_BYTES)
       throw new KeyRingError(`the key ring ${file} is larger than ${MAX_FILE_BYTES} bytes`);
-    return await handle.readFile('utf8');
+    return { text: await handle.readFile('utf8'), owner: { uid: about.uid, gid: about.gid } };
   } finally {
     await handle.close();
   }
@@ -162,8 +242,17 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-function ringProblems(keys: readonly { id: string; use: KeyUse; status: string }[]): Problem[] {
+function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
   const problems: Problem[] = [];
+  refused.forEach((id, index) => {
+    // A run that took the one for the other on replay would not replay.
+    if (keys.some((key) => key.id === id)) {
+      problems.push({
+        path: `/refused/${index}`,
+        rule: 'must not be a key of this ring: what is refused stays refused',
+      });
+    }
+  });
   keys.forEach((key, index) => {
     if (keys.findIndex((other) => other.id === key.id) < index) {
       problems.push({ path: `/keys/${index}/id`, rule: 'must be unique' });
@@ -185,7 +274,8 @@ function problemOf(issue: z.core.$ZodIssue): Problem {
   return { path, rule: issue.message };
 }
 
-function newKey(use: KeyUse, createdAt: string): FileKey {
+/** A fresh key of that use, to be the current one. */
+export function newKey(use: KeyUse, createdAt: string): FileKey {
   const secret = randomBytes(SECRET_BYTES).toString('base64');
   return { id: `${use}-${randomBytes(6).toString('hex')}`, use, createdAt, status: 'current', secret };
 }

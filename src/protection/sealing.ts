@@ -43,6 +43,22 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
 }
 
 /**
+ * Wraps the data key under the key ring's current key; the body stays as it is. Errors as `unseal`, but for the body,
+ * which is not opened.
+ */
+export async function rewrap(
+  keys: KeyWrapper,
+  sealed: Pick<Sealed, 'wrappedKey' | 'keyId'>,
+  sealedFor: SealedFor,
+): Promise<Pick<Sealed, 'wrappedKey' | 'keyId'>> {
+  const bound = nameOf(sealedFor);
+  const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
+  const wrapped = await keys.wrap('ledger', dataKey, bound);
+  dataKey.fill(0);
+  return { wrappedKey: wrapped.bytes, keyId: wrapped.keyId };
+}
+
+/**
  * What one ledger derives from its own secret, which is wrapped by the key ring and stays the same for the ledger's
  * life: the digests of requests, and the sealing of small values (`consumerId`s) that every look-up needs at once,
  * without a call to a key management service.

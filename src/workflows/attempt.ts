@@ -1,5 +1,5 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
-import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
   InquiryContent,
   InquiryFailure,
@@ -17,10 +17,11 @@ import type { InquiryEnd } from './inquiry-protocol.ts';
 
 export type AttemptStep =
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
-  | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string }
+  /** `resendStands`: a person has decided already that the next attempt is to be made. */
+  | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string; resendStands?: true }
   /** An earlier attempt may still be answered. */
   | { kind: 'wait'; attempt: number; waitMs: number }
-  | { kind: 'abandoned' }
+  | { kind: 'abandoned'; attempt: number }
   /** Called back before anything was claimed. */
   | { kind: 'cancelled' }
   | { kind: 'stop'; end: InquiryEnd };
@@ -73,7 +74,7 @@ function stepOfFailure(
   failureType: FailureType,
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
-): AttemptStep {
+): Extract<AttemptStep, { kind: 'failed' }> {
   const { claimed = false, recorded = true, httpStatus, retryAfterMs, requestedAt } = details;
   return {
     kind: 'failed',
@@ -97,7 +98,7 @@ export function stepOf(view: AttemptView): AttemptStep {
       if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
       return failedAs('OutcomeUnknown', view);
     case 'abandoned':
-      return { kind: 'abandoned' };
+      return { kind: 'abandoned', attempt: view.attempt };
     case 'sending':
       return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
     case 'notSent':
@@ -119,11 +120,12 @@ export function stepOf(view: AttemptView): AttemptStep {
 
 function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs } = view;
-  return stepOfFailure(failureType, attempt, {
+  const step = stepOfFailure(failureType, attempt, {
     claimed: true,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+  return view.resendStands ? { ...step, resendStands: true } : step;
 }
 
 /** Failures of a look-up that no repetition mends: they become holds. */
@@ -172,9 +174,19 @@ export async function waitOut(
   const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
   const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
   await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));
-  const result = await lookUp(host, content, step.attempt);
+  return lookAgain(host, content, step.attempt);
+}
+
+/**
+ * How the inquiry stands by now, told to this very request alone. `claimed` is an attempt that the run knows of: a ledger
+ * that lacks it is not the one that it was claimed in.
+ */
+export async function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
+  const result = await lookUp(host, content, claimed);
   if ('step' in result) return result.step;
-  return result.found ? stepOf(result.found) : stepOfFailure('LedgerChanged', step.attempt);
+  const { found } = result;
+  const isKnown = found && (found.attempt >= claimed || found.state === 'abandoned');
+  return isKnown ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
 }
 
 /** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */
@@ -185,7 +197,14 @@ export async function recordStep(
 ): Promise<void> {
   if (step.recorded) return;
   const record = recordOf(host.run, inquiry, step);
-  if (record) await CancellationScope.nonCancellable(() => journeyActivities.recordOutcome(record));
+  if (!record) return;
+  try {
+    await CancellationScope.nonCancellable(() => journeyActivities.recordOutcome(record));
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.
+    log.warn('an outcome was not recorded: the ledger is not the one that the run has used');
+  }
 }
 
 function recordOf(

@@ -11,7 +11,7 @@ import type { ProductCode } from '../model/products.ts';
 import type { Applicant, ReportReference } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
-import { type AttemptStep, makeAttempt, recordStep, stepOf, waitOut } from './attempt.ts';
+import { type AttemptStep, lookAgain, makeAttempt, recordStep, waitOut } from './attempt.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import { type Holds, recordTheDecision } from './holds.ts';
 
@@ -186,6 +186,7 @@ class InquiryRun {
       case 'stop':
         return { end: step.end };
       case 'abandoned':
+        this.#progress('running', step.attempt);
         return { end: { kind: 'abandoned' } };
       case 'cancelled':
         // Nothing was claimed. Where the run itself is cancelled it ends here; where only the permission was gone and
@@ -222,6 +223,11 @@ class InquiryRun {
     const { failure } = step;
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    // Decided before this run came to ask, as where there was no run: the claim spends that decision, and no other.
+    if (step.resendStands) {
+      this.#startAnew(failure);
+      return {};
+    }
     const { settings } = this.#host.run;
     if (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs) {
       await this.#waitBeforeRetry(failure);
@@ -267,9 +273,12 @@ class InquiryRun {
     holds.settle(decision);
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
-    if (recorded.kind === 'overtaken') return { next: stepOf(recorded.latest) };
-    this.#failures = 0;
-    this.#retriedSinceMs = Date.now();
+    if (recorded.kind === 'overtaken') {
+      // Whose outcome stands there, only a look-up compares; a decision is recorded without its request.
+      const claimed = failure.claimed ? failure.attempt : failure.attempt - 1;
+      return { next: await lookAgain(this.#host, this.#content(), claimed) };
+    }
+    this.#startAnew(failure);
     switch (decision.action) {
       case 'abandon':
         return { end: { kind: 'abandoned' } };
@@ -278,13 +287,18 @@ class InquiryRun {
       case 'accept':
         return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
       case 'resend':
-        // Whatever was wrong with the credentials, the next attempt must not meet an old token.
-        if (failure.failureType === 'CredentialsRefused') {
-          this.#tokenFetchedAfter = new Date().toISOString();
-          this.#hasToken = false;
-        }
         return {};
     }
+  }
+
+  /** Somebody has decided: retries are counted from here. */
+  #startAnew({ failureType }: InquiryFailure): void {
+    this.#failures = 0;
+    this.#retriedSinceMs = Date.now();
+    if (failureType !== 'CredentialsRefused') return;
+    // Whatever was wrong with the credentials, the next attempt must not meet an old token.
+    this.#tokenFetchedAfter = new Date().toISOString();
+    this.#hasToken = false;
   }
 
   #applicantIds(): string[] {

@@ -11,7 +11,7 @@ import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
-import { Journey } from './journey.ts';
+import { Journey, type ShareRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { runShare } from './shares.ts';
 import { runStages } from './stages.ts';
@@ -108,6 +108,14 @@ function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
   });
 }
 
+/**
+ * What this run has posted it flags where a refusal came afterwards. What it has not posted may have been posted all
+ * the same: by an attempt whose answer was lost, or before a reset made the run forget it. The ledger knows.
+ */
+function mayConcernPosting(share: ShareRecord | undefined): boolean {
+  return share?.state !== 'posted' || share.attention !== undefined;
+}
+
 /** Everything said to the run reaches the ledger, and every handler has answered, before the run may end. */
 async function closeDown(journey: Journey, run: PreparedRun): Promise<void> {
   do {
@@ -125,7 +133,7 @@ async function recordConsents(journey: Journey, run: PreparedRun): Promise<void>
         ledgerId: run.ledgerId,
         consents: consents.slice(journey.recordedConsents),
         refusalsAfterPosting: consents.filter(
-          ({ shareId, decision }) => decision !== 'granted' && journey.shares.get(shareId)?.attention !== undefined,
+          ({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(journey.shares.get(shareId)),
         ),
       },
     ]);

@@ -44,11 +44,11 @@ async function examplesOf(command: string): Promise<string[][]> {
   );
 }
 
-/** A report is there a moment after its journey has started: the example is typed by hand. */
+/** A report or a hold is there a moment after its journey has started: the example is typed by hand. */
 async function eventually(args: string[]): Promise<Ran> {
   for (let tries = 1; ; tries++) {
     const ran = await cli(...args);
-    if (args[0] !== 'report' || ran.code === 0 || tries === 20) return ran;
+    if (!['report', 'resolve'].includes(args[0] ?? '') || ran.code === 0 || tries === 20) return ran;
   }
 }
 
@@ -58,6 +58,8 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
     'advance',
     'consent',
     'share',
+    'holds',
+    'resolve',
     'withdraw',
     'references',
     'report',
@@ -69,7 +71,9 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
       assert.ok(examples.length > 0);
       for (const args of examples) {
         const ran = await eventually(args);
-        assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}`);
+        // Other tests' journeys may be on hold at this moment.
+        const good = command === 'holds' ? [0, 3] : [0];
+        assert.ok(good.includes(ran.code ?? -1), `${args.join(' ')}: ${ran.stderr}`);
         assert.ok(JSON.parse(ran.stdout));
       }
     });

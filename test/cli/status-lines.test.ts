@@ -56,7 +56,14 @@ describe('a status on a terminal', () => {
 
   test('says what a hold is about, how it may be decided, and what was refused', () => {
     const text = statusLines(HELD, output).join('\n');
-    for (const part of ['needs a person', 'HTTP 503', 'attempt 2', 'resend, accept, abandon', 'Refused messages (7)']) {
+    for (const part of [
+      'needs a person',
+      'HTTP 503',
+      'attempt 2',
+      'resend, accept, abandon',
+      '    credit-journey resolve J-1 PQABCDEFGHIJKLMNOPQRSTUVWX00 --attempt 2',
+      'Refused messages (7)',
+    ]) {
       assert.ok(text.includes(part), part);
     }
   });

@@ -20,6 +20,8 @@ const COMMANDS = [
   'advance',
   'consent',
   'share',
+  'holds',
+  'resolve',
   'withdraw',
   'report',
   'references',
@@ -44,6 +46,12 @@ describe('help', { concurrency: 4 }, () => {
   }
 });
 
+/** A decision's options; an attempt unless it is left out. */
+function decision(action: string, attempt = '1'): string[] {
+  const all = ['--action', action, '--by', 'ops', '--reason', 'a test', '--provider-said', 'notAsked'];
+  return attempt === '' ? all : [...all, '--attempt', attempt];
+}
+
 const SAMPLE = sampleJourney({ journeyId: 'J1', auto: false });
 
 describe('what cannot be right is told with exit code 2 and needs no server:', { concurrency: 4 }, () => {
@@ -64,6 +72,54 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['a grant without evidence', ['consent', 'J1', '--decision', 'granted'], /\/evidence/],
     ['a share for nobody', ['share', 'J1', '--share-id', 'S1'], /\/share\/endUserCode/],
     ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
+    ['a failure type that is none', ['holds', '--type', 'S912345678'], /--type must be one of .*OutcomeUnknown/],
+    ['a time that is none', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
+    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give a journeyId, --ledger/],
+    [
+      'a decision with nothing in it',
+      ['resolve', 'J1', 'T1'],
+      /missing: --attempt <number>, --action <resend\|accept\|amend\|abandon>, --by <name>, --reason <text>, --provider-said/,
+    ],
+    [
+      'an accepted record without its reference',
+      ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record'],
+      /missing: --reference <file>/,
+    ],
+    ['an amendment without applicants', ['resolve', 'J1', 'T1', ...decision('amend')], /missing: --applicants <file>/],
+    ['an action that is none', ['resolve', 'J1', 'T1', ...decision('S912345678')], /--action must be one of/],
+    ['an attempt that is none', ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')], /--attempt must be/],
+    [
+      'a reference without consumers',
+      ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record', '--reference', '-'],
+      /\/reference\/applicants/,
+      JSON.stringify({ reportReferenceNumber: 'R1', requestedAt: '2026-01-02T03:04:05Z', applicants: [] }),
+    ],
+    ['what has come too late, in a run', ['resolve', 'J1', 'T1', ...decision('seen')], /seen belongs to --ledger/],
+    ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
+    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /without journeyId/],
+    ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /of one inquiry/],
+    [
+      'all amended',
+      ['resolve', '--all', '--type', 'RequestRefused', ...decision('amend', ''), '--applicants', '-'],
+      /of one inquiry/,
+      '[]',
+    ],
+    [
+      'what the type does not allow',
+      ['resolve', '--all', '--type', 'RequestRefused', ...decision('resend', '')],
+      /RequestRefused allows amend, abandon/,
+    ],
+    [
+      'a resend of the unknown that nobody asked about',
+      ['resolve', '--all', '--type', 'OutcomeUnknown', ...decision('resend', '')],
+      /needs the provider’s word/,
+    ],
+    [
+      'an amendment without a run',
+      ['resolve', '--ledger', 'T1', ...decision('amend'), '--applicants', '-'],
+      /a run/,
+      '[]',
+    ],
     ['an unknown product', ['report', 'J1', 'S912345678'], /productCode must be one of/],
     ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
   ];

@@ -4,7 +4,9 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { claimTests } from './contract-claims.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
 import { identityTests } from './contract-identity.ts';
+import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
+import { rewrappingTests } from './contract-rewrapping.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Opened } from './ledger-backend.ts';
 
@@ -25,5 +27,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
+  describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
+  describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));
 }

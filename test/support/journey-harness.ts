@@ -31,6 +31,7 @@ export interface PostedInquiry {
   endUserCode?: string;
   applicants: number;
   postedAt: string;
+  reportReferenceNumber: string;
 }
 
 export interface ReceivedRequest {
@@ -157,11 +158,14 @@ export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
   return handle.query<JourneyStatus>('status');
 }
 
-/** Polls `status` until it is as wanted. The limit ends a test that would wait for ever; it is no timing check. */
+/** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
+export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 30_000);
+
+/** Polls `status` until it is as wanted. */
 export async function untilStatus(
   handle: JourneyHandle,
   isWanted: (status: JourneyStatus) => boolean,
-  limitMs = 30_000,
+  limitMs = WAIT_LIMIT_MS,
 ): Promise<JourneyStatus> {
   const endsAt = performance.now() + limitMs;
   for (;;) {

@@ -1,0 +1,84 @@
+/** The two that are compared: this journey, and a bare workflow that makes the same calls. */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Applicant, LendingJourneyInput } from '../src/model/shapes.ts';
+import type { BareInput } from './bare/contract.ts';
+
+export interface StartOptions {
+  /** Stops at the first gate, for good. */
+  waits?: boolean;
+  /** One share, which waits for consent. The journey's alone. */
+  shares?: LendingJourneyInput['shares'];
+  gates?: 'manual' | 'auto';
+  applicants?: number;
+}
+
+export interface Contender {
+  name: 'journey' | 'bare';
+  taskQueue: string;
+  start(id: string, options?: StartOptions): Promise<WorkflowHandle>;
+}
+
+export function contenders(client: Client, queues: { journey: string; bare: string }): Contender[] {
+  return [
+    {
+      name: 'journey',
+      taskQueue: queues.journey,
+      start: (id, options = {}) =>
+        client.workflow.start('lendingJourney', {
+          workflowId: `journey-${id}`,
+          taskQueue: queues.journey,
+          args: [journeyInput(id, options)],
+        }),
+    },
+    {
+      name: 'bare',
+      taskQueue: queues.bare,
+      start: (id, options = {}) => {
+        const input: BareInput = {
+          id,
+          endUserCode: 'EU123',
+          permissiblePurposeCode: '01',
+          applicants: people(id, options.applicants),
+          ...(options.waits ? { waitsAfterFirst: true } : {}),
+        };
+        return client.workflow.start('bareJourney', {
+          workflowId: `bare-${id}`,
+          taskQueue: queues.bare,
+          args: [input],
+        });
+      },
+    },
+  ];
+}
+
+function journeyInput(id: string, { waits, gates, shares, applicants }: StartOptions): LendingJourneyInput {
+  const pass = waits || gates === 'manual' ? 'manual' : 'auto';
+  return {
+    journeyId: id,
+    endUserCode: 'EU123',
+    permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
+    applicants: people(id, applicants),
+    gates: { PREAPP: { pass }, PRECLOSE: { pass } },
+    ...(shares ? { shares } : {}),
+  };
+}
+
+/** SSNs that were never issued; `0001` is a record. */
+function people(id: string, count = 1): Applicant[] {
+  return Array.from({ length: count }, (_, index) => ({
+    applicantId: `${index + 1}A`,
+    names: [{ first: 'Casey', last: `Sample-${index + 1}` }],
+    ssn: `9${String(1_000 + (hash(id) % 8_000) + index)}0001`,
+    dob: '1985-04-12',
+    phones: [{ phoneNumber: '2025550123', phoneType: 'MOBL' }],
+    emailAddress: 'casey@example.com',
+    ipAddress: '192.0.2.17',
+    addresses: [{ addressIdentifier: 'C', line1: '12 Example Street', city: 'Springfield', state: 'IL', zip: '62704' }],
+  }));
+}
+
+function hash(text: string): number {
+  let value = 0;
+  for (const character of text) value = (value * 31 + character.charCodeAt(0)) % 1_000_003;
+  return value;
+}

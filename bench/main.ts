@@ -1,0 +1,136 @@
+/**
+ * `npm run bench`: this journey beside a bare Temporal workflow that makes the same calls, on one development server,
+ * in interleaved pairs. Prints a table, or one JSON document with `--json`. docs/performance.md says what it shows.
+ */
+import { parseArgs } from 'node:util';
+import type { Contender } from './contenders.ts';
+import { historyOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
+import { type Pair, type Report, summary, table } from './report.ts';
+import { type Stage, startStage } from './stage.ts';
+import { workerKilled } from './worker-killed.ts';
+
+const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--profile DIR] [--json]
+
+  --pairs N      interleaved pairs (default 3)
+  --journeys N   journeys of one load run (default 400, 200 of them at once)
+  --waiting N    journeys that wait while memory is measured (default 2000)
+  --quick        one pair, 100 journeys, 200 waiting
+  --only load    nothing but throughput and CPU
+  --profile DIR  a CPU profile of the journey's worker, written there
+  --json         one JSON document`;
+
+interface Options {
+  pairs: number;
+  journeys: number;
+  waiting: number;
+  rounds: number;
+  onlyLoad: boolean;
+  json: boolean;
+  profileDir?: string;
+}
+
+const AT_ONCE = 200;
+const KILLED_JOURNEYS = 100;
+const SLOW_GATEWAY_MS = 50;
+
+const options = readOptions();
+const say = (text: string) => {
+  if (!options.json) console.error(text);
+};
+
+const stage = await startStage(options.profileDir);
+let report: Report;
+try {
+  report = await measure(stage);
+} finally {
+  await stage.close();
+}
+console.log(options.json ? JSON.stringify({ ...report, summary: summary(report) }, null, 2) : table(report));
+
+function readOptions(): Options {
+  try {
+    const { values } = parseArgs({
+      options: {
+        pairs: { type: 'string' },
+        journeys: { type: 'string' },
+        waiting: { type: 'string' },
+        only: { type: 'string' },
+        profile: { type: 'string' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    if (values.only !== undefined && values.only !== 'load') throw new Error('--only knows load');
+    const { quick } = values;
+    return {
+      pairs: whole(values.pairs, quick ? 1 : 3),
+      journeys: whole(values.journeys, quick ? 100 : 400),
+      waiting: whole(values.waiting, quick ? 200 : 2_000),
+      rounds: quick ? 10 : 30,
+      onlyLoad: values.only === 'load',
+      json: values.json,
+      ...(values.profile === undefined ? {} : { profileDir: values.profile }),
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
+
+function whole(text: string | undefined, standard: number): number {
+  const value = text === undefined ? standard : Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
+  return value;
+}
+
+async function measure(on: Stage): Promise<Report> {
+  say('warming up');
+  for (const contender of on.contenders) await load(on, contender, 40, 20);
+  const pairs: Pair[] = [];
+  for (let index = 0; index < options.pairs; index++) {
+    say(`pair ${index + 1} of ${options.pairs}`);
+    // Each goes first every other time.
+    pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
+  }
+  if (options.onlyLoad) return { pairs };
+  say('histories');
+  const histories = {
+    bare: await historyOf(await named(on, 'bare').start(newId())),
+    automatic: await historyOf(await named(on, 'journey').start(newId())),
+    automaticShared: await historyOf(await sharedJourney(named(on, 'journey'), 'auto')),
+    manualShared: await historyOf(await sharedJourney(named(on, 'journey'), 'manual')),
+  };
+  say(`${options.waiting} waiting`);
+  const memory = {
+    journey: await waiting(on, named(on, 'journey'), options.waiting),
+    bare: await waiting(on, named(on, 'bare'), options.waiting),
+  };
+  return { pairs, histories, memory };
+}
+
+async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
+  const pair: Pair = { load: {}, fast: {}, slow: {}, killed: {} };
+  for (const contender of order) {
+    pair.load[contender.name] = await load(on, contender, options.journeys, AT_ONCE);
+    await on.forget();
+  }
+  if (options.onlyLoad) return pair;
+  pair.fast = Object.fromEntries(await latencies(order, options.rounds));
+  await on.setLatency(SLOW_GATEWAY_MS);
+  pair.slow = Object.fromEntries(await latencies(order, options.rounds));
+  await on.setLatency(0);
+  for (const contender of order) pair.killed[contender.name] = await workerKilled(on, contender, KILLED_JOURNEYS);
+  return pair;
+}
+
+function named(on: Stage, name: Contender['name']): Contender {
+  const contender = on.contenders.find((candidate) => candidate.name === name);
+  if (!contender) throw new Error(`no contender ${name}`);
+  return contender;
+}

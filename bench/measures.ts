@@ -1,0 +1,127 @@
+/** What is measured of one contender at a time. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { Contender, StartOptions } from './contenders.ts';
+import { cpuMs, residentBytes } from './processes.ts';
+import type { Stage } from './stage.ts';
+
+let count = 0;
+
+/** New in this process; short enough to be the beginning of a trace number. */
+export function newId(): string {
+  count++;
+  return `B${process.pid.toString(36)}X${count.toString(36)}X`.toUpperCase();
+}
+
+export interface Load {
+  journeysPerSecond: number;
+  workerCpuMs: number;
+  serverCpuMs: number;
+}
+
+/** Carries `journeys` through, `atOnce` of them at any time; CPU is per journey. */
+export async function load(stage: Stage, contender: Contender, journeys: number, atOnce: number): Promise<Load> {
+  const workerPid = stage.worker(contender.name).pid;
+  const before = { worker: cpuMs(workerPid), server: cpuMs(stage.serverPid), at: performance.now() };
+  let left = journeys;
+  const carry = async () => {
+    while (left-- > 0) await (await contender.start(newId())).result();
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, journeys) }, carry));
+  const seconds = (performance.now() - before.at) / 1_000;
+  return {
+    journeysPerSecond: journeys / seconds,
+    workerCpuMs: (cpuMs(workerPid) - before.worker) / journeys,
+    serverCpuMs: (cpuMs(stage.serverPid) - before.server) / journeys,
+  };
+}
+
+/** How long each of a row of journeys took from start to result, in milliseconds; both take turns. */
+export async function latencies(contenders: Contender[], rounds: number): Promise<Map<Contender['name'], number[]>> {
+  const all = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < rounds; round++) {
+    for (const contender of contenders) {
+      const startedAt = performance.now();
+      await (await contender.start(newId())).result();
+      all.get(contender.name)?.push(performance.now() - startedAt);
+    }
+  }
+  return all;
+}
+
+export interface HistorySize {
+  events: number;
+  bytes: number;
+}
+
+/** What is left of one finished journey. */
+export async function historyOf(handle: WorkflowHandle): Promise<HistorySize> {
+  await handle.result();
+  const { historyLength, historySize } = await handle.describe();
+  return { events: historyLength, bytes: historySize ?? Number.NaN };
+}
+
+/** A joint journey with one share, and consent of both, signalled when it waits for it. */
+export async function sharedJourney(contender: Contender, gates: 'manual' | 'auto'): Promise<WorkflowHandle> {
+  const id = newId();
+  const secondaryUser = { endUserCode: 'EU999' };
+  const options: StartOptions = { gates, applicants: 2, shares: [{ shareId: 'S1', ...secondaryUser }] };
+  const handle = await contender.start(id, options);
+  if (gates === 'manual') {
+    for (const to of ['PREAPP', 'PRECLOSE']) {
+      await until(handle, ({ waitingFor }) => waitingFor === to);
+      await handle.executeUpdate('advance', { args: [{ journeyId: id, to }] });
+    }
+  }
+  await until(handle, ({ state }) => state === 'waitingForConsent');
+  const now = new Date().toISOString();
+  for (const applicantId of ['1A', '2A']) {
+    const evidence = { method: 'web', textVersion: 'v1', capturedAt: now, reference: 'doc-1' };
+    const consentId = `C-${applicantId}`;
+    const grant = { shareId: 'S1', applicantId, consentId, decision: 'granted', decidedAt: now, secondaryUser };
+    await handle.signal('consent', { journeyId: id, ...grant, evidence });
+  }
+  return handle;
+}
+
+interface Status {
+  state: string;
+  waitingFor?: string;
+}
+
+async function until(handle: WorkflowHandle, isSo: (status: Status) => boolean): Promise<void> {
+  while (!isSo(await handle.query<Status>('status'))) await delay(100);
+}
+
+export interface Waiting {
+  journeys: number;
+  residentBytes: number;
+  /** Before the first of them was started. */
+  idleBytes: number;
+}
+
+/** The worker's memory while so many wait at a gate; they are ended afterwards. */
+export async function waiting(stage: Stage, contender: Contender, journeys: number): Promise<Waiting> {
+  await stage.killWorker(contender.name);
+  await stage.startWorker(contender.name);
+  const { pid } = stage.worker(contender.name);
+  await (await contender.start(newId())).result();
+  const idleBytes = residentBytes(pid);
+  await stage.forget();
+  const handles: WorkflowHandle[] = [];
+  let left = journeys;
+  const start = async () => {
+    while (left-- > 0) handles.push(await contender.start(newId(), { waits: true }));
+  };
+  await Promise.all(Array.from({ length: 50 }, start));
+  while ((await stage.received()).length < journeys) await delay(500);
+  // The last answers become workflow tasks.
+  await delay(3_000);
+  const bytes = residentBytes(pid);
+  // Many at once would only queue at the server.
+  const end = async () => {
+    for (let handle = handles.pop(); handle; handle = handles.pop()) await handle.terminate('measured');
+  };
+  await Promise.all(Array.from({ length: 20 }, end));
+  return { journeys, residentBytes: bytes, idleBytes };
+}

@@ -1,0 +1,135 @@
+/** What both contenders run on: one development server, one gateway, and a worker process for each. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { startTemporalServer } from '../src/local/temporal-server.ts';
+import { createKeyRing } from '../src/protection/key-ring.ts';
+import { type Contender, contenders } from './contenders.ts';
+import { type Program, startProgram } from './processes.ts';
+
+export interface Received {
+  customerTraceNumber: string;
+  posted: boolean;
+}
+
+export interface Stage {
+  client: Client;
+  contenders: Contender[];
+  serverPid: number;
+  worker(name: Contender['name']): Program;
+  startWorker(name: Contender['name']): Promise<void>;
+  /** SIGKILL. */
+  killWorker(name: Contender['name']): Promise<void>;
+  /** How long the gateway takes to answer from now on. */
+  setLatency(ms: number): Promise<void>;
+  /** Everything the gateway has received, both contenders'. */
+  received(): Promise<Received[]>;
+  /** Forgets it. */
+  forget(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A killed worker's attempts are known to be lost after 12 s, on both sides. Everything else is the default.
+ * `WORKER_MAX_CACHED_WORKFLOWS` stays as it is: the bare worker takes it from here too.
+ */
+const TIMEOUTS = {
+  GATEWAY_CONNECT_TIMEOUT_MS: '2000',
+  GATEWAY_HEADERS_TIMEOUT_MS: '4000',
+  GATEWAY_BODY_TIMEOUT_MS: '2000',
+  SUBMIT_TIMEOUT_MS: '12000',
+};
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** @param profileDir where the journey's worker leaves a CPU profile when it ends */
+export async function startStage(profileDir?: string): Promise<Stage> {
+  const parts = new AsyncDisposableStack();
+  try {
+    const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-bench-'));
+    parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const server = await startTemporalServer({ dataDir, headless: true });
+    parts.defer(() => server.stop());
+    const sandbox = await startProgram([path('../sandbox/main.ts'), '--json'], {});
+    parts.defer(() => sandbox.stop(1_000));
+    const sandboxUrl = String(sandbox.ready.url);
+    const connection = await Connection.connect({ address: server.address });
+    parts.defer(() => connection.close());
+
+    const bundles = {
+      journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js')),
+      bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js')),
+    };
+    const keyRingFile = join(dataDir, 'keys.json');
+    await createKeyRing(keyRingFile);
+    const env = (name: Contender['name']) => ({
+      ...TIMEOUTS,
+      TEMPORAL_ADDRESS: server.address,
+      TEMPORAL_NAMESPACE: server.namespace,
+      TASK_QUEUE: `bench-${name}`,
+      GATEWAY_ENVIRONMENT: 'sandbox',
+      GATEWAY_AUTH_URL: sandboxUrl,
+      GATEWAY_BASE_URL: sandboxUrl,
+      GATEWAY_CLIENT_ID: 'sandbox-client',
+      GATEWAY_CLIENT_SECRET: 'sandbox-secret',
+      LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
+      KEY_RING_FILE: keyRingFile,
+      WORKFLOW_BUNDLE_FILE: bundles[name],
+    });
+    const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
+    const programs = {
+      journey: [...profiling, path('../src/cli.ts'), 'worker'],
+      bare: [...profiling, path('./bare/worker.ts'), bundles.bare],
+    };
+    const workers = new Map<Contender['name'], Program>();
+    parts.defer(async () => {
+      await Promise.all([...workers.values()].map((worker) => worker.stop(10_000)));
+    });
+    const client = new Client({ connection, namespace: server.namespace });
+    const ask = (route: string, init?: RequestInit) => fetch(`${sandboxUrl}/_sandbox/${route}`, init);
+    const stage: Stage = {
+      client,
+      contenders: contenders(client, { journey: 'bench-journey', bare: 'bench-bare' }),
+      serverPid: server.pid,
+      worker(name) {
+        const worker = workers.get(name);
+        if (!worker) throw new Error(`the ${name} worker does not run`);
+        return worker;
+      },
+      async startWorker(name) {
+        workers.set(name, await startProgram(programs[name], env(name)));
+      },
+      async killWorker(name) {
+        const worker = stage.worker(name);
+        workers.delete(name);
+        worker.process.kill('SIGKILL');
+        await worker.ended;
+      },
+      async setLatency(ms) {
+        const rules = ms === 0 ? [] : [{ fault: 'slowAfterPosting', delayMs: ms }];
+        const headers = { 'content-type': 'application/json' };
+        const answer = await ask('faults', { method: 'PUT', headers, body: JSON.stringify({ rules }) });
+        if (!answer.ok) throw new Error(`the sandbox refused: ${await answer.text()}`);
+      },
+      received: async () => (await (await ask('requests')).json()) as Received[],
+      async forget() {
+        await ask('reset', { method: 'POST' });
+      },
+      close: () => parts.disposeAsync(),
+    };
+    await Promise.all([stage.startWorker('journey'), stage.startWorker('bare')]);
+    return stage;
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+}
+
+async function bundle(workflows: string, file: string): Promise<string> {
+  const { code } = await bundleWorkflowCode({ workflowsPath: path(workflows), logger: new DefaultLogger('WARN') });
+  await writeFile(file, code);
+  return file;
+}

@@ -1,0 +1,69 @@
+/** Questions on a terminal. */
+import { createInterface } from 'node:readline/promises';
+
+/** Ctrl-C, Ctrl-D or a terminal that has gone: nothing was decided. */
+export class PromptClosedError extends Error {
+  override readonly name = 'PromptClosedError';
+
+  constructor() {
+    super('nothing was decided');
+  }
+}
+
+export interface Choice<T extends string> {
+  value: T;
+  /** What it means, in a few words. */
+  what?: string;
+}
+
+export interface Prompter {
+  say(lines: readonly string[]): void;
+  /** Asks until there is no problem with the answer; an empty one is `preset`, where there is one. */
+  line(question: string, options?: { preset?: string; problem?(text: string): string | null }): Promise<string>;
+  choice<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T>;
+  /** No, unless it is said to be yes. */
+  confirm(question: string): Promise<boolean>;
+  close(): void;
+}
+
+/** Its methods throw `PromptClosedError` once nobody answers any more. */
+export function createPrompter(
+  input: NodeJS.ReadableStream = process.stdin,
+  output: NodeJS.WritableStream = process.stdout,
+): Prompter {
+  const reader = createInterface({ input, output });
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
+  // Without this a question would wait for ever, and the process would end in the middle of it.
+  reader.once('close', () => closed.reject(new PromptClosedError()));
+  const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
+  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${text}\n`).join(''));
+
+  const line: Prompter['line'] = async (question, { preset, problem } = {}) => {
+    const shown = preset === undefined ? `${question}: ` : `${question} [${preset}]: `;
+    for (;;) {
+      const text = (await ask(shown)) || (preset ?? '');
+      const wrong = text === '' ? 'something must be said' : (problem?.(text) ?? null);
+      if (wrong === null) return text;
+      say([`  ${wrong}`]);
+    }
+  };
+
+  return {
+    say,
+    line,
+    choice: async (question, choices) => {
+      say([
+        `${question}:`,
+        ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}${what === undefined ? '' : `: ${what}`}`),
+      ]);
+      const find = (text: string) => choices.find(({ value }, index) => text === value || text === String(index + 1));
+      const text = await line('Number or word', {
+        problem: (answer) => (find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`),
+      });
+      return (find(text) as (typeof choices)[number]).value;
+    },
+    confirm: async (question) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
+    close: () => reader.close(),
+  };
+}

@@ -1,0 +1,87 @@
+/** A decision about an inquiry that has no run any more: it is written into the ledger. */
+import type { CreditJourneys, LedgerDecision, OpenHold } from '../client.ts';
+import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
+import { checkMessage } from './check-message.ts';
+import { type Action, type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
+import { UsageError } from './errors.ts';
+import { EXIT } from './exit-codes.ts';
+import { withJourneys } from './journey-action.ts';
+import { createOutput, type Output, wrap } from './output.ts';
+import { createPrompter } from './prompts.ts';
+import type { ResolveOptions } from './resolve-command.ts';
+import { isAsking } from './resolve-one.ts';
+
+/** Returns the exit code. */
+export async function resolveInLedger(customerTraceNumber: string, options: ResolveOptions): Promise<number> {
+  const asking = isAsking(createOutput(options));
+  if (!asking) requireFlags(options);
+  const draft = await draftOf(options);
+  if (draft.action === 'amend') {
+    throw new UsageError('without a run nothing can be amended: abandon it, and start a journey anew');
+  }
+  // The journey's id is the ledger's to say.
+  if (!asking && draft.action !== 'seen') {
+    await checkMessage('resolveInquiry', { ...draft, customerTraceNumber, journeyId: 'J' });
+  }
+  return withJourneys(options, (journeys, output) =>
+    asking
+      ? ask(journeys, customerTraceNumber, draft, options, output)
+      : write(journeys, customerTraceNumber, draft, output),
+  );
+}
+
+async function ask(
+  journeys: CreditJourneys,
+  customerTraceNumber: string,
+  draft: DraftDecision,
+  { yes = false }: ResolveOptions,
+  output: Output,
+): Promise<number> {
+  const prompter = createPrompter();
+  try {
+    const hold = openAbout(await journeys.openInLedger(customerTraceNumber), draft);
+    showHold(hold, prompter, output);
+    const decision = await askForTheRest(hold, draft, prompter);
+    if (!yes && !(await confirmed(hold, decision, prompter, output))) {
+      output.note('nothing was decided');
+      return EXIT.needsPerson;
+    }
+    return await write(journeys, customerTraceNumber, decision, output);
+  } finally {
+    prompter.close();
+  }
+}
+
+/** The decision comes before what only has to be seen. */
+function openAbout(open: readonly OpenHold[], { action, attempt }: DraftDecision): OpenHold {
+  const hold = open.find(({ allowedActions }) => action === undefined || allowedActions.includes(action));
+  if (!hold) throw new UsageError(`it allows ${open.flatMap(({ allowedActions }) => allowedActions).join(', ')}`);
+  if (attempt !== undefined && attempt !== hold.attempt) {
+    throw new UsageError('it waits for a decision about another attempt by now: look at it again');
+  }
+  return hold;
+}
+
+async function write(
+  journeys: CreditJourneys,
+  customerTraceNumber: string,
+  draft: DraftDecision,
+  output: Output,
+): Promise<number> {
+  const { decisionId, action, by = '', reason = '' } = draft;
+  const answer =
+    action === 'seen'
+      ? await journeys.markSeen({ decisionId, customerTraceNumber, by, reason })
+      : await journeys.decideInLedger({ ...draft, customerTraceNumber } as LedgerDecision);
+  output.answer({ accepted: true, decisionId, action, ...answer }, () => [
+    output.colors.green(answer.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
+    ...nextSteps(action, answer.journeyId).flatMap((text) => wrap(text, output.width)),
+  ]);
+  return EXIT.done;
+}
+
+function nextSteps(action: Action | undefined, journeyId: string): string[] {
+  if (action === 'resend') return [`The next start of journey ${journeyId} sends it once more, with the same input.`];
+  if (action === 'accept') return [`The next start of journey ${journeyId} goes on with it, with the same input.`];
+  return [];
+}

@@ -1,0 +1,143 @@
+/**
+ * Decisions about inquiries whose run is gone, written straight into the ledger. A new start of the journey meets
+ * them there: an accepted answer is gone on with, a resend is spent by one further attempt, and what was abandoned
+ * stays so.
+ */
+import type { Client } from '@temporalio/client';
+import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { ResolveInquiryMessage } from '../model/shapes.ts';
+import { parseResolveInquiry } from '../validation/messages.ts';
+import { DecisionRefusedError } from './errors.ts';
+import type { OpenHold } from './open-hold.ts';
+import { drewAttention, isRunOpen, leftBehind } from './open-holds.ts';
+
+/** As to a run, without `amend`: a new inquiry takes a run. */
+export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
+
+export interface LedgerDecisionAnswer {
+  journeyId: string;
+  customerTraceNumber: string;
+  /** The same decision stood already. */
+  duplicate: boolean;
+}
+
+export interface LedgerDecisionContext {
+  client: Client;
+  ledger(): Promise<Ledger>;
+  maxApplicants: number;
+}
+
+/**
+ * What somebody has to decide about the inquiry, and what has come too late for it.
+ *
+ * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+ */
+export async function openInLedger(context: LedgerDecisionContext, customerTraceNumber: string): Promise<OpenHold[]> {
+  const row = await rowOf(await context.ledger(), customerTraceNumber);
+  const attention = row.attention.map((reason) => drewAttention(row, reason));
+  try {
+    return [leftBehind(await undecidedRow(context, customerTraceNumber)), ...attention];
+  } catch (error) {
+    if (error instanceof DecisionRefusedError && attention.length > 0) return attention;
+    throw error;
+  }
+}
+
+/** @throws InvalidInputError, DecisionRefusedError */
+export async function decideInLedger(
+  context: LedgerDecisionContext,
+  decision: LedgerDecision,
+): Promise<LedgerDecisionAnswer> {
+  const { customerTraceNumber, decisionId, action, attempt } = decision;
+  const ledger = await context.ledger();
+  const known = await rowOf(ledger, customerTraceNumber);
+  const journeyId = known.callerId;
+  const message = parseResolveInquiry({ ...decision, journeyId }, context);
+  const same = known.decisions.find((one) => one.decisionId === decisionId);
+  if (same && same.action === action && same.attempt === attempt) {
+    return { journeyId, customerTraceNumber, duplicate: true };
+  }
+  const row = await undecidedRow(context, customerTraceNumber);
+  const reason = problemOf(leftBehind(row), message);
+  if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
+  const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, recordOf(message, row));
+  if (verdict.kind === 'overtaken') {
+    const { latest } = verdict;
+    throw new DecisionRefusedError(customerTraceNumber, `by now its attempt ${latest.attempt} is ${latest.state}`);
+  }
+  return { journeyId, customerTraceNumber, duplicate: false };
+}
+
+/**
+ * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person.
+ *
+ * @throws DecisionRefusedError where there is nothing to see to
+ */
+export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord): Promise<LedgerDecisionAnswer> {
+  requireWords(seen);
+  const ledger = await context.ledger();
+  const { customerTraceNumber } = seen;
+  const { callerId } = await rowOf(ledger, customerTraceNumber);
+  if (!(await ledger.recordSeen(ledger.identity.ledgerId, seen))) {
+    throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
+  }
+  return { journeyId: callerId, customerTraceNumber, duplicate: false };
+}
+
+function requireWords({ by, reason }: SeenRecord): void {
+  const problems = Object.entries({ by, reason }).flatMap(([name, text]) =>
+    typeof text === 'string' && text.trim() !== '' && text.length <= 500
+      ? []
+      : [{ path: `/${name}`, rule: 'must be 1 to 500 characters' }],
+  );
+  if (problems.length > 0) throw new InvalidInputError(problems);
+}
+
+async function rowOf(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
+  const row = await ledger.inquiry(customerTraceNumber);
+  if (!row) throw new DecisionRefusedError(customerTraceNumber, 'the ledger knows of no such inquiry');
+  return row;
+}
+
+async function undecidedRow(
+  { client, ledger }: LedgerDecisionContext,
+  customerTraceNumber: string,
+): Promise<OpenInquiry> {
+  const row = await rowOf(await ledger(), customerTraceNumber);
+  // The run has the inquiry in hand, and would not learn of it.
+  if (await isRunOpen(client, row.workflowId ?? '')) {
+    throw new DecisionRefusedError(customerTraceNumber, `journey ${row.callerId} is running: it must be told instead`);
+  }
+  if (row.undecided) return row;
+  throw new DecisionRefusedError(customerTraceNumber, whyNot(row));
+}
+
+function whyNot(row: OpenInquiry): string {
+  const latest = row.attempts.at(-1);
+  if (row.abandonedAt) return 'it was abandoned';
+  if (!latest) return 'nothing was ever sent under it';
+  if (latest.state === 'sending') return `its attempt ${latest.attempt} may still be answered`;
+  const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
+  return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
+}
+
+/** Why the decision makes no sense, by the rules that a run keeps too. */
+function problemOf({ reason, attempt, allowedActions }: OpenHold, message: ResolveInquiryMessage): string | null {
+  if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
+  if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
+  if (message.action === 'resend' && reason === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
+    return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
+  }
+  return null;
+}
+
+function recordOf(message: ResolveInquiryMessage, { undecided }: OpenInquiry): DecisionRecord {
+  const { journeyId: _, outcome, reference, applicants: __, ...decision } = message;
+  return {
+    ...decision,
+    ...(undecided ? { failureType: undecided.failureType } : {}),
+    decidedAt: new Date().toISOString(),
+    ...(outcome === undefined ? {} : { answer: { kind: 'outcome', outcome, ...(reference ? { reference } : {}) } }),
+  };
+}

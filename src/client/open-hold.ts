@@ -1,0 +1,29 @@
+/** One thing that needs a person. Pure: commands that only show it load nothing else. */
+import type { AttentionReason } from '../ledger/port.ts';
+import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { HoldStatus } from '../model/shapes.ts';
+
+export interface OpenHold {
+  journeyId: string;
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  shareId?: string;
+  /** `revokedAfterPosting` and what came too late are no holds: somebody should look, and nothing waits for it. */
+  reason: FailureType | AttentionReason | 'revokedAfterPosting';
+  /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */
+  since?: string;
+  /** The attempt that a decision judges. */
+  attempt?: number;
+  httpStatus?: number;
+  returnCode?: string;
+  /** `run`: the journey waits for `resolve`. `ledger`: there is no run; `decideInLedger` or `markSeen`. */
+  heldBy: 'run' | 'ledger';
+  allowedActions: (HoldAction | 'seen')[];
+}
+
+/** A hold as a journey's status shows it. */
+export function heldByRun(journeyId: string, hold: HoldStatus): OpenHold {
+  const { failureType, attempts, ...rest } = hold;
+  return { journeyId, ...rest, reason: failureType, attempt: attempts, heldBy: 'run' };
+}

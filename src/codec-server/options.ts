@@ -1,0 +1,84 @@
+/** What a codec server is started with, and the figures that bound it. */
+import type { Ledger } from '../ledger/port.ts';
+import type { Environment } from '../model/products.ts';
+import type { PayloadKeys } from '../protection/key-ring.ts';
+import type { AuditDestination } from './audit.ts';
+import type { Role } from './roles.ts';
+import type { TokenSettings } from './token-verifier.ts';
+
+export type Authentication =
+  | ({ kind: 'jwt' } & TokenSettings)
+  /** For this machine alone, never `production`: whoever knows the address may do what `roles` say. */
+  | {
+      kind: 'path';
+      /** 32 random bytes in base64url; default: new ones at each start. */
+      segment?: string;
+      roles?: readonly Role[];
+    };
+
+export interface CodecServerLimits {
+  bodyBytes: number;
+  /** In one request. */
+  payloads: number;
+  /** What the payloads of one request may come to once they are decompressed. */
+  decodedBytes: number;
+  /** Requests that are read and worked on at once. */
+  running: number;
+  /** Requests that wait for that, unread. */
+  waiting: number;
+  waitMs: number;
+  /** Requests of one caller at once, then per second; the same of one address before it is known who it is. */
+  burst: number;
+  perSecond: number;
+  /** For a request to have arrived whole. */
+  requestTimeoutMs: number;
+}
+
+export const DEFAULT_LIMITS: CodecServerLimits = {
+  // The server takes 4 MB in a message, which are 5.4 MB in base64.
+  bodyBytes: 8 * 1024 * 1024,
+  payloads: 10_000,
+  // One body of 8 MB holds 6 MB, which deflate made of five times that where it is a long history.
+  decodedBytes: 32 * 1024 * 1024,
+  // More at once are no faster on a few cores, and cost 8 MB each.
+  running: 16,
+  waiting: 2_000,
+  waitMs: 10_000,
+  // The UI asks once for each event of a page, all at once: a journey has up to 75 and a list of runs many of them.
+  burst: 1_000,
+  perSecond: 200,
+  requestTimeoutMs: 30_000,
+};
+
+export interface CodecServerOptions {
+  environment: Environment;
+  keys: PayloadKeys;
+  authentication: Authentication;
+  /** The namespaces that are served; reports and references belong to the first. */
+  namespaces: readonly [string, ...string[]];
+  /** Origins of payloads that are decoded in every namespace served, besides its own: of histories that were moved. */
+  originNamespaces?: readonly string[];
+  /** Opened when a report is first asked for, closed with the server. Without it there are no reports here. */
+  openLedger?: () => Promise<Ledger>;
+  /** `https://host[:port]` of the UIs whose pages may call; without any, no page may. */
+  uiOrigins?: readonly string[];
+  /** Default: lines on standard error. */
+  audit?: AuditDestination;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** Default: a free one. */
+  port?: number;
+  /** PEM. */
+  tls?: { cert: string; key: string };
+  /** Addresses or CIDR blocks; where there are any, nobody else may connect, and `X-Forwarded-For` is believed. */
+  trustedProxies?: readonly string[];
+  limits?: Partial<CodecServerLimits>;
+  /** An alert: somebody asked for a payload under a key that the key ring lacks. */
+  onUnknownKey?: (keyId: string) => void;
+  /** A bug, or an audit log that cannot be written; the caller was told 500 or 503 without a reason. */
+  onUnexpected?: (error: unknown) => void;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

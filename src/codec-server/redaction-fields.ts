@@ -1,0 +1,102 @@
+/**
+ * Which members of decoded JSON are personal, by their names: those of the interface (2.3 to 2.6) and what other
+ * systems call the same. Names are compared without case and without anything but letters and digits.
+ */
+
+export type FieldKind =
+  /** Its last four digits are shown. */
+  | 'ssn'
+  /** Its year is shown. */
+  | 'birthDate'
+  /** Five digits are shown. */
+  | 'zip'
+  /** Within it, city and state are shown. */
+  | 'address'
+  | 'masked'
+  /** An id whose form may hold long runs of digits without being personal. */
+  | 'reference'
+  /** Within something personal, what tells nothing of anybody. */
+  | 'plain';
+
+const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
+  ssn: ['ssn', 'ssns', 'socialSecurity', 'socialSecurityNumber', 'socialSecurityNumbers', 'itin', 'taxId', 'tin'],
+  birthDate: ['dob', 'dobs', 'dateOfBirth', 'datesOfBirth', 'birthDate', 'birthDates', 'birthday', 'birth'],
+  zip: ['zip', 'zipCode', 'postalCode', 'postcode'],
+  address: ['address', 'addresses', 'relatedAddresses', 'residence', 'residences', 'mailingAddress', 'homeAddress'],
+  masked: [
+    ...['names', 'first', 'middle', 'last', 'gen', 'firstName', 'middleName', 'middleInitial', 'lastName', 'fullName'],
+    ...['givenName', 'familyName', 'surname', 'maidenName', 'nickname', 'alias', 'aliases', 'aka', 'akas', 'suffix'],
+    ...['applicantName', 'consumerName', 'customerName', 'borrowerName', 'spouseName', 'mothersMaidenName'],
+    ...['employer', 'employers', 'employerName', 'employment', 'employments'],
+    ...[
+      'phone',
+      'phones',
+      'phoneNumber',
+      'phoneNumbers',
+      'phoneNbr',
+      'telephone',
+      'mobile',
+      'cell',
+      'cellPhone',
+      'fax',
+    ],
+    ...['email', 'emails', 'mail', 'emailAddress', 'emailAddresses'],
+    ...['line1', 'line2', 'line3', 'street', 'street1', 'street2', 'streetAddress', 'streetName', 'houseNumber'],
+    ...['address1', 'address2', 'addressLine', 'addressLine1', 'addressLine2', 'zip4', 'zipPlus4', 'unit', 'apartment'],
+    ...['accountNumber', 'accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
+    ...['consumerId', 'consumerIds', 'ipAddress', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
+    ...['passportNumber', 'latitude', 'longitude'],
+    // None of these is ever in a payload of ours (DESIGN section 4); a caller may still have sent one.
+    ...['token', 'accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
+  ],
+  reference: ['customerTraceNumber', 'amends', 'reportReferenceNumber'],
+};
+
+/** `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
+const ENDINGS: readonly [string, FieldKind][] = [
+  ['ssn', 'ssn'],
+  ['socialsecuritynumber', 'ssn'],
+  ['dob', 'birthDate'],
+  ['dateofbirth', 'birthDate'],
+  ['birthdate', 'birthDate'],
+  ['firstname', 'masked'],
+  ['middlename', 'masked'],
+  ['lastname', 'masked'],
+  ['fullname', 'masked'],
+  ['email', 'masked'],
+  ['emailaddress', 'masked'],
+  ['phone', 'masked'],
+  ['phonenumber', 'masked'],
+  ['accountnumber', 'masked'],
+  ['consumerid', 'masked'],
+  ['streetaddress', 'masked'],
+  ['ipaddress', 'masked'],
+];
+
+/** Of an address, and of the REFUPD entries of identification lists (interface 2.5). */
+const PLAIN_WITHIN = new Set([
+  ...['applicantid', 'addressidentifier', 'phonetype', 'state', 'city', 'country', 'refid'],
+  ...['firstreporteddate', 'totaloccurrences', 'activeoccurrences'],
+]);
+
+const KINDS = new Map<string, FieldKind>(
+  Object.entries(NAMES).flatMap(([kind, names]) => names.map((name) => [normal(name), kind as FieldKind] as const)),
+);
+
+/**
+ * How a member is to be treated.
+ *
+ * @param within how what it is a member of is treated
+ */
+export function fieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
+  const plain = normal(name);
+  if (within !== undefined && PLAIN_WITHIN.has(plain)) return 'plain';
+  const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
+  if (kind !== undefined) return kind;
+  // What stands in a list of names or phones is personal whatever it is called.
+  return within === 'plain' || within === 'reference' ? undefined : within;
+}
+
+function normal(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}

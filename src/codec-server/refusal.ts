@@ -1,0 +1,75 @@
+/** Why a request is answered with an error: a status, a code that programs branch on, and never a value. */
+import type { Problem } from '../model/problems.ts';
+
+/** The `code` of every error answer; `docs/codec-server.md` has the table. */
+export type RefusalCode =
+  | 'BadRequest'
+  | 'Unauthenticated'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'TooLarge'
+  | 'UnsupportedMediaType'
+  | 'NotEncodable'
+  | 'TooManyRequests'
+  | 'UnknownKey'
+  | 'Unavailable'
+  | 'Failed';
+
+/** Thrown anywhere while a request is handled; `server.ts` makes the answer of it. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: RefusalCode;
+  /** One word for the audit log and the caller, such as `expired` or `role`. */
+  readonly reason: string;
+  readonly problems: readonly Problem[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    status: number,
+    code: RefusalCode,
+    reason: string,
+    message: string,
+    more: { problems?: readonly Problem[]; retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.reason = reason;
+    this.problems = more.problems ?? [];
+    this.retryAfterSeconds = more.retryAfterSeconds;
+  }
+
+  /** The answer's body. */
+  get body(): object {
+    return {
+      error: {
+        code: this.code,
+        reason: this.reason,
+        message: this.message,
+        ...(this.problems.length > 0 ? { problems: this.problems } : {}),
+      },
+    };
+  }
+}
+
+export function badRequest(reason: string, message: string, problems: readonly Problem[] = []): Refusal {
+  return new Refusal(400, 'BadRequest', reason, message, { problems });
+}
+
+export function unauthenticated(reason: string, message: string): Refusal {
+  return new Refusal(401, 'Unauthenticated', reason, message);
+}
+
+export function forbidden(reason: string, message: string): Refusal {
+  return new Refusal(403, 'Forbidden', reason, message);
+}
+
+export function notFound(): Refusal {
+  return new Refusal(404, 'NotFound', 'notFound', 'there is nothing at this address');
+}
+
+/** The Temporal UI tries a 503 again by itself, and nothing of the 400s. */
+export function unavailable(reason: string, message: string): Refusal {
+  return new Refusal(503, 'Unavailable', reason, message, { retryAfterSeconds: 1 });
+}

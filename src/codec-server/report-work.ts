@@ -1,0 +1,133 @@
+/** Reports and references out of the ledger, for whoever has a token and neither database nor key. */
+import { parseJson } from '../gateway/json-safety.ts';
+import { LedgerUnavailableError } from '../ledger/errors.ts';
+import type { InquiryView, Ledger } from '../ledger/port.ts';
+import type { Answer } from '../model/inquiry.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { PRODUCTS, type ProductCode } from '../model/products.ts';
+import type { ReportReference } from '../model/shapes.ts';
+import { UnknownKeyError } from '../protection/errors.ts';
+import { redact } from './redaction.ts';
+import { badRequest, forbidden, Refusal, unavailable } from './refusal.ts';
+import type { Permission } from './roles.ts';
+
+/** Answer of `…/references`. `consumerId` is masked where `redacted`. */
+export interface LedgerReferences {
+  journeyId: string;
+  references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
+  shares: { shareId: string; reportReferenceNumber: string }[];
+}
+
+export class ReportWork {
+  readonly #openLedger: (() => Promise<Ledger>) | undefined;
+  /** Where reports and references belong. */
+  readonly #namespace: string;
+  #opening: Promise<Ledger> | undefined;
+
+  constructor(openLedger: (() => Promise<Ledger>) | undefined, namespace: string) {
+    this.#openLedger = openLedger;
+    this.#namespace = namespace;
+  }
+
+  /**
+   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`.
+   *
+   * @throws Refusal
+   */
+  async report(journeyId: string, productCode: ProductCode, permission: Permission): Promise<string> {
+    const stored = await this.#read(permission, (ledger) => ledger.readReport(journeyId, productCode));
+    if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
+    const { body, ...about } = stored;
+    const parsed = parseJson(body);
+    if (!parsed) throw new Error('a stored report is not JSON');
+    const redacted = permission.view === 'redacted';
+    // Whole, it is passed on as it came: parsing would round its longer numbers.
+    const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
+    return `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+  }
+
+  /** @throws Refusal */
+  async references(journeyId: string, permission: Permission): Promise<{ answer: object; count: number }> {
+    const inquiries = await this.#read(permission, (ledger) => ledger.inquiriesOf(journeyId));
+    if (inquiries.length === 0) {
+      throw new Refusal(404, 'NotFound', 'noJourney', 'the ledger has no inquiry of such a journey');
+    }
+    const found = referencesOf(journeyId, inquiries);
+    const redacted = permission.view === 'redacted';
+    const count = found.references.length + found.shares.length;
+    return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  async #read<T>({ namespace }: Permission, read: (ledger: Ledger) => Promise<T>): Promise<T> {
+    if (namespace !== this.#namespace) throw forbidden('namespace', 'the reports here belong to another namespace');
+    if (!this.#openLedger) throw new Refusal(404, 'NotFound', 'noLedger', 'this server has no ledger');
+    try {
+      this.#opening ??= this.#openLedger();
+      return await read(await this.#opening);
+    } catch (error) {
+      // One that could not be opened is tried again with the next request.
+      this.#opening?.catch(() => {
+        this.#opening = undefined;
+      });
+      if (error instanceof UnknownKeyError) throw new Refusal(503, 'UnknownKey', 'unknownKey', error.message);
+      if (error instanceof LedgerUnavailableError) throw unavailable('ledger', 'the ledger does not answer');
+      throw error;
+    }
+  }
+}
+
+/** Of each product and share the newest answered inquiry's; none where that had no record. */
+export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+  const stages = new Map<ProductCode, { customerTraceNumber: string; answer: OutcomeAnswer }>();
+  const shares = new Map<string, OutcomeAnswer>();
+  // Oldest first, so that the newest is what stays.
+  for (const inquiry of inquiries) {
+    const answer = outcomeOf(inquiry);
+    if (!answer) continue;
+    const { productCode, customerTraceNumber, shareId } = inquiry;
+    if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
+    else if (shareId !== undefined) shares.set(shareId, answer);
+  }
+  return {
+    journeyId,
+    references: [...stages].flatMap(
+      ([
+        productCode,
+        {
+          customerTraceNumber,
+          answer: { reference },
+        },
+      ]) => (reference ? [{ productCode, customerTraceNumber, reference }] : []),
+    ),
+    shares: [...shares].flatMap(([shareId, { reference }]) =>
+      reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    ),
+  };
+}
+
+type OutcomeAnswer = Extract<Answer, { kind: 'outcome' }>;
+
+function outcomeOf({ attempts }: InquiryView): OutcomeAnswer | undefined {
+  const answers = attempts.flatMap(({ state, answer }) =>
+    (state === 'answered' || state === 'accepted') && answer?.kind === 'outcome' ? [answer] : [],
+  );
+  return answers.at(-1);
+}
+
+/** Ids come from the address: one that may be personal reaches neither the ledger nor a log. */
+export function checkedJourneyId(text: string): string {
+  const rule = opaqueIdProblem(text, MAX_ID_LENGTH);
+  if (rule) throw badRequest('journeyId', 'the journey id cannot be one', [{ path: '/journeyId', rule }]);
+  return text;
+}
+
+export function checkedProductCode(text: string): ProductCode {
+  const product = PRODUCTS.find((one) => one === text);
+  if (product) return product;
+  const rule = `must be one of ${PRODUCTS.join(', ')}`;
+  throw badRequest('productCode', 'there is no such product', [{ path: '/productCode', rule }]);
+}

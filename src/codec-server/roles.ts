@@ -1,0 +1,57 @@
+/** Who may do what (DESIGN section 7): roles per namespace, and how much of a value each may see. */
+import { forbidden } from './refusal.ts';
+
+/**
+ * - `encode`: have payloads encrypted
+ * - `decode-redacted`: people; see decoded payloads with what is personal masked
+ * - `decode`: services; see everything
+ * - `reveal`: people; as `decode-redacted`, and everything where they ask for it
+ * - `report`: read reports and references, of which the other roles say how much is shown
+ */
+export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal', 'report'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Caller {
+  /** `sub` of the token, or `path` for whoever knows the unguessable path. */
+  subject: string;
+  /** `iss` of the token. */
+  issuer?: string;
+  /** Namespaces without a role are not in it. */
+  roles: ReadonlyMap<string, ReadonlySet<Role>>;
+}
+
+/** What a route does; the role it takes is the same, but for `decode`. */
+export type Action = 'encode' | 'decode' | 'report';
+
+export type View = 'whole' | 'redacted';
+
+export interface Permission {
+  namespace: string;
+  view: View;
+  /** A service cannot do without a payload that may be readable later; a person is shown that it is not. */
+  isService: boolean;
+}
+
+export interface PermissionRequest {
+  caller: Caller;
+  action: Action;
+  /** `X-Namespace`; absent where the caller did not say. */
+  namespace: string;
+  wantsReveal: boolean;
+}
+
+/** @throws Refusal where the caller has no role for it there */
+export function permit({ caller, action, namespace, wantsReveal }: PermissionRequest): Permission {
+  const roles = caller.roles.get(namespace) ?? new Set<Role>();
+  const may =
+    action === 'decode'
+      ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
+      : roles.has(action);
+  if (!may) throw forbidden('role', `this takes the role ${action} in the namespace`);
+  const isService = roles.has('decode');
+  if (wantsReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
+    throw forbidden('role', 'revealing takes the role reveal in the namespace');
+  }
+  const isWhole = isService || (wantsReveal && roles.has('reveal'));
+  return { namespace, view: isWhole ? 'whole' : 'redacted', isService };
+}

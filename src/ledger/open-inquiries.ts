@@ -1,0 +1,135 @@
+/** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
+import { ATTEMPT_STATE_OF_FAILURE, ATTEMPT_STATES, type AttemptState } from '../model/inquiry.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import type { LedgerCipher } from '../protection/sealing.ts';
+import { HELD_STATES } from './claim.ts';
+import { readInquiries } from './inquiry-rows.ts';
+import { insertRow, type Writing } from './inquiry-writes.ts';
+import type { AttentionReason, InquiryView, OpenInquiriesQuery, OpenInquiry, SeenRecord } from './port.ts';
+import type { SqlDialect, SqlSession } from './sql-session.ts';
+
+/** How the latest attempt of an undecided inquiry may stand. */
+const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];
+
+/** When somebody last saw to the inquiry `i`; before all time where nobody has. */
+const SEEN_AT =
+  '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
+
+/** The latest attempt, of an inquiry that nobody has decided about. */
+const IS_UNDECIDED = `a.claimed_at >= $1
+  AND NOT EXISTS (SELECT 1 FROM attempts b
+    WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
+  AND NOT EXISTS (SELECT 1 FROM inquiries i
+    WHERE i.customer_trace_number = a.customer_trace_number AND i.abandoned_at IS NOT NULL)
+  -- What was decided about a request that differs says nothing about the one that the row is of.
+  AND NOT EXISTS (SELECT 1 FROM decisions d
+    WHERE d.customer_trace_number = a.customer_trace_number AND d.attempt = a.attempt
+      AND (d.action = 'amend' OR d.permits_attempt IS NOT NULL)
+      AND (d.failure_type IS NULL OR d.failure_type <> 'RequestDiffers'))`;
+
+/** A subquery for the trace numbers; each branch can use an index of its own. `$1` is `since` in milliseconds. */
+function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): string {
+  const wanted = ATTEMPT_STATES.filter((state) => states.includes(state));
+  const written = wanted.filter((state) => state !== 'answered' && state !== 'sending').map((state) => `'${state}'`);
+  const branches = [
+    ...(written.length > 0 ? [`a.state IN (${written.join(', ')})`] : []),
+    // Stands as `unknown`, whether or not somebody has written that down yet.
+    ...(wanted.includes('unknown') || wanted.includes('sending')
+      ? [`a.state = 'sending' AND a.answer_by <= ${dialect.now}`]
+      : []),
+    ...(wanted.includes('answered') ? ["a.state = 'answered' AND a.answer_kind <> 'outcome'"] : []),
+  ].map((condition) => `SELECT a.customer_trace_number FROM attempts a WHERE ${condition} AND ${IS_UNDECIDED}`);
+  const drawing = ['late_answer_at', 'late_consent_at'].map(
+    (column) =>
+      `SELECT i.customer_trace_number FROM inquiries i
+       WHERE i.${column} IS NOT NULL AND i.${column} >= $1 AND i.${column} > ${SEEN_AT}`,
+  );
+  return [...branches, ...drawing].join(' UNION ');
+}
+
+/** @throws RangeError where `since` is no instant */
+export async function readOpenInquiries(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { since, states = OPEN_STATES }: OpenInquiriesQuery,
+  cipher: LedgerCipher,
+): Promise<OpenInquiry[]> {
+  const sinceMs = since === undefined ? 0 : parseInstantMs(since);
+  if (sinceMs === null) throw new RangeError('since must be an RFC 3339 instant with offset');
+  const selection = selectionOf(dialect, states);
+  const views = await readInquiries(session, dialect, { traceNumbers: selection, values: [sinceMs] }, cipher);
+  return views.map(withNeeds);
+}
+
+/** What the inquiry needs of a person, by the query's rules. */
+export function withNeeds(view: InquiryView): OpenInquiry {
+  const latest = view.attempts.at(-1);
+  const undecided = latest && !view.abandonedAt && !isDecided(view, latest.attempt) ? undecidedOf(latest) : undefined;
+  const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);
+  const attention: AttentionReason[] = [
+    ...(isUnseen(view.lateAnswerAt) ? (['lateAnswer'] as const) : []),
+    ...(isUnseen(view.lateConsentAt) ? (['lateConsent'] as const) : []),
+  ];
+  return { ...view, ...(undecided ? { undecided } : {}), attention };
+}
+
+/** As the query has it: what was decided about something that was never claimed judges no attempt. */
+function isDecided({ decisions }: InquiryView, attempt: number): boolean {
+  return decisions.some(
+    (decision) =>
+      decision.attempt === attempt &&
+      (decision.action === 'amend' || decision.action === 'resend') &&
+      (decision.failureType === undefined || ATTEMPT_STATE_OF_FAILURE[decision.failureType] !== null),
+  );
+}
+
+function undecidedOf({
+  attempt,
+  state,
+  answer,
+  failureType,
+}: InquiryView['attempts'][number]): OpenInquiry['undecided'] {
+  switch (state) {
+    case 'unknown':
+      return { attempt, failureType: 'OutcomeUnknown' };
+    case 'refused':
+      return { attempt, failureType: 'RequestRefused' };
+    case 'notEntitled':
+      return { attempt, failureType: 'NotEntitled' };
+    case 'credentialsRefused':
+      return { attempt, failureType: 'CredentialsRefused' };
+    case 'untrusted':
+      return { attempt, failureType: 'GatewayUntrusted' };
+    case 'answered':
+      if (!answer || answer.kind === 'outcome') return undefined;
+      return {
+        attempt,
+        failureType: answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (failureType ?? 'UnexpectedResponse'),
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Writes down that somebody has seen to it; whether there was anything to see to. */
+export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<boolean> {
+  const { customerTraceNumber } = seen;
+  const open = await session.rows(
+    `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
+       AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT})`,
+    [customerTraceNumber],
+  );
+  if (open.length === 0) return false;
+  await insertRow(
+    session,
+    'attention_seen',
+    {
+      customer_trace_number: customerTraceNumber,
+      decision_id: seen.decisionId,
+      seen_by: seen.by,
+      reason: seen.reason,
+    },
+    { sql: { seen_at: dialect.now }, onConflict: 'ON CONFLICT (customer_trace_number, decision_id) DO NOTHING' },
+  );
+  return true;
+}

@@ -1,0 +1,32 @@
+/**
+ * Failures as payloads: without this, messages and stack traces stay readable beside encrypted details (STYLE fact 1).
+ * Runs in the worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
+ */
+import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
+
+/** In the text of every bundle that this module was baked into, and in no other. */
+export const FAILURE_CONVERTER_MARK = 'credit-journey-failure-converter-1';
+
+type SerializationContext = Parameters<DefaultFailureConverter['errorToFailure']>[2];
+
+class EncodingFailureConverter extends DefaultFailureConverter {
+  readonly mark = FAILURE_CONVERTER_MARK;
+
+  constructor() {
+    super({ encodeCommonAttributes: true });
+  }
+
+  override errorToFailure(error: unknown, converter: PayloadConverter, context?: SerializationContext): ProtoFailure {
+    const failure = super.errorToFailure(error, converter, context);
+    // A failure that is passed on keeps its causes as they came: from the server or another language, in the clear.
+    for (let cause = failure.cause; cause; cause = cause.cause) {
+      if (cause.encodedAttributes) continue;
+      cause.encodedAttributes = converter.toPayload({ message: cause.message, stack_trace: cause.stackTrace }, context);
+      cause.message = 'Encoded failure';
+      cause.stackTrace = '';
+    }
+    return failure;
+  }
+}
+
+export const failureConverter = new EncodingFailureConverter();

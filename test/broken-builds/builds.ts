@@ -1,0 +1,189 @@
+/**
+ * The promise's fences, each taken down by an edit that a hurried change could make, and the tests that must notice.
+ * `find` must be in the file exactly once: where the code has moved on, so must this list.
+ */
+
+export interface BrokenBuild {
+  name: string;
+  edits: readonly { file: string; find: string; replace: string }[];
+  /** `path` as `npm test` takes it; `title`: a part of the test's. */
+  tests: readonly { path: string; title: string }[];
+}
+
+/** A claim that wins whatever is there already. */
+const OVERWRITING_CLAIM = {
+  file: 'src/ledger/inquiry-writes.ts',
+  find: "      returning: 'claimed_at',\n",
+  replace:
+    "      returning: 'claimed_at',\n      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n",
+};
+
+const RESET = 'test/hazards/operator-reset.test.ts';
+const RESTART = 'test/hazards/operator-restart.test.ts';
+const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
+
+export const BROKEN_BUILDS: readonly BrokenBuild[] = [
+  {
+    name: 'the fence off: every claim is allowed',
+    edits: [
+      {
+        file: 'src/ledger/claim.ts',
+        find: '    if (verdict) return verdict;\n',
+        replace: "    if (verdict?.kind === 'ledgerChanged') return verdict;\n",
+      },
+      OVERWRITING_CLAIM,
+    ],
+    tests: [
+      { path: RESET, title: 'sends nothing: stages, gates, consents and a share' },
+      { path: RESTART, title: 'after it was terminated is answered by the ledger' },
+    ],
+  },
+  {
+    name: 'five activity attempts',
+    edits: [
+      {
+        file: 'src/workflows/activity-stubs.ts',
+        find: 'retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED }',
+        replace: 'retry: { maximumAttempts: 5, nonRetryableErrorTypes: NEVER_REPEATED.slice(0, 0) }',
+      },
+      { file: 'src/activities/submit-inquiry.ts', find: 'if (info.attempt > 1)', replace: 'if (info.attempt > 5)' },
+    ],
+    tests: [{ path: 'test/hazards/operator-queue.test.ts', title: 'gets five tries and a shorter start-to-close' }],
+  },
+  {
+    name: 'error codes in place of wire markers: ECONNRESET means that nothing was sent',
+    edits: [
+      {
+        file: 'src/gateway/exchange.ts',
+        find: "else if (this.#startedAt !== undefined) this.#finish({ kind: 'lost', startedAt: this.#startedAt });",
+        replace:
+          "else if (this.#startedAt !== undefined && (error as { code?: string }).code !== 'ECONNRESET') this.#finish({ kind: 'lost', startedAt: this.#startedAt });",
+      },
+    ],
+    tests: [{ path: FAILURE_TABLE, title: 'a reset after posting becomes a hold' }],
+  },
+  {
+    name: 'decisions not spent: a resend permits its attempt each time that it is replayed',
+    edits: [
+      {
+        file: 'src/ledger/claim.ts',
+        find: '  for (const rule of rules) {\n',
+        replace:
+          "  const standing = permitFor(known, claim.attempt);\n  if (standing) return { kind: 'claim', attempt: claim.attempt, permittedBy: standing.decisionId };\n  for (const rule of rules) {\n",
+      },
+      OVERWRITING_CLAIM,
+    ],
+    tests: [{ path: RESET, title: 'an operator’s resend' }],
+  },
+  {
+    name: 'trace numbers by the order of events',
+    edits: [
+      {
+        file: 'src/model/trace-number.ts',
+        find: "    parts.shareId ?? '',\n",
+        replace: '    made++,\n',
+      },
+      {
+        file: 'src/model/trace-number.ts',
+        find: 'export const MAX_ORDINAL = 99;\n',
+        replace: 'export const MAX_ORDINAL = 99;\nlet made = 0;\n',
+      },
+    ],
+    tests: [{ path: 'test/hazards/operator-consents.test.ts', title: 'after a reset, in the other' }],
+  },
+  {
+    name: 'the SSN check off',
+    edits: [
+      {
+        file: 'src/gateway/who-is-who.ts',
+        find: "  if (own === 'different' && context.ssnMismatch === 'hold') return",
+        replace: '  if (context.expected.length === 0) return',
+      },
+      {
+        file: 'src/gateway/who-is-who.ts',
+        find: '  if (hasSsnOfAnother(entry, found, context.expected)) return',
+        replace: '  if (hasSsnOfAnother(entry, found, [])) return',
+      },
+    ],
+    tests: [
+      { path: FAILURE_TABLE, title: 'somebody else’s SSN becomes a hold' },
+      { path: FAILURE_TABLE, title: 'the applicants swapped becomes a hold' },
+    ],
+  },
+  {
+    name: 'another ledger is as good as the one that was used',
+    edits: [
+      {
+        file: 'src/ledger/claim.ts',
+        find: "(known.ledgerId === claim.ledgerId ? null : { kind: 'ledgerChanged' })",
+        replace: "(known.ledgerId === '' ? { kind: 'ledgerChanged' } : claim.attempt > 0 ? null : null)",
+      },
+      {
+        file: 'src/ledger/claim.ts',
+        find: "claim.attempt === 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
+        replace: "claim.attempt >= 1 || attemptOf(known, claim.attempt - 1) ? null : { kind: 'ledgerChanged' }",
+      },
+    ],
+    tests: [
+      { path: 'test/hazards/ledger-changed.test.ts', title: 'on SQLite, a journey that meets an empty ledger' },
+      { path: 'test/hazards/ledger-changed.test.ts', title: 'on SQLite, a journey that meets its ledger as it was' },
+    ],
+  },
+  {
+    name: 'a claim is not compared with what was asked for before',
+    edits: [
+      {
+        file: 'src/ledger/claim.ts',
+        find: "known.digest === null || known.digest === claim.digest ? null : { kind: 'requestDiffers' }",
+        replace: "known.digest !== '' || known.digest === claim.digest ? null : { kind: 'requestDiffers' }",
+      },
+    ],
+    tests: [{ path: RESTART, title: 'nobody gets the answer to another request' }],
+  },
+  {
+    name: 'a look-up is not compared with what was asked for before',
+    edits: [
+      {
+        file: 'src/ledger/sql-ledger.ts',
+        find: 'if (digest !== undefined && state.known.digest !== null && state.known.digest !== digest) {',
+        replace: "if (digest === '') {",
+      },
+    ],
+    tests: [{ path: RESTART, title: 'is held by the look-up' }],
+  },
+  {
+    name: 'consent is checked for the first attempt alone',
+    edits: [
+      {
+        file: 'src/workflows/inquiry-protocol.ts',
+        find: "    return this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
+        replace: "    return this.#attempt === 1 && this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
+      },
+    ],
+    tests: [
+      { path: 'test/hazards/operator-consents.test.ts', title: 'is revoked while it is on hold is not sent again' },
+    ],
+  },
+  {
+    name: 'a late answer is the outcome',
+    edits: [
+      {
+        file: 'src/ledger/outcome.ts',
+        find: 'if (isOpen && isLatest && !known.abandoned)',
+        replace: 'if (isOpen || isLatest)',
+      },
+    ],
+    tests: [{ path: 'test/hazards/operator-late-answer.test.ts', title: 'after a resend was decided' }],
+  },
+  {
+    name: 'the profile of the run is not held against the worker’s',
+    edits: [
+      {
+        file: 'src/activities/inquiry-request.ts',
+        find: 'if (profileFingerprint(profile) !== run.profileFingerprint)',
+        replace: "if (profileFingerprint(profile) === '')",
+      },
+    ],
+    tests: [{ path: 'test/hazards/ledger-profile-changed.test.ts', title: 'with another customer' }],
+  },
+];

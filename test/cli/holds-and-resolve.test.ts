@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { OpenHold } from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { JourneyStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { RECORD } from '../ledger/fixtures.ts';
+import {
+  applicant,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  type PostedInquiry,
+  startHarness,
+  untilStatus,
+} from '../support/journey-harness.ts';
+import { type Ran, runCli } from './run-cli.ts';
+import { runInTerminal } from './run-in-terminal.ts';
+
+let harness: Harness;
+let env: Record<string, string>;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  const { temporal, taskQueue, ledger: at, keyRingFile } = harness.config;
+  env = {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    LEDGER_URL: at.url,
+    KEY_RING_FILE: keyRingFile,
+  };
+  const keyRing = await openKeyRing({ ...harness.config, keyRingMayBeMade: false });
+  ledger = await openLedger({ url: at.url, environment: 'sandbox', keyRing });
+});
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
+
+const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
+
+interface Shown extends OpenHold {
+  resolve: string;
+}
+
+interface Held {
+  handle: JourneyHandle;
+  input: LendingJourneyInput;
+  status: JourneyStatus;
+  trace: string;
+}
+
+/** A journey of one stage that is on hold; the digits of its applicant's SSN say why. */
+async function held(lastFour: string): Promise<Held> {
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+  const handle = await harness.start(input);
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  return { handle, input, status, trace: status.holds[0]?.customerTraceNumber ?? assert.fail() };
+}
+
+/** Tries until visibility has caught up. */
+async function holdsUntil(
+  isWanted: (holds: Shown[]) => boolean,
+  ...args: string[]
+): Promise<{ ran: Ran; holds: Shown[] }> {
+  for (let tries = 1; ; tries++) {
+    const ran = await cli('holds', ...args);
+    const { holds } = JSON.parse(ran.stdout) as { holds: Shown[] };
+    if (isWanted(holds)) return { ran, holds };
+    assert.ok(tries < 20, ran.stdout);
+  }
+}
+
+const of = (journeyId: string) => (hold: Shown) => hold.journeyId === journeyId;
+
+/** The provider's word, from its books, in a file. */
+async function referenceFile({ handle, trace }: Held): Promise<{ path: string; reportReferenceNumber: string }> {
+  const posted = (await harness.posted(handle)) as unknown as {
+    customerTraceNumber: string;
+    reportReferenceNumber: string;
+    consumerIds: string[];
+    postedAt: string;
+  }[];
+  const row = posted.find(({ customerTraceNumber }) => customerTraceNumber === trace) ?? assert.fail();
+  const { reportReferenceNumber, postedAt, consumerIds } = row;
+  const applicants = [{ applicantId: '1A', consumerId: consumerIds[0] }];
+  const path = join(harness.dataDir, `${randomUUID()}.json`);
+  await writeFile(path, JSON.stringify({ reportReferenceNumber, requestedAt: postedAt, applicants }));
+  return { path, reportReferenceNumber };
+}
+
+/** How many requests the gateway has received for it. */
+async function received({ trace }: Held): Promise<number> {
+  const rows = (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as PostedInquiry[];
+  return rows.filter(({ customerTraceNumber }) => customerTraceNumber === trace).length;
+}
+
+const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
+
+test('holds says that nothing needs a person', async () => {
+  const none = await cli('holds');
+  assert.equal(none.code, 0, none.stderr);
+  assert.deepEqual(JSON.parse(none.stdout), { holds: [], unanswered: [] });
+});
+
+describe('what needs a person', { concurrency: 4 }, () => {
+  test('is listed with the command that resolves it', async () => {
+    const one = await held('4002');
+    const { journeyId } = one.input;
+    const { ran, holds } = await holdsUntil((list) => list.some(of(journeyId)));
+    assert.equal(ran.code, 3);
+    const hold = holds.find(of(journeyId)) ?? assert.fail();
+    assert.equal(hold.reason, 'OutcomeUnknown');
+    assert.equal(hold.heldBy, 'run');
+    assert.deepEqual(hold.allowedActions, ['resend', 'accept', 'abandon']);
+    assert.equal(hold.resolve, `credit-journey resolve ${journeyId} ${one.trace} --attempt 1`);
+
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const others = await cli('holds', '--type', 'OutcomeUnknown', '--since', later);
+    assert.equal(others.code, 0, others.stderr);
+    assert.deepEqual(JSON.parse(others.stdout).holds, []);
+
+    const { path, reportReferenceNumber } = await referenceFile(one);
+    const [, ...shown] = hold.resolve.split(' ');
+    const accept = ['--action', 'accept', '--provider-said', 'posted', '--outcome', 'record', '--reference', path];
+    const resolved = await cli(...shown, ...accept, ...WHO, '--decision-id', 'D-1');
+    assert.equal(resolved.code, 0, resolved.stderr);
+    assert.equal(JSON.parse(resolved.stdout).decisionId, 'D-1');
+    const result = await one.handle.result();
+    assert.equal(result.stages[0]?.reportReferenceNumber, reportReferenceNumber);
+    assert.equal(await received(one), 1);
+    assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.by, 'ops');
+  });
+
+  test('is also what a run that is gone has left, and what came too late until somebody has seen it', async () => {
+    const one = await held('4002');
+    const { journeyId } = one.input;
+    const isLeft = (hold: Shown) => hold.heldBy === 'ledger' && hold.journeyId === journeyId;
+    assert.ok(!(await holdsUntil((list) => list.some(of(journeyId)))).holds.some(isLeft), 'its run has it in hand');
+    await one.handle.terminate('gone');
+    const { holds, ran } = await holdsUntil((list) => list.some(isLeft));
+    assert.equal(ran.code, 3);
+    assert.equal(holds.filter(of(journeyId)).length, 1);
+    const left = holds.find(isLeft) ?? assert.fail();
+    assert.equal(left.resolve, `credit-journey resolve --ledger ${one.trace} --attempt 1`);
+    const without = await cli('holds', '--no-ledger', '--type', 'OutcomeUnknown');
+    assert.ok(!JSON.parse(without.stdout).holds.some(of(journeyId)));
+    const [, ...shown] = left.resolve.split(' ');
+    const abandoned = await cli(...shown, '--action', 'abandon', '--provider-said', 'unknown', ...WHO);
+    assert.equal(abandoned.code, 0, abandoned.stderr);
+
+    const late = { ledgerId: ledger.identity.ledgerId, customerTraceNumber: one.trace, attempt: 1 };
+    await ledger.recordOutcome({ ...late, state: 'answered', answer: RECORD });
+    const drawn = (await holdsUntil((list) => list.some(isLeft))).holds.find(isLeft) ?? assert.fail();
+    assert.equal(drawn.reason, 'lateAnswer');
+    const [, ...seen] = drawn.resolve.split(' ');
+    const looked = await cli(...seen, ...WHO);
+    assert.equal(looked.code, 0, looked.stderr);
+    assert.ok(!JSON.parse((await cli('holds')).stdout).holds.some(isLeft));
+    const again = await cli(...seen, ...WHO);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /nobody has seen to/);
+  });
+
+  test('may be what no worker answers for: those journeys are named', async (t) => {
+    const other = await startHarness();
+    t.after(() => other.close());
+    const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
+    await untilStatus(await other.start(input), ({ state }) => state === 'held');
+    await other.stopWorker();
+    const { ledger: at, taskQueue, keyRingFile } = other.config;
+    const there = { ...env, LEDGER_URL: at.url, KEY_RING_FILE: keyRingFile, TASK_QUEUE: taskQueue };
+    for (let tries = 1; ; tries++) {
+      const ran = await runCli(['holds'], { env: there });
+      const { holds, unanswered } = JSON.parse(ran.stdout);
+      assert.deepEqual(holds, []);
+      if (unanswered.length === 0 && tries < 10) continue;
+      assert.deepEqual(unanswered, [{ journeyId: input.journeyId, needsAttention: 'OutcomeUnknown' }]);
+      assert.equal(ran.code, 3);
+      break;
+    }
+  });
+
+  test('is decided with --all for each of a kind by itself, after it was shown; what failed is told', async () => {
+    const [one, other, ending] = [await held('3403'), await held('3403'), await held('3403')];
+    const { journeyId } = ending.input;
+    await cli('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
+    const mine = [one, other, ending].map(({ input }) => input.journeyId).sort();
+    const type = ['--type', 'NotEntitled'];
+    await holdsUntil((list) => list.length === 3, ...type);
+    const all = ['resolve', '--all', ...type, '--action', 'resend', '--provider-said', 'notAsked', ...WHO];
+    const shown = await cli(...all);
+    assert.equal(shown.code, 2);
+    const { planned } = JSON.parse(shown.stdout) as { planned: { journeyId: string; attempt: number }[] };
+    assert.deepEqual(planned.map((row) => row.journeyId).sort(), mine);
+    assert.match(shown.stderr, /--yes decides about these 3/);
+    assert.deepEqual((await ledger.inquiry(one.trace))?.decisions, []);
+
+    const ran = await cli(...all, '--yes');
+    assert.equal(ran.code, 1, 'one failed');
+    const { decisions } = JSON.parse(ran.stdout) as {
+      decisions: { journeyId: string; decisionId: string; accepted: boolean; error?: { message: string } }[];
+    };
+    assert.equal(new Set(decisions.map(({ decisionId }) => decisionId)).size, 3);
+    const failed = decisions.filter(({ accepted }) => !accepted);
+    assert.deepEqual(
+      failed.map((row) => row.journeyId),
+      [journeyId],
+    );
+    assert.match(failed[0]?.error?.message ?? '', /the journey is ending/);
+    for (const resent of [one, other]) {
+      assert.equal((await resent.handle.result()).stages[0]?.state, 'record');
+      assert.equal(await received(resent), 2);
+    }
+    await cli('resolve', journeyId, '--attempt', '1', '--action', 'abandon', '--provider-said', 'notAsked', ...WHO);
+  });
+
+  test('on a terminal: resolve shows the hold, asks for what is missing, and says what will happen before it is done', async () => {
+    const one = await held('4002');
+    const { path, reportReferenceNumber } = await referenceFile(one);
+    const { code, screen } = await runInTerminal(
+      ['resolve', one.input.journeyId],
+      [
+        [/Number or word: /, 'amend'],
+        [/one of resend, accept, abandon[\s\S]*Number or word: /, '2'],
+        [/What the provider says[\s\S]*Number or word: /, 'posted'],
+        [/What came of it[\s\S]*Number or word: /, 'record'],
+        [/File with the reference[\s\S]*: /, '/nonexistent.json'],
+        [/ENOENT[\s\S]*File with the reference[\s\S]*: /, path],
+        [/Who decides.*: /, 'ops'],
+        [/Why: /, 'it is in their books'],
+        [/Decide accept\? \[y\/N\] /, 'y'],
+      ],
+      env,
+    );
+    assert.equal(code, 0, screen);
+    for (const part of ['OutcomeUnknown', one.trace, 'Nothing is sent', 'decided, as D-']) {
+      assert.ok(screen.includes(part), `${part} is missing in:\n${screen}`);
+    }
+    assert.equal((await one.handle.result()).stages[0]?.reportReferenceNumber, reportReferenceNumber);
+  });
+
+  test('on a terminal: no, and Ctrl-C, decide nothing', async () => {
+    const one = await held('4002');
+    const args = [
+      'resolve',
+      one.input.journeyId,
+      one.trace,
+      '--action',
+      'abandon',
+      '--provider-said',
+      'posted',
+      ...WHO,
+    ];
+    const no = await runInTerminal(args, [[/Decide abandon\? \[y\/N\] /, '']], env);
+    assert.equal(no.code, 3, no.screen);
+    const left = await runInTerminal(args, [[/Decide abandon\? \[y\/N\] /, '\u0003']], env);
+    assert.equal(left.code, 130, left.screen);
+    assert.deepEqual((await ledger.inquiry(one.trace))?.decisions, []);
+
+    const ledgerArgs = ['resolve', '--ledger', one.trace];
+    await one.handle.terminate('gone');
+    const answers: [RegExp, string][] = [
+      [/it has no run[\s\S]*Number or word: /, 'abandon'],
+      [/What the provider says[\s\S]*Number or word: /, 'notPosted'],
+      [/Who decides.*: /, 'ops'],
+      [/Why: /, 'no such inquiry'],
+      [/Decide abandon\? \[y\/N\] /, 'y'],
+    ];
+    const done = await runInTerminal(ledgerArgs, answers, env);
+    assert.equal(done.code, 0, done.screen);
+    assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.reason, 'no such inquiry');
+  });
+
+  test('on a terminal: holds is a table in 80 columns with commands that can be copied, and --all shows and asks', async () => {
+    const one = await held('3422');
+    const { screen, code } = await runInTerminal(['holds', '--type', 'RequestRefused'], [], env);
+    assert.equal(code, 3, screen);
+    for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
+    const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
+    assert.ok(copied.includes(`credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
+
+    const args = ['resolve', '--all', '--type', 'RequestRefused', '--provider-said', 'notAsked', ...WHO];
+    const answers: [RegExp, string][] = [
+      [/TRACE NUMBER[\s\S]*1 +abandon[\s\S]*Number or word: /, '1'],
+      [/ends with this stage[\s\S]*Decide abandon about these 1\? \[y\/N\] /, 'y'],
+    ];
+    const all = await runInTerminal(args, answers, env);
+    assert.equal(all.code, 0, all.screen);
+    assert.match(all.screen, /1 decided, 0 failed/);
+    assert.equal((await one.handle.result()).outcome, 'abandoned');
+  });
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { LendingJourneyInput, ReportReference } from '../../src/model/shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  const { config } = harness;
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  const open = () => openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  ledger = await open();
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    // Not what is tested here, and the machine may be busy.
+    queryTimeoutMs: 30_000,
+    openLedger: open,
+  });
+});
+after(async () => {
+  await journeys?.close();
+  await ledger?.close();
+  await harness?.close();
+});
+
+interface Held {
+  handle: JourneyHandle;
+  input: LendingJourneyInput;
+  customerTraceNumber: string;
+}
+
+async function held(lastFour: string): Promise<Held> {
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+  const handle = await harness.start(input);
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  return { handle, input, customerTraceNumber: holds[0]?.customerTraceNumber ?? assert.fail() };
+}
+
+const REFERENCE: ReportReference = {
+  reportReferenceNumber: 'REF-1',
+  requestedAt: '2026-01-02T03:04:05Z',
+  applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
+};
+
+function decision({ customerTraceNumber }: Pick<Held, 'customerTraceNumber'>, change = {}) {
+  return {
+    decisionId: `D-${randomUUID().slice(0, 8)}`,
+    customerTraceNumber,
+    attempt: 1,
+    action: 'abandon' as const,
+    by: 'ops',
+    reason: 'a test',
+    providerSaid: 'posted' as const,
+    ...change,
+  };
+}
+
+describe('a decision', { concurrency: 4 }, () => {
+  test('that makes no sense is refused with the reason, and leaves history and ledger as they were', async () => {
+    const one = await held('4002');
+    const journey = journeys.get(one.input.journeyId);
+    const state = async () => ({
+      events: (await one.handle.fetchHistory()).events?.length,
+      row: await ledger.inquiry(one.customerTraceNumber),
+    });
+    const before = await state();
+    const accepted = { action: 'accept', outcome: 'record' };
+    const toRun: [object, RegExp][] = [
+      [{ customerTraceNumber: 'PQNONE' }, /no inquiry with this/],
+      [{ attempt: 2 }, /about attempt 1/],
+      [{ action: 'amend', applicants: one.input.applicants }, /OutcomeUnknown allows resend, accept, abandon/],
+      [{ action: 'resend', providerSaid: 'notAsked' }, /needs the provider’s word/],
+      [
+        { ...accepted, reference: { ...REFERENCE, applicants: [{ applicantId: '2A', consumerId: 'C-2' }] } },
+        /and no other/,
+      ],
+    ];
+    for (const [change, expected] of toRun) {
+      const error = await journey.resolve(decision(one, change)).catch((thrown) => thrown);
+      assert.ok(error instanceof UpdateRefusedError, String(error));
+      assert.match(error.reason, expected);
+    }
+    const withoutConsumers = { ...accepted, reference: { ...REFERENCE, applicants: [] } };
+    assert.throws(() => journey.resolve(decision(one, withoutConsumers)), InvalidInputError);
+    await assert.rejects(journeys.decideInLedger(decision(one, withoutConsumers)), InvalidInputError);
+    await assert.rejects(
+      journeys.decideInLedger(decision(one)),
+      (error) => error instanceof DecisionRefusedError && /is running: it must be told/.test(error.reason),
+    );
+    await assert.rejects(journeys.openInLedger(one.customerTraceNumber), DecisionRefusedError);
+    await assert.rejects(journeys.decideInLedger(decision({ customerTraceNumber: 'PQNONE' })), DecisionRefusedError);
+    await assert.rejects(journeys.markSeen(decision(one)), DecisionRefusedError);
+    assert.deepEqual(await state(), before);
+    await one.handle.terminate('done');
+  });
+
+  test('in the ledger that makes no sense is refused, and leaves the row as it was', async () => {
+    const one = await held('3403');
+    await one.handle.terminate('gone');
+    const before = await ledger.inquiry(one.customerTraceNumber);
+    const cases: [object, RegExp][] = [
+      [{ attempt: 2 }, /about attempt 1/],
+      [{ action: 'accept', outcome: 'noRecord' }, /NotEntitled allows resend, abandon without a run/],
+    ];
+    for (const [change, expected] of cases) {
+      const error = await journeys.decideInLedger(decision(one, change)).catch((thrown) => thrown);
+      assert.ok(error instanceof DecisionRefusedError, String(error));
+      assert.match(error.reason, expected);
+    }
+    assert.deepEqual(await ledger.inquiry(one.customerTraceNumber), before);
+  });
+
+  test('in the ledger to resend is spent by the next start of the journey, once', async () => {
+    const one = await held('1503');
+    await one.handle.terminate('gone');
+    const resend = decision(one, { action: 'resend', providerSaid: 'notPosted' });
+    assert.equal((await journeys.decideInLedger(resend)).duplicate, false);
+    assert.equal((await journeys.decideInLedger(resend)).duplicate, true);
+    await assert.rejects(
+      journeys.decideInLedger(decision(one)),
+      (error) => error instanceof DecisionRefusedError && /decided already/.test(error.reason),
+    );
+    const again = await harness.start(one.input);
+    const { holds } = await untilStatus(again, ({ state }) => state === 'held');
+    assert.equal(holds[0]?.attempts, 2, 'without asking anybody anew');
+    await again.terminate('gone');
+    const third = await harness.start(one.input);
+    await untilStatus(third, ({ state }) => state === 'held');
+    assert.equal((await harness.received(third)).length, 2, 'one send, and one for the decision');
+    await third.terminate('done');
+  });
+
+  test('in the ledger to accept is what the next start of the journey goes on with', async () => {
+    const one = await held('4002');
+    await one.handle.terminate('gone');
+    const [open] = await journeys.openInLedger(one.customerTraceNumber);
+    assert.deepEqual(open?.allowedActions, ['resend', 'accept', 'abandon']);
+    await journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: REFERENCE }));
+    const again = await harness.start(one.input);
+    assert.deepEqual((await again.result()).stages[0]?.reference, REFERENCE);
+    assert.equal((await harness.received(again)).length, 1);
+  });
+});

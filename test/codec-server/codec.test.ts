@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { CodecWork, UNDECODABLE_METADATA } from '../../src/codec-server/codec-work.ts';
+import { DEFAULT_LIMITS } from '../../src/codec-server/options.ts';
+import { jsonPayload, type PayloadJson, payloadJson } from '../../src/codec-server/payload-json.ts';
+import { MASKED, redact } from '../../src/codec-server/redaction.ts';
+import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+import { rawPayload } from '../protection/codec-fixtures.ts';
+import { APPLICANT, clear, decodedOf, KEY_SET, NAMESPACE, SENTINELS, startServer, token, UI } from './fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const people = await token({ roles: ['encode', 'decode-redacted'] });
+const service = await token({ roles: ['encode', 'decode'] });
+const investigator = await token({ roles: ['reveal'] });
+
+test('what is encoded is encrypted, and a service decodes it as it was', async (t) => {
+  const server = await startServer(t, keySet);
+  const value = { applicants: [APPLICANT] };
+  const encoded = await server.call('/encode', { token: service, body: { payloads: [clear(value), clear(null)] } });
+  assert.equal(encoded.status, 200);
+  for (const sentinel of SENTINELS)
+    assert.ok(!encoded.text.includes(Buffer.from(sentinel).toString('base64').slice(0, 8)));
+  // As the UI calls it: with a query that nobody here reads, and two slashes where its setting ends in one.
+  const decoded = await server.call('//decode?preserveStorageRefs=true', {
+    token: service,
+    body: encoded.json,
+    origin: UI,
+  });
+  assert.deepEqual(decoded.json, { payloads: [clear(value), payloadJson(rawPayload('binary/null'))] });
+  assert.equal(decoded.headers.get('access-control-allow-origin'), UI);
+  assert.equal(decoded.headers.get('cache-control'), 'no-store');
+});
+
+test('people see it masked, and whole only with the role reveal and by asking for it', async (t) => {
+  const server = await startServer(t, keySet);
+  const body = { payloads: [await server.encrypted({ applicants: [APPLICANT] })] };
+  for (const [path, caller] of [
+    ['/decode', people],
+    ['/decode', investigator],
+    ['/decode?reveal=false', investigator],
+  ] as const) {
+    const { json } = await server.call(path, { token: caller, body });
+    const shown = Buffer.from(json.payloads[0].data, 'base64').toString('utf8');
+    for (const sentinel of SENTINELS) assert.ok(!shown.includes(sentinel), `${path} ${sentinel}`);
+    assert.deepEqual(decodedOf(json.payloads[0]), redact({ applicants: [APPLICANT] }));
+  }
+  for (const path of ['/reveal/decode', '/decode?reveal=true']) {
+    const { json } = await server.call(path, { token: investigator, body });
+    assert.deepEqual(decodedOf(json.payloads[0]), { applicants: [APPLICANT] });
+    assert.equal((await server.call(path, { token: people, body })).status, 403);
+  }
+  assert.deepEqual(
+    server.audited().map(({ status, revealed }) => [status, revealed]),
+    [
+      [200, false],
+      [200, false],
+      [200, false],
+      [200, true],
+      [403, undefined],
+      [200, true],
+      [403, undefined],
+    ],
+  );
+});
+
+test('failures and bytes are masked too', async (t) => {
+  const server = await startServer(t, keySet);
+  const failure = await server.encrypted({ message: 'no 912-34-5678', stack_trace: '' });
+  const bytes = await server.encrypted(new TextEncoder().encode('Annabel Sentinel'));
+  const { json } = await server.call('/decode', { token: people, body: { payloads: [failure, bytes] } });
+  assert.deepEqual(json.payloads.map(decodedOf), [
+    { message: `no ${MASKED}`, stack_trace: '' },
+    `${MASKED} (binary, 16 bytes)`,
+  ]);
+});
+
+describe('what cannot be decoded is shown as such, and what can be is:', () => {
+  const cases: [string, (ok: PayloadJson) => PayloadJson, string][] = [
+    ['a tampered one', (ok) => ({ ...ok, data: flipped(ok.data) }), 'tampered'],
+    ['one that has no form', (ok) => ({ ...ok, data: '' }), 'malformed'],
+  ];
+  for (const [title, spoil, reason] of cases) {
+    test(title, async (t) => {
+      const server = await startServer(t, keySet);
+      const ok = await server.encrypted('fine');
+      for (const caller of [people, service]) {
+        const { status, json } = await server.call('/decode', { token: caller, body: { payloads: [spoil(ok), ok] } });
+        assert.equal(status, 200);
+        assert.deepEqual(decodedOf(json.payloads[0]), undecodable(reason as 'tampered'));
+        assert.ok(isUndecodable(decodedOf(json.payloads[0])));
+        assert.equal(decodedOf(json.payloads[1]), 'fine');
+      }
+      assert.equal(server.audited()[0]?.undecodable, 1);
+    });
+  }
+
+  test('one of another namespace', async (t) => {
+    const server = await startServer(t, keySet);
+    const body = { payloads: [await server.encrypted('theirs', 'elsewhere')] };
+    const { json } = await server.call('/decode', { token: service, body });
+    assert.deepEqual(decodedOf(json.payloads[0]), undecodable('foreignNamespace'));
+  });
+
+  test('one of another namespace that is accepted', async (t) => {
+    const server = await startServer(t, keySet, { originNamespaces: ['elsewhere'] });
+    const body = { payloads: [await server.encrypted('ours', 'elsewhere')] };
+    const { json } = await server.call('/decode', { token: service, body });
+    assert.equal(decodedOf(json.payloads[0]), 'ours');
+  });
+
+  test('one in an encoding of others is given back as it came, with a mark', async (t) => {
+    const server = await startServer(t, keySet);
+    const theirs = { ...payloadJson(rawPayload('binary/protobuf', 'x')), externalPayloads: [{ sizeBytes: '7' }] };
+    const { json } = await server.call('/decode', { token: people, body: { payloads: [theirs] } });
+    const { metadata, ...rest } = json.payloads[0];
+    assert.deepEqual(
+      { ...rest, encoding: metadata.encoding },
+      { data: theirs.data, externalPayloads: theirs.externalPayloads, encoding: theirs.metadata.encoding },
+    );
+    assert.equal(Buffer.from(metadata[UNDECODABLE_METADATA], 'base64').toString(), 'foreignEncoding');
+  });
+
+  test('one under a key that is not there names the key to people, and makes a service wait', async (t) => {
+    const asked: string[] = [];
+    const server = await startServer(t, keySet, { keys: keyRing('other'), onUnknownKey: (id) => asked.push(id) });
+    const body = { payloads: [await server.encrypted('later'), clear('now')] };
+    const shown = await server.call('/decode', { token: people, body });
+    assert.deepEqual(shown.json.payloads.map(decodedOf), [
+      { undecodable: { reason: 'unknownKey', keyId: 'k-payload' } },
+      'now',
+    ]);
+    const refused = await server.call('/decode', { token: service, body });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.json.error.code, 'UnknownKey');
+    assert.match(refused.json.error.message, /k-payload/);
+    assert.deepEqual(asked, ['k-payload', 'k-payload']);
+  });
+});
+
+describe('encode refuses', () => {
+  const cases: [string, PayloadJson, string, string][] = [
+    [
+      'a masked value',
+      clear(redact({ journeyId: 'J-1', applicants: [APPLICANT] })),
+      'redacted',
+      '/payloads/1/data/applicants/0/names/0/first',
+    ],
+    ['a masked value whose marks were taken off', clear({ line1: '••••••' }), 'redacted', '/payloads/1/data/line1'],
+    [
+      'a masked value that is given twice',
+      rawJson('{"ssn":"\\u2022\\u2022","ssn":"912345678"}'),
+      'redacted',
+      '/payloads/1/data',
+    ],
+    ['masked bytes', payloadJson(rawPayload('binary/plain', MASKED)), 'redacted', '/payloads/1/data'],
+    ['the marker of what cannot be decoded', jsonPayload(undecodable('tampered')), 'notEncodable', '/payloads/1/data'],
+    ['what is not JSON', rawJson('{"ssn": 912'), 'notEncodable', '/payloads/1/data'],
+    ['JSON without measure', rawJson(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), 'notEncodable', '/payloads/1/data'],
+    [
+      'another encoding',
+      payloadJson(rawPayload('json/protobuf', '{}')),
+      'notEncodable',
+      '/payloads/1/metadata/encoding',
+    ],
+    ['no encoding', payloadJson(rawPayload(undefined, '{}')), 'notEncodable', '/payloads/1/metadata/encoding'],
+  ];
+  for (const [title, payload, reason, path] of cases) {
+    test(title, async (t) => {
+      const server = await startServer(t, keySet);
+      const { status, json, text } = await server.call('/encode', {
+        token: people,
+        body: { payloads: [clear(1), payload] },
+      });
+      assert.equal(status, 422);
+      assert.equal(json.error.reason, reason);
+      assert.equal(json.error.problems[0].path, path);
+      assert.ok(!text.includes('912'));
+    });
+  }
+
+  test('what is encrypted already', async (t) => {
+    const server = await startServer(t, keySet);
+    const { status } = await server.call('/encode', { token: people, body: { payloads: [await server.encrypted(1)] } });
+    assert.equal(status, 422);
+  });
+});
+
+describe('a body is refused that', () => {
+  const cases: [string, unknown, string][] = [
+    ['is not JSON', '{"payloads": [{"data": "912345678"', 'notJson'],
+    ['is a list', [], 'malformed'],
+    ['has no payloads', {}, 'malformed'],
+    ['has payloads that are none', { payloads: [7, null, []] }, 'malformed'],
+    ['is not base64', { payloads: [{ metadata: { encoding: '§' }, data: '912-34-5678' }] }, 'malformed'],
+    [
+      'has metadata without end',
+      { payloads: [{ metadata: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m${i}`, ''])) }] },
+      'malformed',
+    ],
+    ['nests without measure', `{"payloads":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'tooDeep'],
+    ['gives data twice', '{"payloads":[{"metadata":{},"data":"","data":""}]}', 'repeated'],
+  ];
+  for (const [title, body, reason] of cases) {
+    test(title, async (t) => {
+      const server = await startServer(t, keySet);
+      const { status, json, text } = await server.call('/decode', { token: people, body });
+      assert.equal(status, 400);
+      assert.equal(json.error.reason, reason);
+      assert.ok(!text.includes('912'));
+      assert.deepEqual(server.unexpected, []);
+    });
+  }
+
+  test('has more payloads than one request takes', async (t) => {
+    const server = await startServer(t, keySet, { limits: { payloads: 3 } });
+    const { status } = await server.call('/decode', { token: people, body: { payloads: Array(4).fill(clear(1)) } });
+    assert.equal(status, 413);
+  });
+
+  test('is of another type', async (t) => {
+    const server = await startServer(t, keySet);
+    const headers = { 'content-type': 'text/plain' };
+    const { status, json } = await server.call('/decode', { token: people, body: '{}', headers });
+    assert.equal(status, 415);
+    assert.equal(json.error.code, 'UnsupportedMediaType');
+  });
+});
+
+test('what inflates beyond measure is refused as a whole', async () => {
+  const keys = keyRing();
+  const limits = { ...DEFAULT_LIMITS, decodedBytes: 100_000 };
+  const work = new CodecWork({ keys, originNamespaces: [], limits, onUnknownKey: () => {} });
+  const permission = { namespace: NAMESPACE, view: 'whole', isService: true } as const;
+  const payloads = await work.encode(
+    JSON.stringify({ payloads: [clear('x'.repeat(60_000)), clear('y'.repeat(60_000))] }),
+    permission,
+  );
+  assert.ok(JSON.stringify(payloads).length < 2_000);
+  await assert.rejects(work.decode(JSON.stringify({ payloads }), permission), { status: 413, reason: 'decoded' });
+});
+
+function flipped(data: string): string {
+  const bytes = Buffer.from(data, 'base64');
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  return bytes.toString('base64');
+}
+
+function rawJson(text: string): PayloadJson {
+  return payloadJson(rawPayload('json/plain', text));
+}

@@ -1,0 +1,162 @@
+/** A codec server with a key set of its own, and what its callers send. Nobody in it is real. */
+import type { TestContext } from 'node:test';
+import type { Payload } from '@temporalio/common';
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import type { CodecServerOptions } from '../../src/codec-server/options.ts';
+import { type PayloadJson, payloadJson } from '../../src/codec-server/payload-json.ts';
+import { type RunningCodecServer, startCodecServer } from '../../src/codec-server/server.ts';
+import type { KeyRing } from '../../src/protection/key-ring.ts';
+import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+import { payloadOf } from '../protection/codec-fixtures.ts';
+
+export const ISSUER = 'https://issuer.example.com';
+export const AUDIENCE = 'codec-server';
+export const UI = 'https://ui.example.com';
+export const NAMESPACE = 'loans';
+
+export const APPLICANT = {
+  applicantId: '01',
+  names: [{ first: 'Annabel', middle: 'Quill', last: 'Sentinel', gen: 'J' }],
+  ssn: '912345678',
+  dob: '1980-02-03',
+  phones: [{ phoneNumber: '2025550123', phoneType: 'HOME' }],
+  emailAddress: 'annabel@example.com',
+  ipAddress: '203.0.113.7',
+  addresses: [{ addressIdentifier: 'C', line1: '1 Sentinel Street', city: 'Springfield', state: 'VA', zip: '22150' }],
+};
+
+/** Each is personal, and none may be where a person without `reveal` reads. */
+export const SENTINELS = [
+  ...['Annabel', 'Quill', 'Sentinel', '912345678', '1980-02-03', '2025550123', 'annabel@example.com'],
+  ...['203.0.113.7', '1 Sentinel Street', 'SENTINEL', 'CONSUMER-SENTINEL'],
+];
+
+const pairs = { RS256: await generateKeyPair('RS256'), ES256: await generateKeyPair('ES256') };
+const foreign = await generateKeyPair('RS256');
+
+export const PUBLIC_PEM = await exportSPKI(pairs.RS256.publicKey);
+export const KEY_SET = {
+  keys: [
+    { ...(await exportJWK(pairs.RS256.publicKey)), kid: 'rsa', alg: 'RS256', use: 'sig' },
+    { ...(await exportJWK(pairs.ES256.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' },
+  ],
+};
+
+interface TokenParts {
+  roles?: string[];
+  claims?: JWTPayload;
+  algorithm?: 'RS256' | 'ES256';
+  isForeign?: boolean;
+  expiresAt?: number;
+}
+
+/** Roles are in `NAMESPACE` unless they name another. */
+export async function token(parts: TokenParts = {}): Promise<string> {
+  const { roles = ['decode-redacted'], claims = {}, algorithm = 'RS256', isForeign = false } = parts;
+  const permissions = roles.map((role) => (role.includes(':') ? role : `${NAMESPACE}:${role}`));
+  const payload = { iss: ISSUER, aud: AUDIENCE, sub: 'operator-7', permissions, ...claims };
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: algorithm, kid: algorithm === 'RS256' ? 'rsa' : 'ec' })
+    .setExpirationTime(parts.expiresAt ?? Math.floor(Date.now() / 1000) + 300)
+    .sign(isForeign ? foreign.privateKey : pairs[algorithm].privateKey);
+}
+
+export interface Server extends RunningCodecServer {
+  ring: KeyRing;
+  /** Whole lines of the audit log. */
+  lines: string[];
+  /** What each line says. */
+  audited(): Record<string, unknown>[];
+  unexpected: unknown[];
+  call(path: string, request?: CallOptions): Promise<Answer>;
+  /** As a worker of `NAMESPACE` encrypts. */
+  encrypted(value: unknown, namespace?: string): Promise<PayloadJson>;
+}
+
+export interface CallOptions {
+  token?: string | undefined;
+  /** `null`: no header. */
+  namespace?: string | null;
+  origin?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape, which each test knows
+  json: any;
+}
+
+export async function startServer(
+  t: Pick<TestContext, 'after'>,
+  keySetFile: string,
+  options: Partial<CodecServerOptions> = {},
+): Promise<Server> {
+  const ring = keyRing();
+  const lines: string[] = [];
+  const unexpected: unknown[] = [];
+  const server = await startCodecServer({
+    environment: 'production',
+    keys: ring,
+    authentication: { kind: 'jwt', jwks: { file: keySetFile }, issuer: ISSUER, audience: AUDIENCE },
+    namespaces: [NAMESPACE],
+    uiOrigins: [UI],
+    audit: { write: (line) => lines.push(line) },
+    onUnexpected: (error) => unexpected.push(error),
+    ...options,
+  });
+  t.after(() => server.close());
+  return {
+    ...server,
+    ring,
+    lines,
+    unexpected,
+    audited: () => lines.map((line) => JSON.parse(line).audit),
+    call: (path, request) => call(server.endpoint + path, request),
+    encrypted: async (value, namespace = NAMESPACE) => {
+      const codec = createPayloadCodec({ keys: ring, namespace, mode: 'client' });
+      const [payload] = await codec.encode([payloadOf(value)]);
+      return payloadJson(payload as Payload);
+    },
+  };
+}
+
+export async function call(url: string, options: CallOptions = {}): Promise<Answer> {
+  const { body, namespace = NAMESPACE, origin, headers = {} } = options;
+  const response = await fetch(url, {
+    method: options.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...(namespace === null ? {} : { 'x-namespace': namespace }),
+      ...(origin === undefined ? {} : { origin }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: jsonOf(text) };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value of a payload that is JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: decoded values of every shape, which each test knows
+export function decodedOf(payload: PayloadJson): any {
+  return JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8'));
+}
+
+export function clear(value: unknown): PayloadJson {
+  return payloadJson(payloadOf(value));
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { MASKED, redact, redactedPointer } from '../../src/codec-server/redaction.ts';
+import { an } from '../../src/gateway/applicant-schemas.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import { parseApplicants, parseConsent, parseResolveInquiry, parseWithdraw } from '../../src/validation/messages.ts';
+import { APPLICANT, SENTINELS } from './fixtures.ts';
+
+const YEAR = '\u20601980-••-••';
+const LAST_FOUR = `${MASKED}5678`;
+
+describe('what people see of', () => {
+  const table: [string, unknown, unknown][] = [
+    ['an SSN is its last four digits', { ssn: '912345678' }, { ssn: LAST_FOUR }],
+    ['a dashed SSN too', { ssn: '912-34-5678' }, { ssn: LAST_FOUR }],
+    ['an SSN that is a number', { ssn: 912345678 }, { ssn: LAST_FOUR }],
+    ['an SSN by another name', { 'Social Security-Number': '912345678' }, { 'Social Security-Number': LAST_FOUR }],
+    ['an SSN of somebody in particular', { coBorrowerSSN: '912345678' }, { coBorrowerSSN: LAST_FOUR }],
+    ['an SSN that the gateway masked', { ssn: 'XXXXX5678' }, { ssn: LAST_FOUR }],
+    ['a list of SSNs', { ssns: [{ ssn: '912345678', refId: 3 }] }, { ssns: [{ ssn: LAST_FOUR, refId: 3 }] }],
+    ['a birth date is its year', { dob: '1980-02-03' }, { dob: YEAR }],
+    ['a birth date the other way round', { birth_date: '2/3/1980' }, { birth_date: YEAR }],
+    ['a birth date without separators', { dateOfBirth: 19800203 }, { dateOfBirth: YEAR }],
+    ['a birth date of no known form', { dob: 'second of March' }, { dob: MASKED }],
+    ['a birth date in parts', { dob: { year: 1980, month: 2 } }, { dob: { year: YEAR, month: MASKED } }],
+    [
+      'names',
+      { names: [{ first: 'Ann', last: 'X', middle: '' }] },
+      { names: [{ first: MASKED, last: MASKED, middle: '' }] },
+    ],
+    ['names that are texts', { names: ['Ann X'] }, { names: [MASKED] }],
+    ['whatever else a name holds', { names: [{ title: 'Dr' }] }, { names: [{ title: MASKED }] }],
+    [
+      'account numbers',
+      { accounts: [{ accountNumber: 'XXXX1234', balance: '1.00' }] },
+      { accounts: [{ accountNumber: MASKED, balance: '1.00' }] },
+    ],
+    ['e-mail addresses', { emailAddress: 'ann@example.com' }, { emailAddress: MASKED }],
+    [
+      'telephones',
+      { phones: [{ phoneNumber: '2025550123', phoneType: 'HOME' }] },
+      { phones: [{ phoneNumber: MASKED, phoneType: 'HOME' }] },
+    ],
+    [
+      'an address is city, state and five digits',
+      {
+        addresses: [
+          { line1: '1 A St', line2: 'B', city: 'C', state: 'VA', zip: '221501234', zip4: '1234', county: 'D' },
+        ],
+      },
+      {
+        addresses: [
+          { line1: MASKED, line2: MASKED, city: 'C', state: 'VA', zip: '22150', zip4: MASKED, county: MASKED },
+        ],
+      },
+    ],
+    ['an address in one text', { address: '1 A St, C VA' }, { address: MASKED }],
+    ['the consumer id', { consumerId: 'CONSUMER-SENTINEL' }, { consumerId: MASKED }],
+    ['the address of a device', { ipAddress: '203.0.113.7' }, { ipAddress: MASKED }],
+    ['an SSN in free text', { reason: 'asked 912-34-5678 twice' }, { reason: `asked ${MASKED} twice` }],
+    ['nine digits in free text', ['SSN912345678'], [`SSN${MASKED}`]],
+    ['a telephone in free text', ['call (202) 555-0123'], [`call ${MASKED}`]],
+    ['an e-mail address in free text', { by: 'ann.b@mail.example.com' }, { by: MASKED }],
+    ['nine digits that are a number', { unknown: 912345678 }, { unknown: MASKED }],
+    ['a member that is named by something personal', { '912-34-5678': true }, { [MASKED]: true }],
+    [
+      'two members that are masked alike',
+      { 'a@example.com': 1, 'b@example.com': 2 },
+      { [MASKED]: 1, [`${MASKED} (2)`]: 2 },
+    ],
+    ['JSON in a text', { message: '{"ssn":"912345678"}' }, { message: JSON.stringify({ ssn: LAST_FOUR }) }],
+    [
+      'a failure',
+      { message: 'at 912345678', stack_trace: 'Error: 912345678\n at f (a.ts:1)' },
+      { message: `at ${MASKED}`, stack_trace: `Error: ${MASKED}\n at f (a.ts:1)` },
+    ],
+  ];
+  for (const [title, value, shown] of table) test(title, () => assert.deepEqual(redact(value), shown));
+
+  test('everything else is all of it', () => {
+    const value = {
+      journeyId: 'J-1001',
+      customerTraceNumber: 'PQ123456789AAAAAAAAAAAAAAAAA00',
+      reportReferenceNumber: '123456789012',
+      runId: '01912345-6789-7123-8123-123456789012',
+      digest: 'ab123456789012345678901234567890'.repeat(2),
+      requestedAt: '2026-01-02T03:04:05.123456789Z',
+      at: 'file:///app/node_modules/@temporalio/worker@1.24.0/lib/x.js:10:5',
+      claimedAtMs: 1_767_323_045_123,
+      attempts: 3,
+      ok: true,
+      nothing: null,
+      consumerNameRefId: 4,
+      definition: { queryDefinitions: [{ name: 'status', description: 'where it stands' }] },
+    };
+    assert.deepEqual(redact(value), value);
+  });
+
+  test('an applicant at any depth holds nothing personal', () => {
+    const text = JSON.stringify(redact([{ a: [{ b: { applicants: [APPLICANT] } }] }]));
+    for (const sentinel of SENTINELS) assert.ok(!text.includes(sentinel), sentinel);
+  });
+
+  test('a text too long to be searched is nothing', () => assert.equal(redact('x'.repeat(100_001)), MASKED));
+
+  test('members from a prototype stays what it was', () => {
+    const shown = JSON.stringify(redact(JSON.parse('{"__proto__":{"ssn":"912345678"}}')));
+    assert.equal(shown, `{"__proto__":{"ssn":"${LAST_FOUR}"}}`);
+    assert.equal(({} as Record<string, unknown>).ssn, undefined);
+  });
+});
+
+describe('what was masked is never input:', () => {
+  test('every masked field of an applicant is refused where it stands', () => {
+    const applicants = redact([APPLICANT]);
+    assert.throws(
+      () => parseApplicants(applicants, { maxApplicants: 2 }),
+      (error: unknown) => {
+        assert.ok(error instanceof InvalidInputError);
+        const paths = new Set(error.problems.map(({ path }) => path));
+        for (const path of [
+          'names/0/first',
+          'names/0/middle',
+          'names/0/last',
+          'ssn',
+          'dob',
+          'emailAddress',
+          'ipAddress',
+        ]) {
+          assert.ok(paths.has(`/applicants/0/${path}`), path);
+        }
+        assert.ok(paths.has('/applicants/0/phones/0/phoneNumber'));
+        assert.ok(paths.has('/applicants/0/addresses/0/line1'));
+        return true;
+      },
+    );
+  });
+
+  test('each text of the interface refuses it by itself', () => {
+    for (const text of [MASKED, LAST_FOUR, YEAR]) assert.equal(an(80).safeParse(text).success, false);
+  });
+
+  const messages: [string, (value: unknown) => unknown, Record<string, unknown>][] = [
+    ['consent', parseConsent, { journeyId: 'J-1', shareId: 'S1', applicantId: '01', consentId: MASKED }],
+    ['withdraw', parseWithdraw, { journeyId: 'J-1', by: MASKED, reason: 'x' }],
+    ['resolveInquiry', (value) => parseResolveInquiry(value, { maxApplicants: 2 }), { journeyId: 'J-1', by: MASKED }],
+  ];
+  for (const [name, parse, message] of messages) {
+    test(`${name} refuses it too`, () => {
+      const masked = name === 'consent' ? '/consentId' : '/by';
+      assert.throws(
+        () => parse(message),
+        (error: unknown) => error instanceof InvalidInputError && error.problems.some(({ path }) => path === masked),
+      );
+    });
+  }
+
+  test('it is found wherever it stands', () => {
+    assert.equal(redactedPointer(redact({ applicants: [APPLICANT] })), '/applicants/0/names/0/first');
+    assert.equal(redactedPointer(redact({ dob: '1980-02-03' })), '/dob');
+    assert.equal(redactedPointer(MASKED), '');
+    assert.equal(redactedPointer({ a: [{ [MASKED]: 1 }] }), '/a/0/*');
+    assert.equal(redactedPointer({ applicants: [APPLICANT], text: 'one • bullet' }), null);
+  });
+});

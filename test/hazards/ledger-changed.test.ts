@@ -1,0 +1,180 @@
+/** A running journey that meets another ledger than it began with: empty, somebody else's, or older than it is. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type LedgerStore, postgresStore, sqliteStore } from './ledger-store.ts';
+import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS } from './operator-hands.ts';
+
+let directory: string;
+let postgres: PostgresServer | undefined;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledgers-'));
+});
+after(async () => {
+  await postgres?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const ENGINES: Record<string, () => Promise<LedgerStore>> = {
+  SQLite: async () => sqliteStore(directory),
+  PostgreSQL: async () => {
+    postgres = await startPostgres();
+    return postgresStore(postgres, 'hazards');
+  },
+};
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+for (const [engine, openStore] of Object.entries(ENGINES)) {
+  describe(`on ${engine}, a journey`, () => {
+    let store: LedgerStore;
+    let harness: Harness;
+    before(async () => {
+      store = await openStore();
+      harness = await startHarness({ env: { ...SHORT_TIMEOUTS, LEDGER_URL: store.url } });
+    });
+    after(async () => {
+      await harness?.close();
+      await store?.close();
+    });
+
+    async function whileStopped(work: () => Promise<void>): Promise<void> {
+      await harness.stopWorker();
+      await work();
+      await harness.startWorker();
+    }
+
+    async function received(handles: readonly JourneyHandle[]): Promise<number[]> {
+      return Promise.all(handles.map(async (handle) => (await harness.received(handle)).length));
+    }
+
+    /** Journeys that wait: at a gate, for a decision about a lost answer, and for a consent. */
+    async function waitingJourneys() {
+      const atGate = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+      const lost = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
+      const sharing = journeyInput({ stages: ['PREQUAL'], shares: [share] });
+      const handles = await Promise.all([atGate, lost, sharing].map((input) => harness.start(input)));
+      const [gate, hold, consent] = handles as [JourneyHandle, JourneyHandle, JourneyHandle];
+      await untilStatus(gate, ({ state }) => state === 'waitingAtGate');
+      await untilStatus(hold, ({ state }) => state === 'held');
+      await untilStatus(consent, ({ state }) => state === 'waitingForConsent');
+      return { handles, gate, hold, consent };
+    }
+
+    /** Has each of them go on, which none may do on this ledger. */
+    async function goOnInVain({ handles, gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
+      const before = await received(handles);
+      const journeyIdOf = ({ workflowId }: JourneyHandle) => workflowId.replace('journey-', '');
+      await update(gate, 'advance', { journeyId: journeyIdOf(gate), to: 'PREAPP' });
+      await update(hold, 'resolveInquiry', decisionAbout(await untilStatus(hold, ({ state }) => state === 'held')));
+      await update(consent, 'recordConsent', consentMessage(journeyIdOf(consent), { applicantId: '1A' }));
+      for (const handle of handles) {
+        const { holds } = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
+        assert.deepEqual(holds[0]?.allowedActions, ['resend', 'abandon']);
+      }
+      assert.deepEqual(await received(handles), before);
+    }
+
+    /** On the right ledger again, a `resend` means to go on; the lost answer needs its own decision there. */
+    async function goOn({ handles, gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
+      for (const handle of handles) {
+        const status = await untilStatus(handle, ({ state }) => state === 'held');
+        await update(handle, 'resolveInquiry', decisionAbout(status, { decisionId: 'D8', providerSaid: 'unknown' }));
+      }
+      assert.equal((await gate.result()).outcome, 'completed');
+      assert.equal((await consent.result()).shares[0]?.state, 'posted');
+      const isLost = ({ holds: [first] }: { holds: { failureType: string }[] }) =>
+        first?.failureType === 'OutcomeUnknown';
+      const status = await untilStatus(hold, isLost);
+      assert.equal((await harness.received(hold)).length, 1);
+      await update(hold, 'resolveInquiry', decisionAbout(status, { decisionId: 'D9' }));
+      assert.equal((await hold.result()).stages[0]?.state, 'record');
+      assert.deepEqual(await received([gate, hold, consent]), [2, 2, 2]);
+    }
+
+    test('that meets an empty ledger is held, sends nothing, and goes on with its own', async () => {
+      const waiting = await waitingJourneys();
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.empty();
+      });
+      await goOnInVain(waiting);
+      await whileStopped(() => store.restore('own'));
+      await goOn(waiting);
+    });
+
+    test('that meets the ledger of others is held, and leaves no trace in it', async () => {
+      const waiting = await waitingJourneys();
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.empty();
+      });
+      const others = journeyInput({ stages: ['PREQUAL'] });
+      await (await harness.start(others)).result();
+      await goOnInVain(waiting);
+      for (const { workflowId } of waiting.handles) {
+        assert.deepEqual(await inquiriesOf(harness, workflowId.replace('journey-', '')), []);
+      }
+      assert.equal((await inquiriesOf(harness, others.journeyId)).length, 1);
+      await whileStopped(() => store.restore('own'));
+      await goOn(waiting);
+    });
+
+    test('that meets its ledger as it was before the send is held, and goes on with the right one', async () => {
+      await whileStopped(() => store.backUp('older'));
+      const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
+      const handle = await harness.start(input);
+      const lost = await untilStatus(handle, ({ state }) => state === 'held');
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.restore('older');
+      });
+      assert.deepEqual(await inquiriesOf(harness, input.journeyId), []);
+      await update(handle, 'resolveInquiry', decisionAbout(lost));
+      const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
+      assert.equal((await harness.received(handle)).length, 1);
+
+      await whileStopped(() => store.restore('own'));
+      await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
+      // The first decision was written into the ledger that is gone.
+      const again = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'OutcomeUnknown');
+      assert.equal((await harness.received(handle)).length, 1);
+      await update(handle, 'resolveInquiry', decisionAbout(again, { decisionId: 'D9' }));
+      assert.equal((await handle.result()).stages[0]?.state, 'record');
+      assert.equal((await harness.received(handle)).length, 2);
+    });
+
+    test('whose answer a person accepts while another ledger is there stays on hold until it is its own', async () => {
+      const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
+      const handle = await harness.start(input);
+      const lost = await untilStatus(handle, ({ state }) => state === 'held');
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.empty();
+      });
+      const accept = { action: 'accept', outcome: 'noRecord', providerSaid: 'posted' };
+      await update(handle, 'resolveInquiry', decisionAbout(lost, accept));
+      const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
+      await whileStopped(() => store.restore('own'));
+      await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
+      const again = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'OutcomeUnknown');
+      await update(handle, 'resolveInquiry', decisionAbout(again, { ...accept, decisionId: 'D9' }));
+      assert.equal((await handle.result()).outcome, 'stopped');
+      assert.equal((await harness.received(handle)).length, 1);
+    });
+  });
+}

@@ -1,0 +1,76 @@
+/** A worker that comes back with another gateway profile: whoever began under the old one is held, nothing is sent. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startSandbox } from '../../sandbox/server.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import {
+  applicant,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { decisionAbout, SHORT_TIMEOUTS } from './operator-hands.ts';
+
+let harness: Harness;
+let other: Awaited<ReturnType<typeof startSandbox>>;
+before(async () => {
+  [harness, other] = await Promise.all([startHarness({ env: SHORT_TIMEOUTS }), startSandbox({})]);
+});
+after(async () => {
+  await harness?.close();
+  await other?.close();
+});
+
+async function restartWith(changes: Partial<GatewayProfile>): Promise<void> {
+  await harness.stopWorker();
+  const profiles = harness.config.profiles as Map<string, GatewayProfile>;
+  profiles.set('default', { ...(profiles.get('default') as GatewayProfile), ...changes });
+  await harness.startWorker();
+}
+
+const CHANGES: [what: string, changes: () => Partial<GatewayProfile>][] = [
+  ['customer', () => ({ customerId: 'OTHERCUSTOMER' })],
+  ['gateway address', () => ({ baseUrl: other.url })],
+];
+
+describe('a worker that is started again', () => {
+  for (const [what, changes] of CHANGES) {
+    test(`with another ${what} holds what began before, sends nothing, and goes on once it is back`, async () => {
+      const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+      const handle = await harness.start(input);
+      await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+      const lost = await harness.start(
+        journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] }),
+      );
+      const lostStatus = await untilStatus(lost, ({ state }) => state === 'held');
+      const own = harness.config.profiles.get('default') as GatewayProfile;
+
+      await restartWith(changes());
+      await update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
+      await update(lost, 'resolveInquiry', decisionAbout(lostStatus));
+      const changed = await untilStatus(handle, ({ state }) => state === 'held');
+      const lostChanged = await untilStatus(lost, ({ holds: [first] }) => first?.failureType === 'ProfileChanged');
+      assert.equal(changed.holds[0]?.failureType, 'ProfileChanged');
+      assert.deepEqual(changed.holds[0]?.allowedActions, ['resend', 'abandon']);
+      // Still the other profile: to go on is to be held again.
+      await update(handle, 'resolveInquiry', decisionAbout(changed));
+      const isHeldAnew = ({ holds: [first] }: typeof changed) =>
+        first !== undefined && first.since !== changed.holds[0]?.since;
+      const again = await untilStatus(handle, isHeldAnew);
+      assert.deepEqual([(await harness.received(handle)).length, (await harness.received(lost)).length], [1, 1]);
+
+      await restartWith(own);
+      await update(handle, 'resolveInquiry', decisionAbout(again, { decisionId: 'D2' }));
+      assert.equal((await handle.result()).outcome, 'completed');
+      assert.equal((await harness.received(handle)).length, 2);
+      // The decision to resend was recorded before the profile was found to be another: it still permits one attempt.
+      await update(lost, 'resolveInquiry', decisionAbout(lostChanged, { decisionId: 'D2' }));
+      assert.equal((await lost.result()).stages[0]?.attempts, 2);
+      assert.equal((await harness.received(lost)).length, 2);
+      assert.deepEqual(await (await fetch(`${other.url}/_sandbox/requests`)).json(), []);
+    });
+  }
+});

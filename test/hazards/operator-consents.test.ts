@@ -1,0 +1,155 @@
+/** Consents and revocations around a share's attempts, and across a reset. Counted at the gateway. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { InquiryView } from '../../src/ledger/port.ts';
+import type { ConsentMessage, ShareStatus } from '../../src/model/shapes.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  type ReceivedRequest,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import {
+  decisionAbout,
+  inquiriesOf,
+  resetTo,
+  SHORT_TIMEOUTS,
+  taskBeforeSend,
+  taskOfMessage,
+  traceOf,
+  until,
+} from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+const USERS = { S1: 'EU901', S2: 'EU902' } as const;
+
+function sharesTo(...shareIds: (keyof typeof USERS)[]) {
+  return journeyInput({
+    stages: ['PREQUAL'],
+    shares: shareIds.map((shareId) => ({ shareId, endUserCode: USERS[shareId] })),
+  });
+}
+
+function grantFor(journeyId: string, shareId: keyof typeof USERS): ConsentMessage {
+  return consentMessage(journeyId, { applicantId: '1A', shareId, secondaryUser: { endUserCode: USERS[shareId] } });
+}
+
+function revocationOf({ evidence: _, ...grant }: ConsentMessage): ConsentMessage {
+  return { ...grant, decision: 'revoked' };
+}
+
+async function untilShared(handle: JourneyHandle, shareId: string): Promise<ShareStatus | undefined> {
+  const isPosted = (share: ShareStatus) => share.shareId === shareId && share.state === 'posted';
+  return (await untilStatus(handle, ({ shares }) => shares.some(isPosted))).shares.find(isPosted);
+}
+
+async function sharesReceived(handle: JourneyHandle): Promise<number> {
+  return (await harness.received(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
+}
+
+describe('two shares', () => {
+  test('consented to in one order and, after a reset, in the other are posted once each, under numbers of their own', async () => {
+    const input = sharesTo('S1', 'S2');
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    for (const shareId of ['S1', 'S2'] as const) {
+      await update(handle, 'recordConsent', grantFor(journeyId, shareId));
+      await untilShared(handle, shareId);
+    }
+    const { shares } = await handle.result();
+    assert.equal(new Set(shares.map(({ customerTraceNumber }) => customerTraceNumber)).size, 2);
+    assert.equal(new Set(shares.map(({ reportReferenceNumber }) => reportReferenceNumber)).size, 2);
+
+    const task = await taskOfMessage(handle, 'recordConsent');
+    const again = await resetTo(harness, handle, task, { forgetMessages: true });
+    await untilStatus(again, ({ state }) => state === 'waitingForConsent');
+    for (const shareId of ['S2', 'S1'] as const) {
+      await update(again, 'recordConsent', grantFor(journeyId, shareId));
+      const share = await untilShared(again, shareId);
+      assert.deepEqual(
+        share,
+        shares.find((before) => before.shareId === shareId),
+      );
+    }
+    assert.deepEqual((await again.result()).shares, shares);
+    assert.equal(await sharesReceived(again), 2);
+    assert.deepEqual(
+      (await harness.posted(again))
+        .slice(1)
+        .map(({ endUserCode, customerTraceNumber }) => [endUserCode, customerTraceNumber]),
+      shares.map(({ shareId, customerTraceNumber }) => [USERS[shareId as 'S1'], customerTraceNumber]),
+    );
+  });
+});
+
+describe('a share', { concurrency: 4 }, () => {
+  test('whose consent is revoked while its request is in flight is posted once, and flagged', async () => {
+    const input = sharesTo('S1');
+    const customerTraceNumber = traceOf(harness, input.journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, fault: 'slowAfterPosting', delayMs: 1_500 }]);
+    const handle = await harness.start(input);
+    const grant = grantFor(input.journeyId, 'S1');
+    await update(handle, 'recordConsent', grant);
+    await until(async () => (await sharesReceived(handle)) === 1, 'nothing was received');
+    await update(handle, 'recordConsent', revocationOf(grant));
+    const [posted] = (await handle.result()).shares;
+    assert.equal(posted?.state, 'posted');
+    assert.equal(posted?.attention, 'revokedAfterPosting');
+    assert.equal(await sharesReceived(handle), 1);
+    const inquiry = await share(input.journeyId);
+    assert.notEqual(inquiry?.lateConsentAt, undefined);
+    assert.deepEqual(
+      inquiry?.attempts.map(({ state }) => state),
+      ['answered'],
+    );
+  });
+
+  test('whose consent is revoked while it is on hold is not sent again, whatever is decided', async () => {
+    const input = sharesTo('S1');
+    const customerTraceNumber = traceOf(harness, input.journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);
+    const handle = await harness.start(input);
+    const grant = grantFor(input.journeyId, 'S1');
+    await update(handle, 'recordConsent', grant);
+    const status = await untilStatus(handle, ({ state }) => state === 'held');
+    await update(handle, 'recordConsent', revocationOf(grant));
+    await update(handle, 'resolveInquiry', decisionAbout(status));
+    assert.equal((await handle.result()).shares[0]?.state, 'revoked');
+    assert.equal(await sharesReceived(handle), 1);
+    // It may have been posted for all that is known: whoever took the consent back has a right to know.
+    assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
+  });
+
+  test('that was revoked after posting, and is forgotten by a reset, is not sent again and is flagged in the ledger', async () => {
+    const input = { ...sharesTo('S1'), sharesOpenFor: 'P1D' };
+    const handle = await harness.start(input);
+    const grant = grantFor(input.journeyId, 'S1');
+    await update(handle, 'recordConsent', grant);
+    await untilShared(handle, 'S1');
+    await update(handle, 'recordConsent', revocationOf(grant));
+    // Both messages are admitted again before the share could be sent: the run knows of no grant that stands.
+    const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
+    await untilStatus(again, ({ shares }) => shares[0]?.state === 'revoked');
+    await update(again, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
+    await again.result();
+    const { customerTraceNumber } = (await share(input.journeyId)) ?? {};
+    // Not the harness's own count: it goes by the numbers that the run knows.
+    const requests = (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as ReceivedRequest[];
+    assert.equal(requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length, 1);
+    assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
+  });
+
+  async function share(journeyId: string): Promise<InquiryView | undefined> {
+    return (await inquiriesOf(harness, journeyId)).find(({ shareId }) => shareId === 'S1');
+  }
+});

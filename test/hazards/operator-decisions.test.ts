@@ -1,0 +1,149 @@
+/** Decisions that make no sense: refused with the reason, and without a trace in the history or the ledger. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+import {
+  applicant,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { decisionAbout, eventsOf, ledgerRows, SHORT_TIMEOUTS } from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+const reference = {
+  reportReferenceNumber: 'RPT-1',
+  requestedAt: '2026-01-05T10:00:00Z',
+  applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+};
+
+type BadDecision = [what: string, decision: object, reason: RegExp];
+
+const ANYWHERE: BadDecision[] = [
+  ['about an inquiry that nobody knows', { customerTraceNumber: 'PQUNKNOWN' }, /no inquiry/],
+  ['about an attempt that was never made', { attempt: 2 }, /attempt 1/],
+  ['about no attempt', { attempt: 0 }, /attempt/],
+  ['for another journey', { journeyId: 'another' }, /another journey/],
+  ['without a name', { by: '' }, /by/],
+  ['without a reason', { reason: ' ' }, /reason/],
+  ['with an action of its own', { action: 'retry' }, /action/],
+  ['with a field too many', { confirm: true }, /unknown field/],
+];
+
+const ACCEPT = { action: 'accept', providerSaid: 'posted' };
+
+const HOLDS: Record<string, { lastFour: string; bad: BadDecision[] }> = {
+  OutcomeUnknown: {
+    lastFour: '4002',
+    bad: [
+      ['to resend without having asked the provider', { providerSaid: 'notAsked' }, /notAsked/],
+      ['to amend', { action: 'amend', applicants: [applicant('1A')] }, /allows resend, accept, abandon/],
+      ['to accept without an outcome', ACCEPT, /outcome is required/],
+      ['to accept a record without a reference', { ...ACCEPT, outcome: 'record' }, /reference is required/],
+      [
+        'to accept a reference without consumers',
+        { ...ACCEPT, outcome: 'record', reference: { ...reference, applicants: [] } },
+        /not empty/,
+      ],
+      [
+        'to accept a reference to somebody else',
+        {
+          ...ACCEPT,
+          outcome: 'record',
+          reference: { ...reference, applicants: [{ applicantId: '9Z', consumerId: 'X' }] },
+        },
+        /each of the inquiry/,
+      ],
+      [
+        'to accept a consumer without an id',
+        {
+          ...ACCEPT,
+          outcome: 'record',
+          reference: { ...reference, applicants: [{ applicantId: '1A', consumerId: '' }] },
+        },
+        /consumerId/,
+      ],
+    ],
+  },
+  RequestRefused: {
+    lastFour: '1422',
+    bad: [
+      ['to resend', {}, /allows amend, abandon/],
+      ['to accept', { ...ACCEPT, outcome: 'record', reference }, /allows amend, abandon/],
+      ['to amend without applicants', { action: 'amend' }, /applicants/],
+    ],
+  },
+  UnexpectedResponse: {
+    lastFour: '4027',
+    bad: [
+      ['to resend', {}, /allows accept, abandon/],
+      ['to amend', { action: 'amend', applicants: [applicant('1A')] }, /allows accept, abandon/],
+    ],
+  },
+  NotEntitled: { lastFour: '1403', bad: [['to accept', { ...ACCEPT, outcome: 'noRecord' }, /allows resend, abandon/]] },
+};
+
+async function held(lastFour: string): Promise<{ handle: JourneyHandle; status: JourneyStatus }> {
+  const handle = await harness.start(
+    journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] }),
+  );
+  return { handle, status: await untilStatus(handle, ({ state }) => state === 'held') };
+}
+
+/** One journey at a time: the whole ledger is compared. */
+describe('a decision', () => {
+  for (const [failureType, { lastFour, bad }] of Object.entries(HOLDS)) {
+    test(`about ${failureType} that makes no sense leaves history and ledger as they were`, async () => {
+      const { handle, status } = await held(lastFour);
+      assert.equal(status.holds[0]?.failureType, failureType);
+      const events = (await eventsOf(handle)).length;
+      const rows = ledgerRows(harness);
+      for (const [what, decision, reason] of [...ANYWHERE, ...bad]) {
+        const refusal = await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status, decision)));
+        assert.match(refusal, reason, what);
+      }
+      assert.equal((await eventsOf(handle)).length, events);
+      assert.deepEqual(ledgerRows(harness), rows);
+      assert.deepEqual(await untilStatus(handle, () => true), status);
+      assert.equal((await harness.received(handle)).length, 1);
+      await handle.terminate();
+    });
+  }
+
+  test('that amends with applicants who break the interface’s tables leaves the ledger and the hold as they were', async () => {
+    const { handle, status } = await held('1422');
+    const rows = ledgerRows(harness);
+    const applicants = [{ ...applicant('1A'), dob: '1985-02-30' }];
+    const refusal = await refusalOf(
+      update(handle, 'resolveInquiry', decisionAbout(status, { action: 'amend', applicants })),
+    );
+    assert.match(refusal, /\/applicants\/0\/dob/);
+    assert.doesNotMatch(refusal, /1985/);
+    assert.deepEqual(ledgerRows(harness), rows);
+    assert.deepEqual(await untilStatus(handle, () => true), status);
+    await handle.terminate();
+  });
+
+  test('about a hold that has been decided is refused, and a repeated one is answered as such', async () => {
+    const { handle, status } = await held('1403');
+    await update(handle, 'resolveInquiry', decisionAbout(status));
+    await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
+    const rows = ledgerRows(harness);
+    assert.equal((await update(handle, 'resolveInquiry', decisionAbout(status))).duplicate, true);
+    const other = decisionAbout(status, { decisionId: 'D2', action: 'abandon' });
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', other)), /attempt 2/);
+    assert.deepEqual(ledgerRows(harness), rows);
+    assert.equal((await harness.received(handle)).length, 2);
+    await handle.terminate();
+  });
+});

@@ -1,0 +1,293 @@
+/** What an operator's hands can do to a run on the Temporal server, and what the tests about it look at. */
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import type { WorkflowHandle } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createJourneyActivities } from '../../src/activities/index.ts';
+import { TokenSource } from '../../src/gateway/token-source.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { InquiryView, Ledger } from '../../src/ledger/port.ts';
+import type { ProductCode } from '../../src/model/products.ts';
+import type { HoldStatus, JourneyStatus } from '../../src/model/shapes.ts';
+import { traceNumber } from '../../src/model/trace-number.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { workflowBundle } from '../support/temporal.ts';
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
+type HistoryEvent = NonNullable<History['events']>[number];
+
+/** An event's number as the server's interface wants it back. */
+export type EventId = NonNullable<HistoryEvent['eventId']>;
+
+const { ResetReapplyType, PendingActivityState } = proto.temporal.api.enums.v1;
+
+/** Short enough for tests: an HTTP time-out of 2 s, a start-to-close of 4.5 s. */
+export const SHORT_TIMEOUTS = {
+  SEND_BY_MS: '1000',
+  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+  GATEWAY_BODY_TIMEOUT_MS: '1000',
+  SUBMIT_TIMEOUT_MS: '4500',
+  HEARTBEAT_TIMEOUT_MS: '3000',
+  BACKOFF_INITIAL_MS: '200',
+} as const;
+
+/** The journey's current run, whichever that is by now. */
+export function currentRun(harness: Harness, { workflowId }: { workflowId: string }): JourneyHandle {
+  return harness.client.workflow.getHandle(workflowId) as JourneyHandle;
+}
+
+export interface ResetOptions {
+  /** Of which run the events are; default: the current one. */
+  runId?: string;
+  /** Forget the messages that came after that point, which are otherwise admitted again. */
+  forgetMessages?: boolean;
+}
+
+/** `temporal workflow reset`: runs the journey again from that workflow task on. Resolves to the run that it makes. */
+export async function resetTo(
+  harness: Harness,
+  handle: JourneyHandle,
+  workflowTaskFinishEventId: EventId,
+  options: ResetOptions = {},
+): Promise<JourneyHandle> {
+  const { client } = harness;
+  const { runId } = await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: handle.workflowId, runId: options.runId ?? '' },
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId,
+    resetReapplyType: options.forgetMessages
+      ? ResetReapplyType.RESET_REAPPLY_TYPE_NONE
+      : ResetReapplyType.RESET_REAPPLY_TYPE_ALL_ELIGIBLE,
+  });
+  return client.workflow.getHandle(handle.workflowId, runId) as JourneyHandle;
+}
+
+export async function eventsOf(handle: JourneyHandle): Promise<HistoryEvent[]> {
+  return (await handle.fetchHistory()).events ?? [];
+}
+
+function numberOf({ eventId }: HistoryEvent): number {
+  return Number(eventId);
+}
+
+/** The workflow tasks that a run can be reset to. */
+export async function workflowTasksOf(handle: JourneyHandle): Promise<EventId[]> {
+  return (await eventsOf(handle)).flatMap(({ eventId, workflowTaskCompletedEventAttributes: completed }) =>
+    completed && eventId ? [eventId] : [],
+  );
+}
+
+/** The workflow task that scheduled the nth `submitInquiry`: a reset to it is one to before the send. */
+export async function taskBeforeSend(handle: JourneyHandle, nth = 1): Promise<EventId> {
+  const submits = (await eventsOf(handle)).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled?.activityType?.name === 'submitInquiry' ? [scheduled.workflowTaskCompletedEventId] : [],
+  );
+  const task = submits[nth - 1];
+  if (!task) throw new Error(`the run has made ${submits.length} attempts`);
+  return task;
+}
+
+/** The first workflow task that took up a message of this name: a reset to it has the message admitted again. */
+export async function taskOfMessage(handle: JourneyHandle, name: string): Promise<EventId> {
+  const events = await eventsOf(handle);
+  const tookIt = events.find(
+    (event) =>
+      event.workflowExecutionSignaledEventAttributes?.signalName === name ||
+      event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name === name,
+  );
+  if (!tookIt) throw new Error(`nobody has sent ${name}`);
+  const tasks = events.filter((event) => event.workflowTaskCompletedEventAttributes);
+  // A signal comes before the task that takes it up, an accepted update is among that task's results.
+  const task = tookIt.workflowExecutionSignaledEventAttributes
+    ? tasks.find((event) => numberOf(event) > numberOf(tookIt))
+    : tasks.findLast((event) => numberOf(event) < numberOf(tookIt));
+  return task?.eventId as EventId;
+}
+
+/**
+ * How often Temporal itself has run one and the same attempt, at the most: 1, whatever the operator allowed. A second
+ * run sends nothing, since the ledger has the claim; but it is a fence that has fallen.
+ */
+export async function runsPerAttempt(handle: JourneyHandle): Promise<number> {
+  const events = await eventsOf(handle);
+  const scheduledAt = events.flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled?.activityType?.name === 'submitInquiry' ? [Number(eventId)] : [],
+  );
+  const runs = events.flatMap(({ activityTaskStartedEventAttributes: started }) =>
+    started && scheduledAt.includes(Number(started.scheduledEventId)) ? [started.attempt ?? 0] : [],
+  );
+  return Math.max(...runs);
+}
+
+/** Polls until it is so. */
+export async function until(isSo: () => Promise<boolean> | boolean, what: string): Promise<void> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  while (!(await isSo())) {
+    if (performance.now() > endsAt) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export interface PendingAttempt {
+  activityId: string;
+  isStarted: boolean;
+  attempt: number;
+}
+
+/** The `submitInquiry` that the run has scheduled, once it has (and, with `started`, once a worker has it). */
+export async function pendingAttempt(
+  handle: JourneyHandle,
+  options: { started?: boolean } = {},
+): Promise<PendingAttempt> {
+  const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_PAUSED } = PendingActivityState;
+  let found: PendingAttempt | undefined;
+  await until(async () => {
+    const { raw } = await handle.describe();
+    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'submitInquiry');
+    if (!pending) return false;
+    const isWaiting =
+      pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
+    found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
+    return !options.started || found.isStarted;
+  }, 'no submitInquiry is pending');
+  return found as PendingAttempt;
+}
+
+/** The operator's commands about one activity: `temporal activity reset`, `pause`, `unpause`, `update-options`. */
+export function activityCommands(harness: Harness, handle: JourneyHandle, id: string) {
+  const { workflowService, options } = harness.client;
+  const target = {
+    namespace: options.namespace,
+    execution: { workflowId: handle.workflowId },
+    identity: 'operator',
+    id,
+  };
+  return {
+    reset: () => workflowService.resetActivity({ ...target, resetHeartbeat: true, keepPaused: true }),
+    pause: () => workflowService.pauseActivity({ ...target, reason: 'a test' }),
+    unpause: () => workflowService.unpauseActivity({ ...target, resetAttempts: true }),
+    /** Five attempts where the workflow allows one. */
+    widenRetries: () =>
+      workflowService.updateActivityOptions({
+        ...target,
+        activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: msToTs(50) } },
+        updateMask: { paths: ['retryPolicy.maximumAttempts', 'retryPolicy.initialInterval'] },
+      }),
+    shortenStartToClose: (ms: number) =>
+      workflowService.updateActivityOptions({
+        ...target,
+        activityOptions: { startToCloseTimeout: msToTs(ms) },
+        updateMask: { paths: ['startToCloseTimeout'] },
+      }),
+  };
+}
+
+/** The trace number of an inquiry that is yet to be made, for fault plans: a pure function of what is asked for. */
+export function traceOf(harness: Harness, callerId: string, productCode: ProductCode, shareId?: string): string {
+  const { environment, profiles } = harness.config;
+  const customerId = profiles.get('default')?.customerId ?? '';
+  return traceNumber({
+    environment,
+    customerId,
+    workflowType: 'lendingJourney',
+    callerId,
+    productCode,
+    shareId,
+    ordinal: 0,
+  });
+}
+
+/** A decision about the first hold of the status; what matters is overridden. */
+export function decisionAbout({ journeyId, holds: [hold] }: JourneyStatus, overrides: object = {}) {
+  const { customerTraceNumber, attempts } = hold as HoldStatus;
+  return {
+    journeyId,
+    decisionId: 'D1',
+    customerTraceNumber,
+    attempt: attempts,
+    action: 'resend',
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'notPosted',
+    ...overrides,
+  };
+}
+
+/** Reads with the ledger open beside the worker, as the command line does. */
+export async function withLedger<T>(
+  { config }: Pick<Harness, 'config'>,
+  work: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const ledger = await openLedger({
+    url: config.ledger.url,
+    environment: config.environment,
+    keyRing: await openKeyRing(config),
+  });
+  try {
+    return await work(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+export function inquiriesOf(harness: Harness, journeyId: string): Promise<InquiryView[]> {
+  return withLedger(harness, (ledger) => ledger.inquiriesOf(journeyId));
+}
+
+/** Every row of an SQLite ledger, column by column. */
+export function ledgerRows({ config }: Pick<Harness, 'config'>): Record<string, unknown[]> {
+  const database = new DatabaseSync(config.ledger.url.slice('file:'.length), { readOnly: true, timeout: 2_000 });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
+    return Object.fromEntries(tables.map(({ name }) => [name, database.prepare(`SELECT * FROM ${name}`).all()]));
+  } finally {
+    database.close();
+  }
+}
+
+export interface WorkflowWorker {
+  stop(): Promise<void>;
+}
+
+/** A worker of the workflow queue alone: whatever is scheduled on the gateway queue stays there. */
+export async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker> {
+  const connection = await NativeConnection.connect(config.temporal.connectionOptions);
+  const tokens = new TokenSource();
+  const ledger = await openLedger({
+    url: config.ledger.url,
+    environment: config.environment,
+    keyRing: await openKeyRing(config),
+    create: true,
+  });
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    workflowBundle: (await workflowBundle()) as { code: string },
+    activities: {
+      ...createJourneyActivities({
+        config,
+        ledger,
+        tokens,
+        gateways: new Map(),
+        registeredSearchAttributes: async () => [],
+      }),
+    },
+    stickyQueueScheduleToStartTimeout: 1_000,
+  });
+  const done = worker.run();
+  return {
+    async stop() {
+      worker.shutdown();
+      await done;
+      await tokens.close();
+      await ledger.close();
+      await connection.close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Answers that come after their attempt was given up. A run keeps the time-outs that it was prepared with: these were
+ * shorter than those of the worker that carries it on, so that its requests outlive their activities.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Harness, journeyInput, startHarness, untilStatus, update } from '../support/journey-harness.ts';
+import { decisionAbout, inquiriesOf, traceOf, until } from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: { GATEWAY_HEADERS_TIMEOUT_MS: '10000', SEND_BY_MS: '1000' } });
+  Object.assign(harness.config.protocol, { submitTimeoutMs: 1_200 });
+});
+after(() => harness?.close());
+
+/** A journey that is held because its time is over, while its answer is yet to come. */
+async function heldUnanswered(answeredAfterMs: number) {
+  const input = journeyInput({ stages: ['PREQUAL'] });
+  const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
+  await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'slowAfterPosting', delayMs: answeredAfterMs }]);
+  const handle = await harness.start(input);
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  assert.equal(status.holds[0]?.failureType, 'OutcomeUnknown');
+  return { handle, status, inquiry: async () => (await inquiriesOf(harness, input.journeyId))[0] };
+}
+
+describe('an answer that comes after its attempt was given up', { concurrency: 4 }, () => {
+  test('and before anybody has decided is the outcome: a resend decided after that is not sent', async () => {
+    const { handle, status, inquiry } = await heldUnanswered(3_000);
+    await until(async () => (await inquiry())?.attempts[0]?.state === 'answered', 'the answer was not recorded');
+    await update(handle, 'resolveInquiry', decisionAbout(status));
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.attempts, 1);
+    assert.equal((await harness.received(handle)).length, 1);
+    assert.equal((await inquiry())?.lateAnswerAt, undefined);
+  });
+
+  test('and after a resend was decided is kept beside the row, flagged, and given to nobody', async () => {
+    const { handle, status, inquiry } = await heldUnanswered(5_000);
+    await update(handle, 'resolveInquiry', decisionAbout(status));
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.attempts, 2);
+    assert.equal((await inquiry())?.lateAnswerAt, undefined, 'the first answer has come before the second');
+    await until(async () => (await inquiry())?.lateAnswerAt !== undefined, 'the late answer was not recorded');
+
+    assert.deepEqual(
+      (await inquiry())?.attempts.map(({ state, lateAnswerAt }) => [state, lateAnswerAt !== undefined]),
+      [
+        ['unknown', true],
+        ['answered', false],
+      ],
+    );
+    const references = (await harness.posted(handle)).map(({ reportReferenceNumber }) => reportReferenceNumber);
+    assert.equal(references.length, 2);
+    assert.equal(result.stages[0]?.reference?.reportReferenceNumber, references[1]);
+    assert.equal((await harness.received(handle)).length, 2);
+  });
+
+  test('and after the inquiry was abandoned is flagged as well, and the journey stays abandoned', async () => {
+    const { handle, status, inquiry } = await heldUnanswered(4_000);
+    await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
+    assert.equal((await handle.result()).outcome, 'abandoned');
+    await until(async () => (await inquiry())?.lateAnswerAt !== undefined, 'the late answer was not recorded');
+    assert.notEqual((await inquiry())?.abandonedAt, undefined);
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+});

@@ -1,0 +1,105 @@
+/** What operators and consumers may do while an attempt waits in the gateway's queue, with no worker to take it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import {
+  activityCommands,
+  eventsOf,
+  inquiriesOf,
+  pendingAttempt,
+  runsPerAttempt,
+  SHORT_TIMEOUTS,
+  startWorkflowWorker,
+} from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+/** Whatever is scheduled meanwhile on the gateway queue waits there; when this ends, a worker takes it. */
+async function withoutGatewayWorker<T>(work: () => Promise<T>): Promise<T> {
+  await harness.stopWorker();
+  const workflows = await startWorkflowWorker(harness);
+  try {
+    return await work();
+  } finally {
+    await workflows.stop();
+    await harness.startWorker();
+  }
+}
+
+function oneStage(lastFour = '0001') {
+  return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+}
+
+async function waiting(lastFour?: string) {
+  const handle = await harness.start(oneStage(lastFour));
+  const { activityId } = await pendingAttempt(handle);
+  return { handle, commands: activityCommands(harness, handle, activityId) };
+}
+
+describe('while no gateway worker runs', () => {
+  test('an attempt that is paused is not sent; reset and unpaused, it is sent once', async () => {
+    const { handle, commands } = await withoutGatewayWorker(async () => {
+      const paused = await waiting();
+      await paused.commands.pause();
+      return paused;
+    });
+    await commands.reset();
+    // The worker takes a later one, and would have taken this one too.
+    await (await harness.start(oneStage())).result();
+    assert.equal((await harness.received(handle)).length, 0);
+    await commands.unpause();
+    assert.equal((await handle.result()).stages[0]?.state, 'record');
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('an attempt gets five tries and a shorter start-to-close: it times out, is not repeated, and its answer counts', async () => {
+    const { handle } = await withoutGatewayWorker(async () => {
+      const changed = await waiting('4011');
+      await changed.commands.widenRetries();
+      await changed.commands.shortenStartToClose(1_000);
+      return changed;
+    });
+    const result = await handle.result();
+    assert.ok((await eventsOf(handle)).some((event) => event.activityTaskTimedOutEventAttributes));
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.attempts, 1);
+    assert.equal(await runsPerAttempt(handle), 1);
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('a share whose consent is revoked is taken out of the queue and never sent', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await withoutGatewayWorker(async () => {
+      const { evidence, ...grant } = consentMessage(input.journeyId, { applicantId: '1A' });
+      await update(handle, 'recordConsent', { ...grant, evidence });
+      await pendingAttempt(handle);
+      await update(handle, 'recordConsent', { ...grant, decision: 'revoked' });
+      assert.equal((await handle.result()).shares[0]?.state, 'revoked');
+    });
+    // The worker that is back has nothing of it left to take.
+    await (await harness.start(oneStage())).result();
+    assert.deepEqual(
+      (await harness.received(handle)).map(({ productCode }) => productCode),
+      ['PREQUAL'],
+    );
+    assert.deepEqual(
+      (await inquiriesOf(harness, input.journeyId)).map(({ productCode }) => productCode),
+      ['PREQUAL'],
+    );
+  });
+});

@@ -1,0 +1,225 @@
+/** `temporal workflow reset`: the workflow forgets what it did, the ledger does not. Counted at the gateway. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import {
+  currentRun,
+  decisionAbout,
+  inquiriesOf,
+  resetTo,
+  SHORT_TIMEOUTS,
+  taskBeforeSend,
+  taskOfMessage,
+  until,
+  workflowTasksOf,
+} from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+function oneStage(lastFour: string) {
+  return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+}
+
+/** A journey that is held once; the decision ends it. */
+async function playHeld(lastFour: string, decision: object): Promise<JourneyHandle> {
+  const handle = await harness.start(oneStage(lastFour));
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  await update(handle, 'resolveInquiry', decisionAbout(status, decision));
+  await handle.result();
+  return handle;
+}
+
+/** Manual gates, a joint applicant, one share with two consents, by signal and by update. */
+async function playInFull(): Promise<JourneyHandle> {
+  const input = journeyInput({ applicants: [applicant('1A'), applicant('2A')], shares: [share] });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  for (const to of ['PREAPP', 'PRECLOSE']) {
+    await untilStatus(handle, ({ waitingFor }) => waitingFor === to);
+    await update(handle, 'advance', { journeyId, to });
+  }
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+  await handle.signal('consent', consentMessage(journeyId, { applicantId: '2A' }));
+  await handle.result();
+  return handle;
+}
+
+/** Resets the journey to each of its workflow tasks in turn; what comes of it must be the same every time. */
+async function resetToEveryTask(handle: JourneyHandle, resolve?: object): Promise<number> {
+  const result = await handle.result();
+  const received = await harness.received(handle);
+  const posted = await harness.posted(handle);
+  const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+  const tasks = await workflowTasksOf(handle);
+  for (const task of tasks) {
+    const again = await resetTo(harness, handle, task, { runId: runId ?? '' });
+    if (resolve) await decideWhereHeld(again, resolve);
+    assert.deepEqual(await again.result(), result, `after a reset to event ${task}`);
+    assert.deepEqual(await harness.received(currentRun(harness, handle)), received, `after a reset to event ${task}`);
+  }
+  assert.deepEqual(await harness.posted(currentRun(harness, handle)), posted);
+  return tasks.length;
+}
+
+/** A decision that is admitted again before there is a hold is refused: then the operator repeats it. */
+async function decideWhereHeld(again: JourneyHandle, decision: object): Promise<void> {
+  let status: JourneyStatus | undefined;
+  await until(async () => {
+    status = await statusOf(again);
+    return !['running', 'waitingAtGate', 'waitingForConsent'].includes(status.state);
+  }, 'neither held nor over');
+  if (status?.state !== 'held') return;
+  // The run may have taken the old one meanwhile, and be over.
+  await update(again, 'resolveInquiry', decisionAbout(status, decision)).catch(() => undefined);
+}
+
+describe('a journey that is over, reset to each of its workflow tasks', { concurrency: 8 }, () => {
+  test('ends the same way and sends nothing: stages, gates, consents and a share', async (t) => {
+    const handle = await playInFull();
+    assert.equal((await harness.received(handle)).length, 4);
+    t.diagnostic(`${await resetToEveryTask(handle)} resets`);
+  });
+
+  const cases: [what: string, lastFour: string, requests: number, decision: object][] = [
+    ['an operator’s resend', '4001', 2, { action: 'resend' }],
+    ['an amendment', '1422', 2, { action: 'amend', applicants: [applicant('1A')] }],
+    ['an abandoned inquiry', '4002', 1, { action: 'abandon' }],
+    [
+      'an accepted answer',
+      '4002',
+      1,
+      {
+        action: 'accept',
+        providerSaid: 'posted',
+        outcome: 'record',
+        reference: {
+          reportReferenceNumber: 'RPT-FROM-PROVIDER',
+          requestedAt: '2026-01-05T10:00:00Z',
+          applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+        },
+      },
+    ],
+  ];
+  for (const [what, lastFour, requests, decision] of cases) {
+    test(`ends the same way and sends nothing: ${what}`, async (t) => {
+      const handle = await playHeld(lastFour, decision);
+      assert.equal((await harness.received(handle)).length, requests);
+      t.diagnostic(`${await resetToEveryTask(handle, decision)} resets`);
+    });
+  }
+
+  test('ends the same way and sends nothing: 401 and 429, each followed by one attempt of their own', async () => {
+    for (const lastFour of ['3401', '3429']) {
+      const handle = await harness.start(oneStage(lastFour));
+      await handle.result();
+      assert.equal((await harness.received(handle)).length, 2);
+      await resetToEveryTask(handle);
+    }
+  });
+});
+
+describe('a journey that runs', { concurrency: 8 }, () => {
+  test('reset to before the send while its request is in flight waits for the answer of the first', async () => {
+    const handle = await harness.start(oneStage('4011'));
+    await until(async () => (await harness.received(handle)).length === 1, 'nothing was received');
+    const again = await resetTo(harness, handle, await taskBeforeSend(handle));
+    const result = await again.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.attempts, 1);
+    assert.equal((await harness.received(again)).length, 1);
+    const [inquiry] = await inquiriesOf(harness, result.journeyId);
+    assert.deepEqual(
+      inquiry?.attempts.map(({ state }) => state),
+      ['answered'],
+    );
+  });
+
+  test('reset to before a send whose answer was lost is held again, and the provider’s word decides', async () => {
+    const handle = await harness.start(oneStage('4002'));
+    const first = await untilStatus(handle, ({ state }) => state === 'held');
+    const again = await resetTo(harness, handle, await taskBeforeSend(handle));
+    const second = await untilStatus(again, ({ state }) => state === 'held');
+    assert.deepEqual(
+      second.holds.map(({ since: _, ...hold }) => hold),
+      first.holds.map(({ since: _, ...hold }) => hold),
+    );
+    assert.equal((await harness.received(again)).length, 1);
+    await update(again, 'resolveInquiry', decisionAbout(second, { action: 'abandon', providerSaid: 'posted' }));
+    assert.equal((await again.result()).outcome, 'abandoned');
+    assert.equal((await harness.received(currentRun(harness, handle))).length, 1);
+  });
+
+  test('whose resend was lost as well: a reset replays the first resend, and it permits nothing more', async () => {
+    // Refused by status each time: 503 may have been posted for all that is known.
+    const handle = await harness.start(oneStage('1503'));
+    const first = await untilStatus(handle, ({ state }) => state === 'held');
+    await update(handle, 'resolveInquiry', decisionAbout(first));
+    await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
+    assert.equal((await harness.received(handle)).length, 2);
+
+    const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
+    for (const task of [await taskOfMessage(handle, 'resolveInquiry'), await taskBeforeSend(handle)]) {
+      const again = await resetTo(harness, handle, task, { runId: runId ?? '' });
+      await untilStatus(again, ({ holds }) => holds[0]?.attempts === 2);
+      assert.equal((await harness.received(again)).length, 2);
+    }
+    const again = currentRun(harness, handle);
+    const spent = { ...decisionAbout(await statusOf(again)), attempt: 1 };
+    await assert.rejects(update(again, 'resolveInquiry', spent), 'the first attempt has been decided about');
+    await update(again, 'resolveInquiry', decisionAbout(await statusOf(again), { decisionId: 'D2' }));
+    await untilStatus(again, ({ holds }) => holds[0]?.attempts === 3);
+    assert.equal((await harness.received(again)).length, 3);
+    await again.terminate();
+  });
+
+  test('reset to before the decision, without its messages, takes another one that sends nothing more', async () => {
+    const handle = await playHeld('4001', { action: 'resend' });
+    const result = await handle.result();
+    const task = await taskOfMessage(handle, 'resolveInquiry');
+    const again = await resetTo(harness, handle, task, { forgetMessages: true });
+    const status = await untilStatus(again, ({ state }) => state === 'held');
+    // The run believes that attempt 1 was lost; the ledger knows that its resend was answered.
+    await update(again, 'resolveInquiry', decisionAbout(status, { decisionId: 'D2' }));
+    assert.deepEqual(await again.result(), result);
+    assert.equal((await harness.received(currentRun(harness, handle))).length, 2);
+  });
+
+  test('reset to before its consents are admitted again posts its share once', async () => {
+    const input = journeyInput({
+      stages: ['PREQUAL'],
+      applicants: [applicant('1A'), applicant('2A')],
+      shares: [share],
+    });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'recordConsent', consentMessage(input.journeyId, { applicantId: '1A' }));
+    const early = await resetTo(harness, handle, await taskOfMessage(handle, 'recordConsent'));
+    const waiting = await untilStatus(early, ({ shares }) => shares[0]?.waitingFor.length === 1);
+    assert.deepEqual(waiting.shares[0]?.waitingFor, ['2A']);
+    await early.signal('consent', consentMessage(input.journeyId, { applicantId: '2A' }));
+    const result = await early.result();
+    assert.equal(result.shares[0]?.state, 'posted');
+    const late = await resetTo(harness, early, await taskOfMessage(early, 'consent'));
+    assert.deepEqual(await late.result(), result);
+    assert.equal((await harness.received(late)).length, 2);
+  });
+});

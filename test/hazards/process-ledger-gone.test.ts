@@ -1,0 +1,142 @@
+/** A ledger that is gone before, during and after the send: without it nothing is sent, and no answer is lost. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import {
+  assertOwnRecord,
+  assertSent,
+  ENGINES,
+  type ProcessWorld,
+  prequalOnly,
+  ROOMY_TIMEOUTS,
+  resend,
+  scheduled,
+  startWorld,
+  until,
+  untilHeld,
+} from '../support/process-world.ts';
+import type { Stop } from '../support/worker-process.ts';
+
+let postgres: PostgresServer;
+
+async function assertAnsweredOnce(world: ProcessWorld, handle: JourneyHandle): Promise<void> {
+  const { journeyId, stages } = await assertOwnRecord(world, handle);
+  assert.equal(stages[0]?.attempts, 1);
+  await assertSent(world, journeyId, { received: 1, posted: 1 });
+  const [inquiry] = await world.ledger.inquiriesOf(journeyId);
+  assert.deepEqual(
+    inquiry?.attempts.map(({ state }) => state),
+    ['answered'],
+  );
+}
+
+const isWaitingForTheLedger = (status: object) => JSON.stringify(status).includes('the ledger cannot be reached');
+
+describe('a ledger that is gone', { concurrency: 3 }, () => {
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres?.stop());
+
+  for (const engine of ENGINES) {
+    const options = () => (engine === 'PostgreSQL' ? { postgres } : {});
+
+    test(`for longer than an attempt lives, delays three journeys and loses none of their answers (${engine})`, async (t) => {
+      const world = await startWorld(t, options());
+      const worker = await world.startWorker(ROOMY_TIMEOUTS);
+      // "During" answers after one and a half seconds.
+      const inputs = { before: prequalOnly(), during: prequalOnly('4011'), after: prequalOnly() };
+      const unclaimed = worker.stopAt(inputs.before.journeyId, 'beforeClaim');
+      const answered = worker.stopAt(inputs.after.journeyId, 'afterAnswer');
+      const before = await world.start(inputs.before);
+      const later = await world.start(inputs.after);
+      await Promise.all([unclaimed.reached, answered.reached]);
+      const during = await world.start(inputs.during);
+      await until(
+        'the request is at the gateway',
+        async () => (await world.posted(inputs.during.journeyId)).length > 0,
+      );
+
+      await world.door.close();
+      unclaimed.release();
+      answered.release();
+      await untilStatus(before, isWaitingForTheLedger);
+      // The answers are in the runs' hands, which record them for as long as it takes.
+      for (const handle of [during, later]) {
+        await until('the run records the answer', async () => (await scheduled(handle, 'recordOutcome')) === 1);
+      }
+      await assertSent(world, inputs.before.journeyId, { received: 0, posted: 0 });
+
+      await world.door.open();
+      for (const handle of [before, during, later]) await assertAnsweredOnce(world, handle);
+      assert.equal(await scheduled(before, 'recordOutcome'), 0);
+
+      await t.test(
+        'and gone for a moment after the answer, is written to by the attempt itself, report and all',
+        async () => {
+          const input = prequalOnly();
+          const stop = worker.stopAt(input.journeyId, 'afterAnswer');
+          const handle = await world.start(input);
+          await stop.reached;
+          await world.door.close();
+          stop.release();
+          await sleep(700);
+          await world.door.open();
+          await assertAnsweredOnce(world, handle);
+          assert.equal(await scheduled(handle, 'recordOutcome'), 0);
+          assert.notEqual(await world.ledger.readReport(input.journeyId, 'PREQUAL'), null);
+        },
+      );
+    });
+  }
+
+  test('locked by another process before the claim and after the answer, is waited for (SQLite)', async (t) => {
+    const world = await startWorld(t);
+    const worker = await world.startWorker();
+    const inputs = { before: prequalOnly(), after: prequalOnly() };
+    const unclaimed = worker.stopAt(inputs.before.journeyId, 'beforeClaim');
+    const answered = worker.stopAt(inputs.after.journeyId, 'afterAnswer');
+    const before = await world.start(inputs.before);
+    const later = await world.start(inputs.after);
+    await Promise.all([unclaimed.reached, answered.reached]);
+    const other = new DatabaseSync(world.ledgerFile);
+    other.exec('BEGIN EXCLUSIVE');
+    unclaimed.release();
+    answered.release();
+    await untilStatus(before, isWaitingForTheLedger);
+    await assertSent(world, inputs.before.journeyId, { received: 0, posted: 0 });
+    other.exec('ROLLBACK');
+    other.close();
+    for (const handle of [before, later]) await assertAnsweredOnce(world, handle);
+  });
+
+  test('whose commits were not answered: asked again where it was the outcome, not ours where it was the claim (PostgreSQL)', async (t) => {
+    const world = await startWorld(t, { postgres });
+    const worker = await world.startWorker(ROOMY_TIMEOUTS);
+    const unanswered = async (handle: JourneyHandle, stop: Stop) => {
+      await stop.reached;
+      const committed = world.door.closeAfterCommit();
+      stop.release();
+      await committed;
+      await world.door.open();
+      return handle;
+    };
+    const outcome = prequalOnly();
+    const atOutcome = worker.stopAt(outcome.journeyId, 'afterAnswer');
+    const first = await unanswered(await world.start(outcome), atOutcome);
+    await assertAnsweredOnce(world, first);
+    assert.equal(await scheduled(first, 'recordOutcome'), 0);
+
+    const claim = prequalOnly();
+    const atClaim = worker.stopAt(claim.journeyId, 'beforeClaim');
+    const second = await unanswered(await world.start(claim), atClaim);
+    const hold = await untilHeld(second);
+    await assertSent(world, claim.journeyId, { received: 0, posted: 0 });
+    await resend(second, hold);
+    assert.equal((await assertOwnRecord(world, second)).stages[0]?.attempts, 2);
+    await assertSent(world, claim.journeyId, { received: 1, posted: 1 });
+  });
+});

@@ -1,0 +1,158 @@
+/** Workers that live and are out of touch: cut off, frozen, or hanging. What they bring too late is never returned. */
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JourneyHandle } from '../support/journey-harness.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import {
+  assertOwnRecord,
+  assertSent,
+  ENGINES,
+  type ProcessWorld,
+  prequalOnly,
+  ROOMY_TIMEOUTS,
+  resend,
+  startWorld,
+  until,
+  untilHeld,
+} from '../support/process-world.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { testServer } from '../support/temporal.ts';
+
+let postgres: PostgresServer;
+
+async function temporalWire(t: TestContext): Promise<TcpProxy> {
+  const [host = '', port] = (await testServer()).address.split(':');
+  const wire = await startTcpProxy({ host, port: Number(port) });
+  t.after(() => wire.close());
+  return wire;
+}
+
+async function attemptsOf({ ledger }: ProcessWorld, journeyId: string) {
+  const [inquiry] = await ledger.inquiriesOf(journeyId);
+  return { lateAnswerAt: inquiry?.lateAnswerAt, attempts: inquiry?.attempts ?? [] };
+}
+
+async function timeOuts(handle: JourneyHandle): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  return events?.filter(({ activityTaskTimedOutEventAttributes }) => activityTaskTimedOutEventAttributes).length ?? 0;
+}
+
+describe('a worker out of touch', { concurrency: 3 }, () => {
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres?.stop());
+
+  for (const engine of ENGINES) {
+    test(`cut off from Temporal, leaves its answer in the ledger, and its late one beside it (${engine})`, async (t) => {
+      const world = await startWorld(t, engine === 'PostgreSQL' ? { postgres } : {});
+      const wire = await temporalWire(t);
+      const cutOff = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
+      const inTime = prequalOnly();
+      const tooLate = prequalOnly();
+      const inTimeStop = cutOff.stopAt(inTime.journeyId, 'afterAnswer');
+      const stop = cutOff.stopAt(tooLate.journeyId, 'afterAnswer');
+      const [timely, late] = await Promise.all([world.start(inTime), world.start(tooLate)]);
+      await Promise.all([inTimeStop.reached, stop.reached]);
+      wire.cut();
+      inTimeStop.release();
+      await world.startWorker();
+
+      const goneOn = await assertOwnRecord(world, timely);
+      assert.equal(goneOn.stages[0]?.attempts, 1);
+      assert.equal(await timeOuts(timely), 1);
+      await assertSent(world, inTime.journeyId, { received: 1, posted: 1 });
+
+      await resend(late, await untilHeld(late));
+      const result = await assertOwnRecord(world, late);
+      const [first, second] = await world.posted(tooLate.journeyId);
+      assert.notEqual(first?.reportReferenceNumber, second?.reportReferenceNumber);
+      stop.release();
+      await until('the late answer is recorded', async () => {
+        return (await attemptsOf(world, tooLate.journeyId)).lateAnswerAt !== undefined;
+      });
+      const { attempts } = await attemptsOf(world, tooLate.journeyId);
+      assert.deepEqual(
+        attempts.map(({ state, lateAnswerAt }) => [state, lateAnswerAt !== undefined]),
+        [
+          ['unknown', true],
+          ['answered', false],
+        ],
+      );
+      wire.heal();
+      assert.equal(result.stages[0]?.attempts, 2);
+      await assertSent(world, tooLate.journeyId, { received: 2, posted: 2 });
+    });
+  }
+
+  test('hanging past start-to-close with its answer, spares the resend where it is recorded before it', async (t) => {
+    const world = await startWorld(t);
+    const worker = await world.startWorker();
+    const input = prequalOnly();
+    const stop = worker.stopAt(input.journeyId, 'afterAnswer');
+    const handle = await world.start(input);
+    const hold = await untilHeld(handle);
+    // It heart-beats all the while: it was start-to-close that ended it.
+    const { events } = await handle.fetchHistory();
+    const timedOut = events?.find(({ activityTaskTimedOutEventAttributes: timeOut }) => timeOut);
+    assert.equal(timedOut?.activityTaskTimedOutEventAttributes?.failure?.timeoutFailureInfo?.timeoutType, 1);
+    stop.release();
+    await until('the answer is recorded', async () => {
+      return (await attemptsOf(world, input.journeyId)).attempts[0]?.state === 'answered';
+    });
+    await resend(handle, hold);
+    const result = await assertOwnRecord(world, handle);
+    assert.equal(result.stages[0]?.attempts, 1);
+    await assertSent(world, input.journeyId, { received: 1, posted: 1 });
+  });
+
+  test('frozen after the claim until sendBy is over, sends nothing, and the next attempt is sent once', async (t) => {
+    const world = await startWorld(t);
+    const worker = await world.startWorker(ROOMY_TIMEOUTS);
+    const input = prequalOnly();
+    const stop = worker.stopAt(input.journeyId, 'afterClaim');
+    const handle = await world.start(input);
+    await stop.reached;
+    worker.freeze();
+    await sleep(1_700);
+    // In its queue before it wakes: the first thing that it does is to try to send.
+    stop.release();
+    worker.thaw();
+    const result = await assertOwnRecord(world, handle);
+    assert.equal(result.stages[0]?.attempts, 2);
+    const { attempts } = await attemptsOf(world, input.journeyId);
+    assert.deepEqual(
+      attempts.map(({ state, failureType }) => [state, failureType]),
+      [
+        ['notSent', 'GatewayUnreachable'],
+        ['answered', undefined],
+      ],
+    );
+    await assertSent(world, input.journeyId, { received: 1, posted: 1 });
+  });
+
+  test('frozen after the claim until its decision is taken, never sends', async (t) => {
+    const world = await startWorld(t);
+    const wire = await temporalWire(t);
+    const frozen = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
+    const input = prequalOnly();
+    const stop = frozen.stopAt(input.journeyId, 'afterClaim');
+    const handle = await world.start(input);
+    await stop.reached;
+    frozen.freeze();
+    // The server would hand tasks to its open polls.
+    wire.cut();
+    await world.startWorker();
+    await resend(handle, await untilHeld(handle));
+    const result = await assertOwnRecord(world, handle);
+    stop.release();
+    frozen.thaw();
+    await until('it has said that it sent nothing', async () => {
+      return (await attemptsOf(world, input.journeyId)).attempts[0]?.lateAnswerAt !== undefined;
+    });
+    wire.heal();
+    assert.equal(result.stages[0]?.attempts, 2);
+    await assertSent(world, input.journeyId, { received: 1, posted: 1 });
+  });
+});

@@ -1,0 +1,181 @@
+/** Part of the contract suite: which inquiries need a person. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import type { Ledger, OutcomeRecord } from '../../src/ledger/port.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+  UNKNOWN_CODE,
+} from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNumber } });
+
+async function reasons(ledger: Ledger, query = {}): Promise<Record<string, string | undefined>> {
+  const open = await ledger.openInquiries(query);
+  return Object.fromEntries(
+    open.map(({ customerTraceNumber, undecided, attention }) => [
+      customerTraceNumber,
+      [...(undecided ? [undecided.failureType] : []), ...attention].join(' '),
+    ]),
+  );
+}
+
+export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
+  test('those that nobody has decided about are listed with their reason, and no others', async (t) => {
+    const { ledger } = await opened(t);
+    const outcomes: [string, Partial<OutcomeRecord>][] = [
+      ['A-UNKNOWN', { state: 'unknown' }],
+      ['B-REFUSED', { state: 'refused' }],
+      ['C-NOTENTITLED', { state: 'notEntitled' }],
+      ['D-CREDENTIALS', { state: 'credentialsRefused' }],
+      ['E-UNTRUSTED', { state: 'untrusted' }],
+      ['F-CODE', { state: 'answered', answer: UNKNOWN_CODE }],
+      ['G-SHAPE', { state: 'answered', answer: { kind: 'unexpectedResponse', problems: ['/applicants is missing'] } }],
+      ['X-NOTSENT', { state: 'notSent' }],
+      ['X-THROTTLED', { state: 'notProcessed' }],
+      ['X-ANSWERED', { state: 'answered', answer: NO_RECORD }],
+    ];
+    for (const [trace, outcome] of outcomes) await attempted(ledger, numbered(trace), outcome);
+    await ledger.claim(claimOf(ledger, { ...numbered('H-OVERDUE'), answerWithinMs: 0 }));
+    await ledger.claim(claimOf(ledger, numbered('X-INFLIGHT')));
+    assert.deepEqual(await reasons(ledger), {
+      'A-UNKNOWN': 'OutcomeUnknown',
+      'B-REFUSED': 'RequestRefused',
+      'C-NOTENTITLED': 'NotEntitled',
+      'D-CREDENTIALS': 'CredentialsRefused',
+      'E-UNTRUSTED': 'GatewayUntrusted',
+      'F-CODE': 'ReturnCodeUnknown',
+      'G-SHAPE': 'UnexpectedResponse',
+      'H-OVERDUE': 'OutcomeUnknown',
+    });
+    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['sending'] })), ['H-OVERDUE']);
+    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['unknown'] })), ['A-UNKNOWN', 'H-OVERDUE']);
+    assert.deepEqual(Object.keys(await reasons(ledger, { states: ['answered'] })), ['F-CODE', 'G-SHAPE']);
+    const row = (await ledger.openInquiries({ states: ['unknown'] }))[1];
+    assert.equal(row?.attempts[0]?.state, 'unknown', 'what is overdue reads as what it is');
+    assert.equal((await ledger.lookUp(ledger.identity.ledgerId, 'H-OVERDUE'))?.state, 'unknown');
+  });
+
+  test('a decision takes an inquiry off the list, until its next attempt needs another', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    for (const action of ['resend', 'accept', 'amend', 'abandon'] as const) {
+      const customerTraceNumber = `PQ-${action}`;
+      await attempted(ledger, numbered(customerTraceNumber), { state: 'unknown' });
+      const decision = decisionOf({ customerTraceNumber, action, ...(action === 'accept' ? { answer: RECORD } : {}) });
+      await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber }, decision);
+    }
+    assert.deepEqual(await reasons(ledger), {});
+    await attempted(ledger, { ...numbered('PQ-resend'), attempt: 2 }, { state: 'unknown' });
+    assert.deepEqual(await reasons(ledger), { 'PQ-resend': 'OutcomeUnknown' });
+    assert.equal((await ledger.openInquiries())[0]?.undecided?.attempt, 2);
+  });
+
+  test('a decision about another request, or about what was never claimed, decides nothing', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    const differs = decisionOf({ action: 'amend', failureType: 'RequestDiffers' });
+    await ledger.recordDecision(ledgerId, INQUIRY, differs);
+    const early = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'PQFRESH', failureType: 'TokenUnavailable' });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQFRESH' }, early);
+    await attempted(ledger, numbered('PQFRESH'), { state: 'unknown' });
+    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown', PQFRESH: 'OutcomeUnknown' });
+  });
+
+  test('a resend that nobody has spent shows in how the inquiry stands', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined);
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, true);
+    const again = await ledger.claim(claimOf(ledger));
+    assert.ok(again.kind === 'latest' && again.latest.resendStands);
+    await attempted(ledger, { attempt: 2 }, { state: 'unknown' });
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined, 'it is spent');
+  });
+
+  test('what came too late is listed until somebody has seen to it, and again when more comes', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
+    const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'the provider deletes it' };
+    assert.equal(await ledger.recordSeen(ledgerId, seen), false, 'there is nothing to see to');
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
+    assert.deepEqual(await reasons(ledger), { [TRACE]: 'lateAnswer' });
+    assert.deepEqual(await reasons(ledger, { states: [] }), { [TRACE]: 'lateAnswer' });
+    await assert.rejects(ledger.recordSeen('ledger-x', seen), LedgerChangedError);
+    assert.equal(await ledger.recordSeen(ledgerId, seen), true);
+    assert.deepEqual(await reasons(ledger), {});
+    assert.equal(await ledger.recordSeen(ledgerId, seen), false);
+    const view = await ledger.inquiry(TRACE);
+    assert.ok(view?.seenAt && view.lateAnswerAt, 'it is remembered');
+
+    await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
+    const revoked = consentOf({ decision: 'revoked' });
+    await ledger.flagPostedShares(ledgerId, revoked);
+    const { customerTraceNumber = '' } = SHARE;
+    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'lateConsent' });
+    await ledger.recordSeen(ledgerId, { ...seen, customerTraceNumber });
+    // The next millisecond: instants are compared.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await ledger.flagPostedShares(ledgerId, revoked);
+    assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'lateConsent' });
+  });
+
+  test('since leaves out what is older, by claim or by what drew attention', async (t) => {
+    const { ledger, url } = await opened(t);
+    for (const trace of ['OLD', 'NEW', 'OLD-LATE', 'NEW-LATE']) {
+      const isLate = trace.endsWith('LATE');
+      const outcome = isLate ? { state: 'answered' as const, answer: RECORD } : { state: 'unknown' as const };
+      await attempted(ledger, numbered(trace), outcome);
+    }
+    await backend.execute(url, "UPDATE attempts SET claimed_at = 1000 WHERE customer_trace_number LIKE 'OLD%'");
+    const draw = (trace: string, at: number) =>
+      backend.execute(url, `UPDATE inquiries SET late_answer_at = ${at} WHERE customer_trace_number = '${trace}'`);
+    await draw('OLD-LATE', 1000);
+    await draw('NEW-LATE', 3000);
+    assert.deepEqual(Object.keys(await reasons(ledger)).sort(), ['NEW', 'NEW-LATE', 'OLD', 'OLD-LATE']);
+    assert.deepEqual(await reasons(ledger, { since: '1970-01-01T00:00:02Z' }), {
+      NEW: 'OutcomeUnknown',
+      'NEW-LATE': 'lateAnswer',
+    });
+    await assert.rejects(ledger.openInquiries({ since: 'yesterday' }), RangeError);
+  });
+
+  test('a ledger whose tables are of the first version is brought up to date, and keeps what it holds', async (t) => {
+    const { ledger, url, again } = await opened(t);
+    await attempted(ledger, {}, { state: 'unknown' });
+    for (const statement of [
+      'DROP TABLE attention_seen',
+      'DROP INDEX attempts_in_doubt',
+      'DROP INDEX inquiries_answered_late',
+      'DROP INDEX inquiries_revoked_late',
+      'DELETE FROM ledger_schema WHERE version > 1',
+    ]) {
+      await backend.execute(url, statement);
+    }
+    assert.deepEqual(await reasons(await again()), { [TRACE]: 'OutcomeUnknown' });
+  });
+
+  test('one inquiry is read by its trace number', async (t) => {
+    const { ledger } = await opened(t);
+    assert.equal(await ledger.inquiry(TRACE), null);
+    await attempted(ledger, {}, { state: 'unknown' });
+    const { undecided, attention, ...view } = (await ledger.inquiry(TRACE)) ?? assert.fail();
+    assert.deepEqual([undecided, attention], [{ attempt: 1, failureType: 'OutcomeUnknown' }, []]);
+    assert.deepEqual(view, (await ledger.inquiriesOf('J-1'))[0]);
+  });
+}

@@ -1,0 +1,119 @@
+/** Part of the contract suite: data keys are wrapped anew, and reports are not touched. */
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
+import { KeyRing, type RingKey } from '../../src/protection/key-ring.ts';
+import { attempted, RECORD } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+/** More than one batch. */
+const REPORTS = 120;
+
+function rotated(ring: KeyRing): KeyRing {
+  const before: RingKey[] = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' } : key));
+  const createdAt = '2026-03-01T00:00:00Z';
+  const secret = createSecretKey(randomBytes(32));
+  return new KeyRing([...before, { id: 'k-ledger-2', use: 'ledger', createdAt, status: 'current', secret }]);
+}
+
+function without(ring: KeyRing, id: string): KeyRing {
+  return new KeyRing(ring.keys.filter((key) => key.id !== id));
+}
+
+async function storeReports(ledger: Ledger, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const customerTraceNumber = `PQAAAAAAAAAAAAAAAAAAAA${String(index).padStart(4, '0')}00`;
+    const inquiry = { customerTraceNumber, callerId: `J-${index}` };
+    const claim = { inquiry, request: 'a request' };
+    const verdict = await attempted(ledger, claim, { state: 'unknown' });
+    assert.equal(verdict.kind, 'claimed');
+    const record = { ledgerId: ledger.identity.ledgerId, customerTraceNumber, attempt: 1, state: 'answered' } as const;
+    await ledger.recordOutcome({ ...record, answer: RECORD }, `{"report":${index}}`);
+  }
+}
+
+export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
+  const openWith = (url: string, keyRing: KeyRing) => openLedger({ url, environment: 'sandbox', keyRing });
+
+  test('afterwards the key before is needed no longer: reports, references and digests are as they were', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await storeReports(ledger, REPORTS);
+    const select = 'SELECT customer_trace_number, body FROM reports ORDER BY customer_trace_number';
+    const bodies = await backend.execute(url, select);
+    const after = rotated(ring);
+    const rotatedLedger = await openWith(url, after);
+    t.after(() => rotatedLedger.close());
+    const expected = { keyId: 'k-ledger-2', reports: REPORTS, secret: true, unreadable: [] };
+    assert.deepEqual(await rotatedLedger.rewrapDataKeys(), expected);
+    assert.deepEqual(await rotatedLedger.rewrapDataKeys(), { ...expected, reports: 0, secret: false });
+    assert.deepEqual(await backend.execute(url, select), bodies, 'no report was encrypted again');
+
+    await assert.rejects(openWith(url, ring), (error) => {
+      return error instanceof UnknownKeyError && error.keyId === 'k-ledger-2';
+    });
+    const alone = await openWith(url, without(after, 'k-ledger'));
+    t.after(() => alone.close());
+    for (const index of [0, 60, REPORTS - 1]) {
+      assert.equal((await alone.readReport(`J-${index}`, 'PREQUAL'))?.body, `{"report":${index}}`);
+    }
+    assert.equal(alone.digest('x'), ledger.digest('x'));
+    const [inquiry] = await alone.inquiriesOf('J-0');
+    assert.deepEqual(inquiry?.attempts[0]?.answer, RECORD);
+  });
+
+  test('reports go on being written and read meanwhile', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await storeReports(ledger, 60);
+    const rotatedLedger = await openWith(url, rotated(ring));
+    t.after(() => rotatedLedger.close());
+    const inquiry = { callerId: 'J-new' };
+    const [result] = await Promise.all([
+      rotatedLedger.rewrapDataKeys(),
+      attempted(ledger, { inquiry }, { state: 'unknown' }),
+      ledger.readReport('J-1', 'PREQUAL').catch((error: unknown) => assert.ok(error instanceof UnknownKeyError)),
+    ]);
+    assert.equal(result.reports, 60);
+    assert.equal((await rotatedLedger.readReport('J-59', 'PREQUAL'))?.body, '{"report":59}');
+  });
+
+  test('a report whose data key was destroyed stays destroyed', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await storeReports(ledger, 2);
+    await backend.execute(
+      url,
+      "UPDATE reports SET wrapped_key = NULL, key_id = NULL WHERE body IS NOT NULL AND customer_trace_number LIKE '%000000'",
+    );
+    const rotatedLedger = await openWith(url, rotated(ring));
+    t.after(() => rotatedLedger.close());
+    assert.equal((await rotatedLedger.rewrapDataKeys()).reports, 1);
+    const left = await backend.execute(url, 'SELECT attempt FROM reports WHERE wrapped_key IS NULL');
+    assert.equal(left.length, 1);
+  });
+
+  test('a report under a key that is gone is left as it is, counted, and stops nothing', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await storeReports(ledger, 3);
+    await backend.execute(url, "UPDATE reports SET key_id = 'k-gone' WHERE customer_trace_number LIKE '%000000'");
+    const rotatedLedger = await openWith(url, rotated(ring));
+    t.after(() => rotatedLedger.close());
+    const result = await rotatedLedger.rewrapDataKeys();
+    assert.equal(result.reports, 2);
+    assert.deepEqual(result.unreadable, [{ keyId: 'k-gone', reports: 1 }]);
+  });
+
+  test('a wrapped key that was moved to another report is noticed', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await storeReports(ledger, 2);
+    await backend.execute(
+      url,
+      `UPDATE reports SET wrapped_key = (SELECT r.wrapped_key FROM reports r WHERE r.customer_trace_number LIKE '%000100')
+       WHERE customer_trace_number LIKE '%000000'`,
+    );
+    const rotatedLedger = await openWith(url, rotated(ring));
+    t.after(() => rotatedLedger.close());
+    await assert.rejects(rotatedLedger.rewrapDataKeys(), SealBrokenError);
+  });
+}

@@ -1,0 +1,162 @@
+/** The ledger as the explorer has it: rows in memory, and every verdict from the product's own pure functions. */
+import { type ClaimRule, decideClaim, isOverdue, latestOf, permitFor, standing } from '../../src/ledger/claim.ts';
+import { decideDecision } from '../../src/ledger/decision.ts';
+import { decideOutcome } from '../../src/ledger/outcome.ts';
+import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
+import type { Decision, End, LedgerCopy, Request, Row } from './explorer-world.ts';
+
+/** What is claimed, recorded or decided, by whom, and with which ledger in mind. */
+export interface Asker {
+  of: Request;
+  ledgerId: 'L' | 'F';
+}
+
+export type Claimed =
+  | { kind: 'claimed'; ledger: LedgerCopy; violation?: string }
+  | { kind: 'latest'; ledger: LedgerCopy; view: AttemptView }
+  | { kind: 'requestDiffers' }
+  | { kind: 'ledgerChanged' };
+
+/** As `SqlLedger.claim`. */
+export function claim(ledger: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Claimed {
+  const verdict = decideClaim(ledger, { ledgerId: asker.ledgerId, digest: asker.of, attempt }, rules);
+  if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
+  const settled = settleOverdue(ledger);
+  if (verdict.kind === 'latest') return { kind: 'latest', ledger: settled, view: standingView(settled) };
+  const row: Row = { attempt, state: 'sending', answerInMs: 1, of: asker.of };
+  const others = settled.attempts.filter((other) => other.attempt !== attempt);
+  const violation = whyNothingMayBeSent(ledger);
+  return {
+    kind: 'claimed',
+    ledger: { ...settled, digest: asker.of, attempts: [...others, row].sort((a, b) => a.attempt - b.attempt) },
+    ...(violation ? { violation: `claimed ${violation}` } : {}),
+  };
+}
+
+/** What forbids every send, whoever asks and however often has been sent. */
+export function whyNothingMayBeSent(ledger: LedgerCopy): string | undefined {
+  if (ledger.abandoned) return 'after the inquiry was abandoned';
+  return ledger.attempts.some(isSettled) ? 'although its outcome stands' : undefined;
+}
+
+function isSettled(row: Row): boolean {
+  return row.state === 'accepted' || (row.state === 'answered' && row.answerKind === 'outcome');
+}
+
+export type Recorded =
+  | { kind: 'recorded'; ledger: LedgerCopy; violation?: string }
+  /** Thrown: the answering ledger is not the one that was used. */
+  | { kind: 'ledgerChanged' };
+
+/** As `SqlLedger.recordOutcome`; that there is no such row is, for who records, as good as recorded. */
+export function recordOutcome(ledger: LedgerCopy, asker: Asker, attempt: number, end: Omit<End, 'name'>): Recorded {
+  if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
+  const row = ledger.attempts.find((candidate) => candidate.attempt === attempt);
+  const isRepeated = row !== undefined && says(row, end);
+  const { kind } = decideOutcome(ledger, { attempt, state: end.state, isRepeated });
+  if (kind !== 'record' || !row) return { kind: 'recorded', ledger };
+  const news: Row = {
+    ...row,
+    state: end.state,
+    ...(end.failureType ? { failureType: end.failureType } : {}),
+    ...(end.answer ? { answer: end.answer, answerKind: end.answer.kind } : {}),
+  };
+  const isKnown = row.state !== 'sending' && row.state !== 'unknown';
+  return {
+    kind: 'recorded',
+    ledger: withRow(ledger, news),
+    ...(isKnown ? { violation: 'overwrote an outcome that was known' } : {}),
+  };
+}
+
+function says(row: Row, end: Omit<End, 'name'>): boolean {
+  if (end.state === 'answered') return isSameAnswer(row.answer, end.answer);
+  return row.state === end.state;
+}
+
+function isSameAnswer(one: Answer | undefined, other: Answer | undefined): boolean {
+  return one !== undefined && other !== undefined && one.kind === other.kind && one.returnCode === other.returnCode;
+}
+
+export type LookedUp = { kind: 'found'; view: AttemptView | null } | { kind: 'requestDiffers' | 'ledgerChanged' };
+
+/** As `SqlLedger.lookUp`. */
+export function lookUp(ledger: LedgerCopy, asker: Asker): LookedUp {
+  if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
+  if (ledger.digest !== null && ledger.digest !== asker.of) return { kind: 'requestDiffers' };
+  return { kind: 'found', view: latestView(ledger) };
+}
+
+export type Decided =
+  | { kind: 'recorded'; ledger: LedgerCopy; violation?: string }
+  | { kind: 'overtaken'; ledger: LedgerCopy; view: AttemptView }
+  | { kind: 'ledgerChanged' };
+
+/** As `SqlLedger.recordDecision`. */
+export function recordDecision(ledger: LedgerCopy, asker: Asker, decision: Decision): Decided {
+  if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
+  const effect = decideDecision(ledger, decision);
+  if (effect.kind === 'repeated') return { kind: 'recorded', ledger };
+  const settled = settleOverdue(ledger);
+  if (effect.kind === 'overtaken') return { kind: 'overtaken', ledger: settled, view: standingView(settled) };
+  const { decisionId, action, attempt } = decision;
+  const written: LedgerCopy = {
+    ...settled,
+    decisions: [
+      ...settled.decisions,
+      { decisionId, action, attempt, ...(effect.kind === 'permit' ? { permitsAttempt: effect.attempt } : {}) },
+    ],
+  };
+  const lost = settled.attempts.some(isSettled) ? { violation: `let ${action} overrule an outcome that had come` } : {};
+  if (effect.kind === 'abandon') return { kind: 'recorded', ledger: { ...written, abandoned: true }, ...lost };
+  if (effect.kind !== 'accept') return { kind: 'recorded', ledger: written };
+  const row = written.attempts.find((candidate) => candidate.attempt === attempt);
+  if (!row) throw new Error('accept of an attempt that was never made');
+  return {
+    kind: 'recorded',
+    ledger: withRow(written, { ...row, state: 'accepted', accepted: accepted(asker) }),
+    ...lost,
+  };
+}
+
+/** The outcome that a person states about this request; like every answer here it tells whose it is. */
+export function accepted({ of }: Pick<Asker, 'of'>): Answer {
+  return { kind: 'outcome', outcome: 'record', returnCode: of };
+}
+
+/** Time passes: nothing more can come of the attempt in time. */
+export function timeIsOver(ledger: LedgerCopy, row: Row): LedgerCopy {
+  return withRow(ledger, { ...row, answerInMs: 0 });
+}
+
+function withRow(ledger: LedgerCopy, row: Row): LedgerCopy {
+  return { ...ledger, attempts: ledger.attempts.map((other) => (other.attempt === row.attempt ? row : other)) };
+}
+
+function settleOverdue(ledger: LedgerCopy): LedgerCopy {
+  const latest = latestOf(ledger);
+  if (!latest || !isOverdue(latest)) return ledger;
+  return withRow(ledger, { ...(latest as Row), state: 'unknown', failureType: 'OutcomeUnknown' });
+}
+
+function latestView(ledger: LedgerCopy): AttemptView | null {
+  const row = ledger.attempts.at(-1);
+  if (ledger.abandoned) return { attempt: row?.attempt ?? 0, state: 'abandoned', claimedAt: '' };
+  if (!row) return null;
+  const state = standing(row);
+  const answer = row.accepted ?? row.answer;
+  const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
+  return {
+    attempt: row.attempt,
+    state,
+    claimedAt: '',
+    ...(state === 'sending' ? { waitMs: row.answerInMs } : {}),
+    ...(failureType && !row.accepted ? { failureType } : {}),
+    ...(answer ? { answer } : {}),
+    ...(permitFor(ledger, row.attempt + 1) ? { resendStands: true } : {}),
+  };
+}
+
+function standingView(ledger: LedgerCopy): AttemptView {
+  return latestView(ledger) ?? { attempt: 0, state: 'notSent', claimedAt: '' };
+}

@@ -1,0 +1,89 @@
+/** What the run does next: the retry loop of `src/workflows/inquiry-protocol.ts`, with the real `stepOf` under it. */
+import { ALLOWED_ACTIONS, type HoldAction, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
+import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
+import { type AttemptStep, stepOf } from '../../src/workflows/attempt.ts';
+import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
+
+/** Where the exploration ends: this many attempts of one run. */
+export const MAX_ATTEMPTS = 3;
+
+export type Step = Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'abandoned' }>;
+
+/** What a row of the ledger means for the run. */
+export function stepOfView(view: AttemptView): Step {
+  const step = stepOf(view);
+  if (step.kind === 'stop' || step.kind === 'cancelled') throw new Error(`a row that means ${step.kind}`);
+  return step;
+}
+
+/** Every run that may follow from the step: the choice is between another attempt and giving up retrying. */
+export function after(run: Run, step: Step): Run[] {
+  switch (step.kind) {
+    case 'wait':
+      return [inPhase(run, { kind: 'waiting', attempt: step.attempt })];
+    case 'abandoned':
+      return [inPhase(run, { kind: 'ended', how: 'abandoned' })];
+    case 'answered':
+      return step.recorded ? afterAnswer(run, step.attempt, step.answer) : [inPhase(run, recording(step))];
+    case 'failed':
+      return step.recorded ? afterFailure(run, step.failure, step.resendStands) : [inPhase(run, recording(step))];
+  }
+}
+
+function recording(step: Extract<Step, { kind: 'answered' | 'failed' }>): Phase {
+  return step.kind === 'answered'
+    ? { kind: 'recording', step: { kind: 'answered', attempt: step.attempt, answer: step.answer } }
+    : { kind: 'recording', step: { kind: 'failed', failure: step.failure } };
+}
+
+/** `#answered`, once the ledger has heard of it. */
+export function afterAnswer(run: Run, attempt: number, answer: Answer): Run[] {
+  if (answer.kind === 'outcome') return [inPhase(run, { kind: 'ended', how: 'answered' })];
+  const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
+  return afterFailure(run, { failureType, attempt, claimed: true });
+}
+
+/** `#failed`, once the ledger has heard of it. */
+export function afterFailure(run: Run, failure: Failure, resendStands?: true): Run[] {
+  const next = failure.claimed ? failure.attempt + 1 : run.attempt;
+  const moved = { ...run, attempt: next };
+  if (resendStands) return [queue(moved)];
+  const held = hold(moved, failure);
+  return isRetried(failure) && next <= MAX_ATTEMPTS ? [queue(moved), held] : [held];
+}
+
+function hold(run: Run, failure: Failure): Run {
+  const held: Hold = { failure, judged: failure.claimed ? failure.attempt : run.attempt, next: run.attempt };
+  const past = run.holds.filter((other) => !isSame(other.hold, held));
+  return { ...inPhase(run, { kind: 'held', hold: held }), holds: [...past, { hold: held }] };
+}
+
+function isSame(one: Hold, other: Hold): boolean {
+  return (
+    one.judged === other.judged && one.next === other.next && one.failure.failureType === other.failure.failureType
+  );
+}
+
+/** Schedules the attempt that the run is at. */
+export function queue(run: Run): Run {
+  if (run.attempt > MAX_ATTEMPTS) return inPhase(run, { kind: 'ended', how: 'beyondTheBound' });
+  const scheduled = run.scheduled.includes(run.attempt) ? run.scheduled : [...run.scheduled, run.attempt];
+  return { ...inPhase(run, { kind: 'queued' }), scheduled };
+}
+
+export function inPhase(run: Run, phase: Phase): Run {
+  return { ...run, phase };
+}
+
+export function failedAs(failureType: Failure['failureType'], attempt: number): Step {
+  return { kind: 'failed', recorded: true, failure: { failureType, attempt, claimed: false } };
+}
+
+export function allowedActions({ failure }: Hold): readonly HoldAction[] {
+  return ALLOWED_ACTIONS[failure.failureType];
+}
+
+function isRetried({ failureType, claimed }: Failure): boolean {
+  if (failureType === 'ActivityFailed') return !claimed;
+  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failureType);
+}

@@ -1,0 +1,100 @@
+/** One world of the exploration, what was taken out of the product, and how what happens next is told. */
+import type { ClaimRule } from '../../src/ledger/claim.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
+import { after, inPhase, MAX_ATTEMPTS, type Step } from './explorer-run.ts';
+import type { Budget, End, Execution, Request, World } from './explorer-world.ts';
+
+/** What is taken out of the product, to see that it is missed. */
+export interface Mutation {
+  rules: readonly ClaimRule[];
+  /** A worker that was stopped past its `sendBy` sends all the same. */
+  sendsLate?: boolean;
+  /** A look-up does not compare whose request it is. */
+  looksUpAnybody?: boolean;
+}
+
+export type EndName = 'outcome' | 'unexpected' | 'throttled' | 'refused' | 'notEntitled' | 'lost';
+
+/** What may happen besides what the budget counts. */
+export interface Surroundings {
+  /** The ways in which a request that was begun may end. */
+  ends: readonly EndName[];
+  /**
+   * What may take the ledger's place: one with another id; a backup that lacks an attempt which the run has passed; a
+   * backup that lacks only what nobody has told the run of yet.
+   */
+  swap?: 'foreign' | 'older' | 'olderByTheAttemptInFlight';
+  /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */
+  resetsToTheStart?: boolean;
+}
+
+export type Emit = (label: string, world: World, violation?: string) => void;
+
+const WORKERS = 2;
+
+export interface Scene {
+  world: World;
+  surroundings: Surroundings;
+  mutation: Mutation;
+  emit: Emit;
+}
+
+/**
+ * The world after somebody at work has taken what is queued. At once: that it could also have waited adds nothing, since
+ * an attempt that has only begun may give up without a trace.
+ */
+export function taken(world: World): World[] {
+  const { run, executions, budget } = world;
+  if (run.phase.kind !== 'queued' || executions.length >= WORKERS) return [world];
+  const take = (attempt: number, left = budget): World => {
+    const { of, ledgerId } = run;
+    const execution: Execution = { of, ledgerId, attempt, phase: 'started', isLate: false, isWanted: true, copy: 0 };
+    return {
+      ...world,
+      budget: left,
+      executions: [...executions, execution],
+      run: inPhase({ ...run, attempt }, { kind: 'running' }),
+    };
+  };
+  if (budget.miscounts === 0 || run.attempt >= MAX_ATTEMPTS) return [take(run.attempt)];
+  return [take(run.attempt), take(run.attempt + 1, { ...budget, miscounts: budget.miscounts - 1 })];
+}
+
+export function spend({ world }: Scene, change: Partial<Budget>): Pick<World, 'budget'> {
+  return { budget: { ...world.budget, ...change } };
+}
+
+/** The run takes a step; where it ends with an outcome, that must be its own request's. */
+export function takeStep(scene: Scene, label: string, step: Step, more: Partial<World> = {}, violation?: string): void {
+  const { world, emit } = scene;
+  const isForeign = step.kind === 'answered' && step.answer.returnCode !== world.run.of;
+  const problem = isForeign ? 'gave an outcome to another request' : violation;
+  for (const run of after(world.run, step)) emit(label, { ...world, ...more, run }, problem);
+}
+
+/** Temporal waits no longer for anything that runs. */
+export function givenUp(executions: readonly Execution[]): Execution[] {
+  return executions.map((execution) => (execution.isWanted ? { ...execution, isWanted: false } : execution));
+}
+
+/** How an attempt of this request ends. Each answer tells whose it is in the place of its return code. */
+export function endNamed(name: EndName | 'notSent', of: Request): End {
+  switch (name) {
+    case 'outcome':
+      return { name, state: 'answered', answer: { kind: 'outcome', outcome: 'record', returnCode: of } };
+    case 'unexpected': {
+      const answer: Answer = { kind: 'unexpectedResponse', problems: [], returnCode: of };
+      return { name, state: 'answered', failureType: 'UnexpectedResponse', answer };
+    }
+    case 'throttled':
+      return { name, state: 'notProcessed', failureType: 'Throttled' };
+    case 'refused':
+      return { name, state: 'refused', failureType: 'RequestRefused' };
+    case 'notEntitled':
+      return { name, state: 'notEntitled', failureType: 'NotEntitled' };
+    case 'lost':
+      return { name, state: 'unknown', failureType: 'OutcomeUnknown' };
+    case 'notSent':
+      return { name, state: 'notSent', failureType: 'GatewayUnreachable' };
+  }
+}

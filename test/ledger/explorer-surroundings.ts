@@ -1,0 +1,127 @@
+/** What others do to the run: Temporal, operators, people who decide, time, and who replaces the ledger. */
+import { timeIsOver } from './explorer-ledger.ts';
+import { allowedActions, inPhase } from './explorer-run.ts';
+import { givenUp, type Scene, spend } from './explorer-scene.ts';
+import { type Decision, type Execution, type LedgerCopy, newRun } from './explorer-world.ts';
+
+/** Temporal gives up an attempt that goes on all the same. */
+export function attemptTimesOut(scene: Scene): void {
+  const { world, emit } = scene;
+  const { executions, budget, run } = world;
+  const wanted = executions.find(({ isWanted }) => isWanted);
+  if (!wanted || budget.timeOuts === 0) return;
+  emit(`Temporal gives up attempt ${wanted.attempt}, which goes on`, {
+    ...world,
+    ...spend(scene, { timeOuts: budget.timeOuts - 1 }),
+    run: inPhase(run, { kind: 'lookUp' }),
+    executions: givenUp(executions),
+  });
+}
+
+/** `workflow reset`: to before any attempt that was scheduled, or to a hold, whose decision may be admitted again. */
+export function isReset(scene: Scene): void {
+  const { world, emit, surroundings } = scene;
+  const { run, executions, budget, ledger } = world;
+  if (budget.resets === 0) return;
+  const back = { ...world, ...spend(scene, { resets: budget.resets - 1 }), executions: givenUp(executions) };
+  const forgetful = { ...run, holds: [], scheduled: [] };
+  for (const attempt of run.scheduled) {
+    emit(`reset to before attempt ${attempt}`, {
+      ...back,
+      run: inPhase({ ...forgetful, attempt }, { kind: 'queued' }),
+    });
+  }
+  for (const { hold, decision } of run.holds) {
+    const label = `reset to the hold of attempt ${hold.judged}`;
+    const held = { ...forgetful, attempt: hold.next };
+    emit(label, { ...back, run: inPhase(held, { kind: 'held', hold }) });
+    if (!decision) continue;
+    emit(`${label}, decision admitted again`, { ...back, run: inPhase(held, { kind: 'deciding', hold, decision }) });
+  }
+  if (surroundings.resetsToTheStart) emit('reset to the start', { ...back, run: newRun(run.of, ledger.ledgerId) });
+}
+
+/** Terminated, or its history lost, and started again: for the same applicants, or corrected ones. */
+export function isStartedAgain(scene: Scene): void {
+  const { world, emit } = scene;
+  const { executions, budget, ledger } = world;
+  if (budget.restarts === 0) return;
+  for (const request of ['A', 'B'] as const) {
+    emit(`started again for ${request}`, {
+      ...world,
+      ...spend(scene, { restarts: budget.restarts - 1 }),
+      executions: givenUp(executions),
+      run: newRun(request, ledger.ledgerId),
+    });
+  }
+}
+
+/** An attempt's answer can come in time no more; long before, its `sendBy` was over. */
+export function timePasses({ world, emit }: Scene): void {
+  const { ledger, executions } = world;
+  for (const row of ledger.attempts) {
+    if (row.answerInMs <= 0 || row.state !== 'sending') continue;
+    const isOver = ({ copy, attempt, phase }: Execution) =>
+      phase === 'claimed' && copy === ledger.copy && attempt === row.attempt;
+    emit(`the time of attempt ${row.attempt} is over`, {
+      ...world,
+      ledger: timeIsOver(ledger, row),
+      executions: executions.map((one) => (isOver(one) ? { ...one, isLate: true } : one)),
+    });
+  }
+}
+
+/**
+ * Another database answers at the ledger's address. That takes longer than an attempt lives: of those that were made
+ * before, whatever has not been sent never will be, and what has been sent may still be answered.
+ */
+export function ledgerIsReplaced(scene: Scene): void {
+  const { world, emit, surroundings } = scene;
+  const { ledger, run, budget, executions } = world;
+  if (budget.swaps === 0 || surroundings.swap === undefined) return;
+  const isOver = ({ phase, isWanted }: Execution) => phase === 'claimed' || (phase === 'started' && !isWanted);
+  const isLost = executions.some((one) => isOver(one) && one.isWanted);
+  const replaced = {
+    ...world,
+    ...spend(scene, { swaps: budget.swaps - 1 }),
+    executions: executions.filter((one) => !isOver(one)),
+    run: isLost ? inPhase(run, { kind: 'lookUp' }) : run,
+  };
+  const empty: LedgerCopy = { ledgerId: 'F', copy: 1, digest: null, abandoned: false, attempts: [], decisions: [] };
+  if (surroundings.swap === 'foreign') {
+    emit('another ledger takes its place', { ...replaced, ledger: empty });
+    return;
+  }
+  const passed = Math.min(run.attempt - 1, ledger.attempts.length);
+  const most = surroundings.swap === 'older' ? passed - 1 : passed;
+  for (let kept = 0; kept <= most; kept++) {
+    const digest = kept > 0 ? ledger.digest : null;
+    const attempts = ledger.attempts.slice(0, kept);
+    const decisions = ledger.decisions.filter(({ attempt }) => attempt < kept);
+    emit(`a backup with ${kept} attempts takes its place`, {
+      ...replaced,
+      ledger: { ...empty, ledgerId: ledger.ledgerId, digest, attempts, decisions },
+    });
+  }
+}
+
+/** A person decides on a hold. */
+export function personDecides(scene: Scene): void {
+  const { world, emit } = scene;
+  const { run, budget, slack } = world;
+  if (run.phase.kind !== 'held' || budget.decisions === 0) return;
+  const { hold } = run.phase;
+  for (const action of allowedActions(hold)) {
+    const { failureType } = hold.failure;
+    const decision: Decision = { decisionId: `D${budget.decisions}`, action, attempt: hold.judged, failureType };
+    emit(`a person decides: ${action}`, {
+      ...world,
+      ...spend(scene, { decisions: budget.decisions - 1 }),
+      slack: slack + (action === 'resend' ? 1 : 0),
+      run: {
+        ...inPhase(run, { kind: 'deciding', hold, decision }),
+        holds: run.holds.map((past) => (past.hold === hold ? { hold, decision } : past)),
+      },
+    });
+  }
+}

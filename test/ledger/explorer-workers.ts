@@ -1,0 +1,138 @@
+/** What a worker does with an attempt, step by step as `src/activities/submit-inquiry.ts`: claim, send, record, report. */
+import { type Claimed, claim, recordOutcome, whyNothingMayBeSent } from './explorer-ledger.ts';
+import { failedAs, inPhase, type Step, stepOfView } from './explorer-run.ts';
+import { endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
+import type { Execution, World } from './explorer-world.ts';
+
+/** Tells of each thing that the worker may do next, and of its crash. */
+export function workerGoesOn(scene: Scene, execution: Execution): void {
+  const { attempt, of, phase } = execution;
+  const who = `worker (attempt ${attempt} of ${of}${execution.isWanted ? '' : ', given up by Temporal'})`;
+  switch (phase) {
+    case 'started':
+      claims(scene, execution, who);
+      break;
+    case 'claimed':
+      if (!execution.isLate || scene.mutation.sendsLate) sends(scene, execution, who);
+      becomes(scene, `${who} does not send`, execution, { phase: 'ended', end: endNamed('notSent', of) });
+      break;
+    case 'ended':
+      records(scene, execution, who);
+      break;
+    case 'recorded':
+      reports(scene, `${who} reports its end`, execution, true);
+      break;
+  }
+  const { world, emit } = scene;
+  const { crashes } = world.budget;
+  // The crash of one that nobody waits for is the same as its giving up without a word, which is free.
+  if (crashes === 0 || !execution.isWanted) return;
+  emit(`crash of ${who}, ${phase}`, {
+    ...world,
+    ...spend(scene, { crashes: crashes - 1 }),
+    executions: without(world, execution),
+    run: inPhase(world.run, { kind: 'lookUp' }),
+  });
+}
+
+function claims(scene: Scene, execution: Execution, who: string): void {
+  const { ledger, budget } = scene.world;
+  const { attempt } = execution;
+  const claimed: Claimed = claim(ledger, execution, attempt, scene.mutation.rules);
+  switch (claimed.kind) {
+    case 'claimed': {
+      const change = { phase: 'claimed' as const, copy: ledger.copy };
+      becomes(scene, `${who} claims`, execution, change, { ledger: claimed.ledger }, claimed.violation);
+      if (budget.crashes === 0) break;
+      const cut = { ...spend(scene, { crashes: budget.crashes - 1 }), ledger: claimed.ledger };
+      lands(scene, `${who} claims, and is not told`, execution, failedAs('LedgerUnavailable', attempt), cut);
+      break;
+    }
+    case 'latest': {
+      const { view, ledger: settled } = claimed;
+      lands(scene, `${who} finds ${view.state}`, execution, stepOfView(view), { ledger: settled });
+      break;
+    }
+    case 'requestDiffers':
+      lands(scene, `${who} finds another request`, execution, failedAs('RequestDiffers', attempt));
+      break;
+    case 'ledgerChanged':
+      lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
+      break;
+  }
+  lands(scene, `${who} cannot reach the ledger`, execution, failedAs('LedgerUnavailable', attempt));
+}
+
+function sends(scene: Scene, execution: Execution, who: string): void {
+  const { ledger, slack } = scene.world;
+  const left = slack - 1;
+  const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(ledger) : undefined;
+  const violation = left < 0 ? 'sent once more than was decided' : forbidden && `sent ${forbidden}`;
+  // How it ends is fixed at once, and heard of whenever it may be: a crash before that is one during the send.
+  for (const name of scene.surroundings.ends) {
+    const change = { phase: 'ended' as const, end: endNamed(name, execution.of) };
+    const more = { slack: left + (name === 'throttled' ? 1 : 0) };
+    becomes(scene, `${who} SENDS, which ends as ${name}`, execution, change, more, violation);
+  }
+}
+
+function records(scene: Scene, execution: Execution, who: string): void {
+  const end = endOf(execution);
+  const recorded = recordOutcome(scene.world.ledger, execution, execution.attempt, end);
+  if (recorded.kind === 'recorded') {
+    const { ledger, violation } = recorded;
+    const label = `${who} records ${end.name}`;
+    if (execution.isWanted) becomes(scene, label, execution, { phase: 'recorded' }, { ledger }, violation);
+    else vanishes(scene, label, execution, { ledger }, violation);
+  }
+  reports(scene, `${who} reports ${end.name}, unrecorded`, execution, false);
+}
+
+/** The activity completes. */
+function reports(scene: Scene, label: string, execution: Execution, recorded: boolean): void {
+  const { attempt } = execution;
+  const { answer, failureType } = endOf(execution);
+  const failure = { failureType: failureType ?? 'OutcomeUnknown', attempt, claimed: true };
+  const step: Step = answer
+    ? { kind: 'answered', attempt, answer, recorded }
+    : { kind: 'failed', recorded, failure: { ...failure } };
+  lands(scene, label, execution, step);
+}
+
+function endOf({ end }: Execution) {
+  if (!end) throw new Error('an attempt that has ended without an end');
+  return end;
+}
+
+/** The execution changes; the run does not notice yet. */
+function becomes(
+  { world, emit }: Scene,
+  label: string,
+  execution: Execution,
+  change: Partial<Execution>,
+  more: Partial<World> = {},
+  violation?: string,
+): void {
+  const executions = world.executions.map((one) => (one === execution ? { ...one, ...change } : one));
+  emit(label, { ...world, ...more, executions }, violation);
+}
+
+/** The execution is over; the run goes on with the step where Temporal still waits for it. */
+function lands(scene: Scene, label: string, execution: Execution, step: Step, more: Partial<World> = {}): void {
+  if (execution.isWanted) takeStep(scene, label, step, { ...more, executions: without(scene.world, execution) });
+  else vanishes(scene, label, execution, more);
+}
+
+function vanishes(
+  { world, emit }: Scene,
+  label: string,
+  execution: Execution,
+  more: Partial<World>,
+  violation?: string,
+): void {
+  emit(label, { ...world, ...more, executions: without(world, execution) }, violation);
+}
+
+function without(world: World, execution: Execution): Execution[] {
+  return world.executions.filter((one) => one !== execution);
+}

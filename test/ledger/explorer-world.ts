@@ -1,0 +1,216 @@
+/**
+ * The world that the explorer walks through: one trace number, the ledger's rows about it, the run that owns it, and
+ * the attempts in flight on two workers. Plain values that are never changed in place, and one short key for each.
+ */
+
+import type { KnownAttempt, KnownDecision, KnownInquiry } from '../../src/ledger/claim.ts';
+import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/port.ts';
+import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
+
+/** Whose request it is: `B` is that of a corrected applicant under the same trace number. */
+export type Request = 'A' | 'B';
+
+/** A row of `attempts`, with whose request was sent under it. `answerInMs` is 1 while an answer may come, then 0. */
+export interface Row extends KnownAttempt {
+  of: Request;
+  failureType?: FailureType;
+  /** What came. */
+  answer?: Answer;
+  /** What a person said instead. */
+  accepted?: Answer;
+}
+
+/** What the database behind the configured address holds; `copy` tells a restored one from the one before. */
+export interface LedgerCopy extends KnownInquiry {
+  ledgerId: 'L' | 'F';
+  copy: number;
+  attempts: readonly Row[];
+  decisions: readonly KnownDecision[];
+}
+
+/** How an attempt ended on its worker. */
+export interface End {
+  name: string;
+  state: OutcomeRecord['state'];
+  failureType?: FailureType;
+  answer?: Answer;
+}
+
+/** One execution of `submitInquiry` on a worker. */
+export interface Execution {
+  of: Request;
+  ledgerId: 'L' | 'F';
+  attempt: number;
+  phase: 'started' | 'claimed' | 'ended' | 'recorded';
+  /** Past its `sendBy`: it can only give up. */
+  isLate: boolean;
+  /** Temporal still waits for its result. */
+  isWanted: boolean;
+  /** The ledger that it claimed in. */
+  copy: number;
+  end?: End;
+}
+
+export interface Failure {
+  failureType: FailureType;
+  attempt: number;
+  claimed: boolean;
+}
+
+export interface Hold {
+  failure: Failure;
+  /** The attempt that a decision judges. */
+  judged: number;
+  /** The run's counter while it is held. */
+  next: number;
+}
+
+export interface Decision extends Pick<DecisionRecord, 'decisionId' | 'attempt' | 'failureType'> {
+  action: HoldAction;
+}
+
+/** A step that the ledger has not heard of yet. */
+export type Unrecorded = { kind: 'answered'; attempt: number; answer: Answer } | { kind: 'failed'; failure: Failure };
+
+export type Phase =
+  /** An attempt is scheduled; no worker has it. */
+  | { kind: 'queued' }
+  /** A worker had it: it runs there, or is lost. */
+  | { kind: 'running' }
+  | { kind: 'lookUp' }
+  | { kind: 'waiting'; attempt: number }
+  | { kind: 'recording'; step: Unrecorded }
+  | { kind: 'held'; hold: Hold }
+  | { kind: 'deciding'; hold: Hold; decision: Decision }
+  | { kind: 'ended'; how: 'answered' | 'abandoned' | 'amended' | 'beyondTheBound' };
+
+/** The workflow's run, as far as its state decides what it does next. */
+export interface Run {
+  of: Request;
+  ledgerId: 'L' | 'F';
+  /** The attempt that it makes next. */
+  attempt: number;
+  phase: Phase;
+  /** Where a reset could take it back to: attempts that it has scheduled, holds that it was in. */
+  scheduled: readonly number[];
+  holds: readonly { hold: Hold; decision?: Decision }[];
+}
+
+/** What may still happen in this world. */
+export interface Budget {
+  crashes: number;
+  resets: number;
+  decisions: number;
+  /** Time-outs of an execution that goes on all the same. */
+  timeOuts: number;
+  /** Terminated, or its history lost, and started again; for the same applicants or corrected ones. */
+  restarts: number;
+  swaps: number;
+  /** The run asks for one attempt too many. */
+  miscounts: number;
+}
+
+export interface World {
+  ledger: LedgerCopy;
+  run: Run;
+  executions: readonly Execution[];
+  budget: Budget;
+  /** How often may still be sent: 1, plus one for each resend decided and each answer "not processed", less the sends. */
+  slack: number;
+}
+
+export function firstWorld(budget: Budget): World {
+  return {
+    ledger: { ledgerId: 'L', copy: 0, digest: null, abandoned: false, attempts: [], decisions: [] },
+    run: newRun('A', 'L'),
+    executions: [],
+    budget,
+    slack: 1,
+  };
+}
+
+export function newRun(of: Request, ledgerId: 'L' | 'F'): Run {
+  return { of, ledgerId, attempt: 1, phase: { kind: 'queued' }, scheduled: [1], holds: [] };
+}
+
+/** Worlds with the same key have the same future. The two workers are alike, so their order is not told. */
+export function keyOf({ ledger, run, executions, budget, slack }: World): string {
+  const flights = executions.map(keyOfExecution);
+  if (flights.length > 1) flights.sort();
+  const canReset = budget.resets > 0;
+  return [
+    ledger.ledgerId + ledger.copy + (ledger.digest ?? '-') + (ledger.abandoned ? 'x' : ''),
+    ledger.attempts.map(keyOfRow).join(','),
+    ledger.decisions.map(keyOfKnownDecision).join(','),
+    run.of + run.ledgerId + run.attempt + keyOfPhase(run.phase),
+    canReset ? run.scheduled.join('') : '',
+    canReset ? run.holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',') : '',
+    flights.join(','),
+    `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.miscounts}${slack}`,
+  ].join(';');
+}
+
+/** What differs in nothing that the product asks for is told alike. */
+const ALIKE: Readonly<Record<string, string>> = {
+  // Neither posted anything, both are retried; what may still be sent is counted apart.
+  notSent: 'notProcessed',
+  GatewayUnreachable: 'Throttled',
+  throttled: 'notProcessed',
+  // Both failed before anything was claimed, both are retried.
+  ActivityFailed: 'LedgerUnavailable',
+};
+
+function alike(name: string): string {
+  return ALIKE[name] ?? name;
+}
+
+function keyOfRow(row: Row): string {
+  const { attempt, state, answerInMs, of, answer, accepted } = row;
+  const time = state === 'sending' ? answerInMs : '';
+  return `${attempt}${alike(state)}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
+}
+
+function keyOfAnswer(answer: Answer | undefined): string {
+  return answer ? answer.kind.charAt(0) + (answer.returnCode ?? '') : '-';
+}
+
+function keyOfKnownDecision({ decisionId, action, attempt, permitsAttempt }: KnownDecision): string {
+  return `${decisionId}${action}${attempt}${permitsAttempt ?? ''}`;
+}
+
+function keyOfDecision(decision: Decision | undefined): string {
+  return decision ? `${decision.decisionId}${decision.action}${decision.attempt}` : '';
+}
+
+function keyOfHold({ failure, judged, next }: Hold): string {
+  return `${keyOfFailure(failure)}${judged}${next}`;
+}
+
+function keyOfFailure({ failureType, attempt, claimed }: Failure): string {
+  return `${alike(failureType)}${attempt}${claimed ? 'c' : ''}`;
+}
+
+function keyOfExecution(execution: Execution): string {
+  const { of, ledgerId, attempt, phase, isLate, isWanted, copy, end } = execution;
+  return `${of}${ledgerId}${attempt}${phase}${isLate ? 'l' : ''}${isWanted ? 'w' : ''}${copy}${end ? alike(end.name) : ''}`;
+}
+
+function keyOfPhase(phase: Phase): string {
+  switch (phase.kind) {
+    case 'waiting':
+      return `w${phase.attempt}`;
+    case 'recording':
+      return phase.step.kind === 'answered'
+        ? `r${phase.step.attempt}${keyOfAnswer(phase.step.answer)}`
+        : `r${keyOfFailure(phase.step.failure)}`;
+    case 'held':
+      return `h${keyOfHold(phase.hold)}`;
+    case 'deciding':
+      return `d${keyOfHold(phase.hold)}${keyOfDecision(phase.decision)}`;
+    case 'ended':
+      return `e${phase.how}`;
+    default:
+      return phase.kind;
+  }
+}

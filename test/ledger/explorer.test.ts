@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { CLAIM_RULES } from '../../src/ledger/claim.ts';
+import { type Exploration, explore, type Scope } from './explorer.ts';
+import type { EndName } from './explorer-scene.ts';
+import type { Budget } from './explorer-world.ts';
+
+const NOTHING: Budget = { crashes: 0, resets: 0, decisions: 0, timeOuts: 0, restarts: 0, swaps: 0, miscounts: 0 };
+const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
+/** One for each way to go on: with an outcome, by itself, by a decision. */
+const THREE_ENDS: readonly EndName[] = ['outcome', 'throttled', 'lost'];
+
+function scope(name: string, budget: Partial<Budget>, rest: Partial<Scope> = {}): Scope {
+  return { name, ends: THREE_ENDS, budget: { ...NOTHING, ...budget }, ...rest };
+}
+
+/** Without end is more than the two crashes and the one late answer that matter, and needs no counting. */
+const ANY = Number.POSITIVE_INFINITY;
+
+const ONE_RUN = scope(
+  '2 workers, 3 attempts, any crashes, time-outs and late answers, 1 reset, 1 decision',
+  { crashes: ANY, timeOuts: ANY, resets: 1, decisions: 1 },
+  { ends: EVERY_END },
+);
+const STARTED_AGAIN = scope('the same, started again once for these or corrected applicants, in place of the reset', {
+  crashes: ANY,
+  timeOuts: 1,
+  restarts: 1,
+  decisions: 1,
+});
+const FOREIGN_LEDGER = scope(
+  'the same with 1 reset, while a foreign ledger takes the place of the run’s own',
+  { crashes: ANY, timeOuts: 1, resets: 1, decisions: 1, swaps: 1 },
+  { swap: 'foreign' },
+);
+const OLDER_LEDGER = scope(
+  'the same, while a backup takes the ledger’s place that lacks an attempt which the run has passed',
+  { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
+  { swap: 'older' },
+);
+const MISCOUNTING_RUN = scope('a run that once asks for one attempt too many', {
+  crashes: ANY,
+  timeOuts: 1,
+  decisions: 1,
+  miscounts: 1,
+});
+/** The small ones first: a counterexample in them is found at once. */
+const SCOPES = [MISCOUNTING_RUN, OLDER_LEDGER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
+
+function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {
+  t.diagnostic(`${name}: ${states} states, ${steps} steps, the furthest ${depth} steps away`);
+  if (!counterexample) return;
+  t.diagnostic(`${counterexample.violation}:`);
+  counterexample.trace.forEach((step, index) => {
+    t.diagnostic(`  ${index + 1}. ${step}`);
+  });
+}
+
+describe('the exhaustive explorer', () => {
+  for (const each of [...SCOPES].reverse()) {
+    test(`finds the promise kept in every state of: ${each.name}`, (t) => {
+      const exploration = explore(each);
+      tell(t, each, exploration);
+      assert.equal(exploration.counterexample, undefined);
+      assert.ok(exploration.states > 1_000, 'it has looked at next to nothing');
+    });
+  }
+
+  for (const rule of CLAIM_RULES) {
+    test(`finds the promise broken without the rule ${rule.name}`, (t) => {
+      const rules = CLAIM_RULES.filter((other) => other !== rule);
+      for (const each of SCOPES) {
+        const exploration = explore(each, { rules });
+        if (!exploration.counterexample) continue;
+        tell(t, each, exploration);
+        return;
+      }
+      assert.fail(`${rule.name} is not missed: it is redundant, or what it is for is not explored`);
+    });
+  }
+
+  // Fence 2 doubles fence 1 here: a run asks for attempt n+1 only when it has seen the ledger's end of attempt n.
+  test('finds inFlight and needsDecision missed only where a run miscounts: they hold whatever the workflow does', (t) => {
+    const rules = CLAIM_RULES.filter(({ name }) => name !== 'inFlight' && name !== 'needsDecision');
+    const counting = { ...ONE_RUN, ends: THREE_ENDS };
+    const exploration = explore(counting, { rules });
+    tell(t, counting, exploration);
+    assert.equal(exploration.counterexample, undefined);
+    assert.ok(explore(MISCOUNTING_RUN, { rules }).counterexample);
+  });
+
+  test('finds a send that nobody decided where a worker sends past its sendBy', (t) => {
+    const exploration = explore(MISCOUNTING_RUN, { rules: CLAIM_RULES, sendsLate: true });
+    tell(t, MISCOUNTING_RUN, exploration);
+    assert.match(exploration.counterexample?.violation ?? '', /^sent /);
+  });
+
+  test('finds an outcome given to another request where a look-up compares no digest', (t) => {
+    const exploration = explore(STARTED_AGAIN, { rules: CLAIM_RULES, looksUpAnybody: true });
+    tell(t, STARTED_AGAIN, exploration);
+    assert.equal(exploration.counterexample?.violation, 'gave an outcome to another request');
+  });
+});
+
+describe('the holes that docs/protocol.md admits', () => {
+  test('are open where a foreign ledger comes and a reset makes the run forget its own', (t) => {
+    const hole = { ...FOREIGN_LEDGER, resetsToTheStart: true };
+    const exploration = explore(hole);
+    tell(t, hole, exploration);
+    assert.equal(exploration.counterexample?.violation, 'sent once more than was decided');
+  });
+
+  test('are open where a backup comes that lacks just the attempt which a lost worker was making', (t) => {
+    const hole: Scope = { ...OLDER_LEDGER, swap: 'olderByTheAttemptInFlight' };
+    const exploration = explore(hole);
+    tell(t, hole, exploration);
+    assert.equal(exploration.counterexample?.violation, 'sent once more than was decided');
+  });
+});

@@ -1,0 +1,239 @@
+/**
+ * What a hazard needs whose worker is a process of its own: the sandbox, a ledger on either engine that the test can
+ * look into, a task queue, and short time-outs. The test starts the workers.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Client, Connection } from '@temporalio/client';
+import { startSandbox } from '../../sandbox/server.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { HoldStatus, JourneyResult, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { traceNumber } from '../../src/model/trace-number.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus, update } from './journey-harness.ts';
+import type { PostgresServer } from './postgres.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+import { testServer } from './temporal.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+export type Engine = 'SQLite' | 'PostgreSQL';
+
+export const ENGINES: readonly Engine[] = ['SQLite', 'PostgreSQL'];
+
+/**
+ * HTTP gives up after 2 s, the activity after 5 s: an attempt whose worker is gone becomes a hold within seconds.
+ * Heartbeats outlast a pause of a loaded machine.
+ */
+export const SHORT_TIMEOUTS = {
+  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+  GATEWAY_BODY_TIMEOUT_MS: '1000',
+  SEND_BY_MS: '1500',
+  SUBMIT_TIMEOUT_MS: '5000',
+  HEARTBEAT_TIMEOUT_MS: '3000',
+  BACKOFF_INITIAL_MS: '200',
+  BACKOFF_MAX_MS: '1000',
+};
+
+/** For what must not run out of time on a loaded machine: 4 s for HTTP, 9 s for the activity. */
+export const ROOMY_TIMEOUTS = {
+  GATEWAY_HEADERS_TIMEOUT_MS: '4000',
+  SUBMIT_TIMEOUT_MS: '9000',
+  HEARTBEAT_TIMEOUT_MS: '9000',
+};
+
+/** What the sandbox posted, with what it gave out for it. */
+export interface Posted {
+  customerTraceNumber: string;
+  reportReferenceNumber: string;
+  consumerIds: string[];
+}
+
+/** What stands between the worker and its ledger. */
+export interface LedgerDoor {
+  /** From now on the workers cannot reach the ledger; the test can, on PostgreSQL. */
+  close(): Promise<void>;
+  open(): Promise<void>;
+  /** PostgreSQL: the next commit is made, its answer is lost, and the door is closed. */
+  closeAfterCommit(): Promise<void>;
+}
+
+export interface ProcessWorld {
+  client: Client;
+  sandboxUrl: string;
+  ledger: Ledger;
+  ledgerFile: string;
+  door: LedgerDoor;
+  startWorker(env?: Record<string, string>): Promise<WorkerProcess>;
+  start(input: LendingJourneyInput): Promise<JourneyHandle>;
+  received(journeyId: string): Promise<{ fault: string | null; posted: boolean }[]>;
+  posted(journeyId: string): Promise<Posted[]>;
+}
+
+export interface WorldOptions {
+  engine?: Engine;
+  /** Needed for PostgreSQL; one server serves a file. */
+  postgres?: PostgresServer;
+}
+
+/** Everything ends with the test. */
+export async function startWorld(t: TestContext, options: WorldOptions = {}): Promise<ProcessWorld> {
+  const server = await testServer();
+  const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-hazard-'));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const sandbox = await startSandbox();
+  t.after(() => sandbox.close());
+  const ledgerFile = join(dataDir, 'ledger', 'ledger.db');
+  const ownUrl = options.postgres
+    ? await options.postgres.url(`hazard_${randomUUID().replaceAll('-', '')}`)
+    : `file:${ledgerFile}`;
+  const { door, url } = options.postgres ? await postgresDoor(t, ownUrl) : sqliteDoor(dataDir, ownUrl);
+  const keyRingFile = join(dataDir, 'keys.json');
+  const keyRing = await createKeyRing(keyRingFile);
+  const ledger = await openLedger({ url: ownUrl, environment: 'sandbox', keyRing, create: true });
+  t.after(() => ledger.close());
+  const connection = await Connection.connect({ address: server.address });
+  t.after(() => connection.close());
+  const client = new Client({ connection, namespace: server.namespace });
+  const taskQueue = `test-${randomUUID()}`;
+  const bundle = process.env.TEST_WORKFLOW_BUNDLE;
+  const workerEnv = {
+    ...SHORT_TIMEOUTS,
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    TASK_QUEUE: taskQueue,
+    GATEWAY_AUTH_URL: sandbox.url,
+    GATEWAY_BASE_URL: sandbox.url,
+    LEDGER_URL: url,
+    KEY_RING_FILE: keyRingFile,
+    ...(bundle === undefined ? {} : { WORKFLOW_BUNDLE_FILE: bundle }),
+  };
+  const rows = async <T>(route: string, journeyId: string): Promise<T[]> => {
+    const all = (await (await fetch(`${sandbox.url}/_sandbox/${route}`)).json()) as {
+      customerTraceNumber: string | null;
+    }[];
+    const stem = traceStem(journeyId);
+    return all.filter(({ customerTraceNumber }) => customerTraceNumber?.startsWith(stem)) as T[];
+  };
+  return {
+    client,
+    sandboxUrl: sandbox.url,
+    ledger,
+    ledgerFile,
+    door,
+    async startWorker(env = {}) {
+      const worker = await startWorkerProcess({ ...workerEnv, ...env });
+      // Frozen or not: SIGKILL reaches it.
+      t.after(() => worker.kill());
+      return worker;
+    },
+    start: (input) =>
+      client.workflow.start('lendingJourney', {
+        workflowId: `journey-${input.journeyId}`,
+        taskQueue,
+        args: [input],
+      }) as Promise<JourneyHandle>,
+    received: (journeyId) => rows('requests', journeyId),
+    posted: (journeyId) => rows('inquiries', journeyId),
+  };
+}
+
+/** PREQUAL's trace number without its ordinal: known before anything of the run is. */
+function traceStem(callerId: string): string {
+  const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
+  return traceNumber({ ...run, callerId, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
+}
+
+/** The directory moves away and back: the file keeps its identity. */
+function sqliteDoor(dataDir: string, url: string): { door: LedgerDoor; url: string } {
+  const [here, away] = [join(dataDir, 'ledger'), join(dataDir, 'ledger-is-away')];
+  const door = {
+    close: () => rename(here, away),
+    open: () => rename(away, here),
+    closeAfterCommit: () => Promise.reject(new Error('a commit to a file has no answer to lose')),
+  };
+  return { door, url };
+}
+
+async function postgresDoor(t: TestContext, ownUrl: string): Promise<{ door: LedgerDoor; url: string }> {
+  const url = new URL(ownUrl);
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  t.after(() => proxy.close());
+  url.port = String(proxy.port);
+  const door = {
+    close: async () => proxy.cut(),
+    open: async () => proxy.heal(),
+    // As a simple query: BEGIN's READ COMMITTED ends otherwise.
+    closeAfterCommit: () => proxy.cutAfterSending('COMMIT\0'),
+  };
+  return { door, url: url.href };
+}
+
+/** A journey of PREQUAL alone, for one applicant whose SSN ends so. */
+export function prequalOnly(lastFour = '0001'): LendingJourneyInput {
+  return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+}
+
+export async function until(what: string, isSo: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+  const endsAt = performance.now() + limitMs;
+  while (!(await isSo())) {
+    if (performance.now() > endsAt) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export async function untilHeld(handle: JourneyHandle, failureType = 'OutcomeUnknown'): Promise<HoldStatus> {
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  assert.equal(holds[0]?.failureType, failureType);
+  return holds[0] as HoldStatus;
+}
+
+/** One decision: the provider says that it knows nothing of the inquiry. */
+export async function resend(handle: JourneyHandle, hold: HoldStatus): Promise<void> {
+  await update(handle, 'resolveInquiry', {
+    journeyId: handle.workflowId.replace('journey-', ''),
+    decisionId: 'D1',
+    customerTraceNumber: hold.customerTraceNumber,
+    attempt: hold.attempts,
+    action: 'resend',
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'notPosted',
+  });
+}
+
+/** The journey ends with a record, and with the very reference that the gateway gave out for its last posting. */
+export async function assertOwnRecord(world: ProcessWorld, handle: JourneyHandle): Promise<JourneyResult> {
+  const result = await handle.result();
+  const posted = await world.posted(result.journeyId);
+  const stage = result.stages[0];
+  assert.equal(stage?.state, 'record');
+  assert.equal(stage?.reference?.reportReferenceNumber, posted.at(-1)?.reportReferenceNumber);
+  assert.deepEqual(
+    stage?.reference?.applicants.map(({ consumerId }) => consumerId),
+    posted.at(-1)?.consumerIds,
+  );
+  return result;
+}
+
+export async function assertSent(
+  world: ProcessWorld,
+  journeyId: string,
+  expected: { received: number; posted: number },
+): Promise<void> {
+  assert.deepEqual(
+    { received: (await world.received(journeyId)).length, posted: (await world.posted(journeyId)).length },
+    expected,
+  );
+}
+
+/** How often the activity was scheduled; what Temporal repeats of it is not in a history. */
+export async function scheduled(handle: JourneyHandle, activity: string): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  const types = events?.map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes);
+  return types?.filter((attributes) => attributes?.activityType?.name === activity).length ?? 0;
+}

@@ -1,0 +1,106 @@
+/**
+ * Loaded before the worker's own program (`node --import`): makes the process stop at named points of an attempt and
+ * ask its parent whether to go on. Everything else is the worker as it is.
+ */
+import type { Payload } from '@temporalio/common';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { GatewayClient } from '../../src/gateway/gateway-client.ts';
+import { SqlLedger } from '../../src/ledger/sql-ledger.ts';
+
+/** In the order in which an attempt comes to them. */
+export type Point = 'beforeClaim' | 'afterClaim' | 'afterAnswer' | 'afterRecord' | 'encodeResult' | 'decodeResult';
+
+/** `fail`: throw here. `enlarge` (only at `encodeResult`): make it larger than any server takes. */
+export type PointAnswer = 'goOn' | 'fail' | 'enlarge';
+
+/** To the parent. */
+export interface PointQuestion {
+  id: number;
+  point: Point;
+  /** Unknown where only a payload is seen. */
+  journeyId?: string;
+}
+
+/** From the parent. */
+export interface PointReply {
+  id: number;
+  answer: PointAnswer;
+}
+
+/** Beyond what a payload may have (2 MB by default), below what a message may have (4 MB). */
+const TOO_LARGE_BYTES = 3 * 1024 * 1024;
+
+const asked = new Map<number, (answer: PointAnswer) => void>();
+let lastId = 0;
+process.on('message', ({ id, answer }: PointReply) => {
+  asked.get(id)?.(answer);
+  asked.delete(id);
+});
+// Nobody is left to let it go on.
+process.on('disconnect', () => process.exit(1));
+// A worker that is told to stop must be able to end.
+process.channel?.unref();
+
+async function ask(point: Point, journeyId?: string): Promise<PointAnswer> {
+  const { promise, resolve } = Promise.withResolvers<PointAnswer>();
+  const id = ++lastId;
+  asked.set(id, resolve);
+  process.send?.({ id, point, ...(journeyId === undefined ? {} : { journeyId }) } satisfies PointQuestion);
+  const answer = await promise;
+  if (answer === 'fail') throw new Error('made to fail by a test');
+  return answer;
+}
+
+const journeyIds = new Map<string, string>();
+
+const { claim, recordOutcome } = SqlLedger.prototype;
+SqlLedger.prototype.claim = async function (request) {
+  const { callerId, customerTraceNumber } = request.inquiry;
+  journeyIds.set(customerTraceNumber, callerId);
+  await ask('beforeClaim', callerId);
+  const verdict = await claim.call(this, request);
+  if (verdict.kind === 'claimed') await ask('afterClaim', callerId);
+  return verdict;
+};
+SqlLedger.prototype.recordOutcome = async function (record, report) {
+  const verdict = await recordOutcome.call(this, record, report);
+  await ask('afterRecord', journeyIds.get(record.customerTraceNumber));
+  return verdict;
+};
+
+const { submit } = GatewayClient.prototype;
+GatewayClient.prototype.submit = async function (options) {
+  const reply = await submit.call(this, options);
+  await ask('afterAnswer', journeyIds.get(options.request.customerTraceNumber));
+  return reply;
+};
+
+const RESULT_MARK = '{"kind":"answered"';
+
+const resultCodec = {
+  encode: (payloads: Payload[]): Promise<Payload[]> =>
+    Promise.all(
+      payloads.map(async (payload) => {
+        if (!isResult(payload) || (await ask('encodeResult')) !== 'enlarge') return payload;
+        // Spaces after a JSON text change nothing in what it says.
+        return { ...payload, data: Buffer.concat([payload.data ?? Buffer.of(), Buffer.alloc(TOO_LARGE_BYTES, ' ')]) };
+      }),
+    ),
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    if (payloads.some(isResult)) await ask('decodeResult');
+    return payloads;
+  },
+};
+
+/** Every payload but an attempt's answer passes as it is. */
+function isResult({ data }: Payload): boolean {
+  return Buffer.from(data ?? [])
+    .subarray(0, RESULT_MARK.length)
+    .equals(Buffer.from(RESULT_MARK));
+}
+
+const create = Worker.create.bind(Worker);
+Worker.create = (options: WorkerOptions) => {
+  const payloadCodecs = [resultCodec, ...(options.dataConverter?.payloadCodecs ?? [])];
+  return create({ ...options, dataConverter: { ...options.dataConverter, payloadCodecs } });
+};

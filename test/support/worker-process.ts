@@ -1,0 +1,102 @@
+/** A worker in a process of its own (`credit-journey worker` as it is), which a test stops, kills and freezes. */
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type OwnedChild, startOwnedChild } from '../../src/local/child-process.ts';
+import type { Point, PointAnswer, PointQuestion, PointReply } from './worker-points.ts';
+
+export interface Stop {
+  /** Resolves when the journey's attempt is at the point. It stays there; the process goes on otherwise. */
+  reached: Promise<void>;
+  release(): void;
+}
+
+export interface WorkerProcess {
+  /** The journey's next arrival at this point stops there. */
+  stopAt(journeyId: string, point: Point): Stop;
+  /** What the next arrival at this point is told, whichever journey's it is. */
+  once(point: Point, answer: PointAnswer): void;
+  /** SIGKILL, as a power cut would. Resolves when it is dead. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  terminate(): Promise<number | null>;
+  /** SIGSTOP and SIGCONT: no instruction of it runs in between. */
+  freeze(): void;
+  thaw(): void;
+}
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const POINTS = new URL('./worker-points.ts', import.meta.url).href;
+/** For a loaded machine; a second or two is usual. */
+const READY_WITHIN_MS = 60_000;
+
+interface Armed {
+  point: Point;
+  /** Absent: whichever journey's. */
+  journeyId?: string;
+  arrive(answer: (answer: PointAnswer) => void): void;
+}
+
+/** Resolves when every queue is polled. */
+export async function startWorkerProcess(env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+  const child = await startOwnedChild(process.execPath, ['--import', POINTS, CLI, 'worker'], {
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const armed = new Set<Armed>();
+  child.process.on('message', (question: PointQuestion) => {
+    const answer = (what: PointAnswer) => {
+      // It may be dead by now.
+      if (child.process.connected) child.process.send({ id: question.id, answer: what } satisfies PointReply);
+    };
+    const found = [...armed].find(
+      ({ point, journeyId }) =>
+        point === question.point && (journeyId === undefined || journeyId === question.journeyId),
+    );
+    if (!found) return answer('goOn');
+    armed.delete(found);
+    found.arrive(answer);
+  });
+  await untilReady(child);
+  return {
+    stopAt(journeyId, point) {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      const arrive = (answer: (answer: PointAnswer) => void) => {
+        reached.resolve();
+        void released.promise.then(() => answer('goOn'));
+      };
+      armed.add({ point, journeyId, arrive });
+      return { reached: reached.promise, release: released.resolve };
+    },
+    once: (point, what) => void armed.add({ point, arrive: (answer) => answer(what) }),
+    async kill() {
+      child.process.kill('SIGKILL');
+      await child.ended;
+    },
+    async terminate() {
+      child.process.kill('SIGTERM');
+      return child.ended;
+    },
+    freeze: () => void child.process.kill('SIGSTOP'),
+    thaw: () => void child.process.kill('SIGCONT'),
+  };
+}
+
+async function untilReady(child: OwnedChild): Promise<void> {
+  const { stdout, stderr } = child.process;
+  if (!stdout || !stderr) throw new Error('the worker has no output');
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let lastWords = '';
+  for (const stream of [stdout, stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lastWords = `${lastWords}\n${line}`.slice(-2_000);
+      if (stream === stdout && line.includes('"ready":true')) resolve();
+    });
+  }
+  const timer = setTimeout(() => {
+    child.process.kill('SIGKILL');
+    reject(new Error(`the worker was not ready in time:${lastWords}`));
+  }, READY_WITHIN_MS);
+  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastWords}`)));
+  await promise.finally(() => clearTimeout(timer));
+}
