@@ -18,13 +18,15 @@ export interface Contender {
   start(id: string, options?: StartOptions): Promise<WorkflowHandle>;
 }
 
-export function contenders(client: Client, queues: { journey: string; bare: string }): Contender[] {
+type OfBoth<T> = Record<Contender['name'], T>;
+
+export function contenders(clients: OfBoth<Client>, queues: OfBoth<string>): Contender[] {
   return [
     {
       name: 'journey',
       taskQueue: queues.journey,
       start: (id, options = {}) =>
-        client.workflow.start('lendingJourney', {
+        clients.journey.workflow.start('lendingJourney', {
           workflowId: `journey-${id}`,
           taskQueue: queues.journey,
           args: [journeyInput(id, options)],
@@ -41,7 +43,7 @@ export function contenders(client: Client, queues: { journey: string; bare: stri
           applicants: people(id, options.applicants),
           ...(options.waits ? { waitsAfterFirst: true } : {}),
         };
-        return client.workflow.start('bareJourney', {
+        return clients.bare.workflow.start('bareJourney', {
           workflowId: `bare-${id}`,
           taskQueue: queues.bare,
           args: [input],

@@ -9,14 +9,15 @@ import { type Pair, type Report, summary, table } from './report.ts';
 import { type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
 
-const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--profile DIR] [--json]
+const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--plain] [--profile DIR] [--json]
 
   --pairs N      interleaved pairs (default 3)
   --journeys N   journeys of one load run (default 400, 200 of them at once)
   --waiting N    journeys that wait while memory is measured (default 2000)
   --quick        one pair, 100 journeys, 200 waiting
   --only load    nothing but throughput and CPU
-  --profile DIR  a CPU profile of the journey's worker, written there
+  --plain        the journey's payloads unencrypted, as the bare one's are
+  --profile DIR  CPU profiles of the workers, written there
   --json         one JSON document`;
 
 interface Options {
@@ -26,6 +27,7 @@ interface Options {
   rounds: number;
   onlyLoad: boolean;
   json: boolean;
+  plain: boolean;
   profileDir?: string;
 }
 
@@ -38,7 +40,7 @@ const say = (text: string) => {
   if (!options.json) console.error(text);
 };
 
-const stage = await startStage(options.profileDir);
+const stage = await startStage(options);
 let report: Report;
 try {
   report = await measure(stage);
@@ -56,6 +58,7 @@ function readOptions(): Options {
         waiting: { type: 'string' },
         only: { type: 'string' },
         profile: { type: 'string' },
+        plain: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -74,6 +77,7 @@ function readOptions(): Options {
       rounds: quick ? 10 : 30,
       onlyLoad: values.only === 'load',
       json: values.json,
+      plain: values.plain,
       ...(values.profile === undefined ? {} : { profileDir: values.profile }),
     };
   } catch (error) {

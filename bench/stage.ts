@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { startTemporalServer } from '../src/local/temporal-server.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
 import { type Contender, contenders } from './contenders.ts';
 import { type Program, startProgram } from './processes.ts';
@@ -16,7 +17,6 @@ export interface Received {
 }
 
 export interface Stage {
-  client: Client;
   contenders: Contender[];
   serverPid: number;
   worker(name: Contender['name']): Program;
@@ -33,20 +33,27 @@ export interface Stage {
 }
 
 /**
- * A killed worker's attempts are known to be lost after 12 s, on both sides. Everything else is the default.
- * `WORKER_MAX_CACHED_WORKFLOWS` stays as it is: the bare worker takes it from here too.
+ * For both contenders alike. A killed worker's attempts are known to be lost after 12 s. The default of eight
+ * connections spares a provider that nobody has asked; at 200 journeys at once it would be all that is measured.
  */
-const TIMEOUTS = {
+const SETTINGS = {
   GATEWAY_CONNECT_TIMEOUT_MS: '2000',
   GATEWAY_HEADERS_TIMEOUT_MS: '4000',
   GATEWAY_BODY_TIMEOUT_MS: '2000',
   SUBMIT_TIMEOUT_MS: '12000',
+  GATEWAY_CONNECTIONS: '50',
 };
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** @param profileDir where the journey's worker leaves a CPU profile when it ends */
-export async function startStage(profileDir?: string): Promise<Stage> {
+export interface StageOptions {
+  /** The journey's payloads are not encrypted; the bare one's never are. */
+  plain?: boolean;
+  /** Where the workers leave CPU profiles when they end. */
+  profileDir?: string;
+}
+
+export async function startStage({ plain = false, profileDir }: StageOptions = {}): Promise<Stage> {
   const parts = new AsyncDisposableStack();
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-bench-'));
@@ -60,13 +67,15 @@ export async function startStage(profileDir?: string): Promise<Stage> {
     parts.defer(() => connection.close());
 
     const bundles = {
-      journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js')),
+      journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js'), {
+        ...(plain ? {} : { failureConverterPath: FAILURE_CONVERTER_PATH }),
+      }),
       bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js')),
     };
     const keyRingFile = join(dataDir, 'keys.json');
-    await createKeyRing(keyRingFile);
+    const keys = await createKeyRing(keyRingFile);
     const env = (name: Contender['name']) => ({
-      ...TIMEOUTS,
+      ...SETTINGS,
       TEMPORAL_ADDRESS: server.address,
       TEMPORAL_NAMESPACE: server.namespace,
       TASK_QUEUE: `bench-${name}`,
@@ -77,6 +86,7 @@ export async function startStage(profileDir?: string): Promise<Stage> {
       GATEWAY_CLIENT_SECRET: 'sandbox-secret',
       LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
       KEY_RING_FILE: keyRingFile,
+      PAYLOAD_ENCRYPTION: plain ? 'off' : 'on',
       WORKFLOW_BUNDLE_FILE: bundles[name],
     });
     const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
@@ -88,11 +98,13 @@ export async function startStage(profileDir?: string): Promise<Stage> {
     parts.defer(async () => {
       await Promise.all([...workers.values()].map((worker) => worker.stop(10_000)));
     });
-    const client = new Client({ connection, namespace: server.namespace });
+    const { namespace } = server;
+    const bare = new Client({ connection, namespace });
+    const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
+    const journey = plain ? bare : new Client({ connection, namespace, dataConverter });
     const ask = (route: string, init?: RequestInit) => fetch(`${sandboxUrl}/_sandbox/${route}`, init);
     const stage: Stage = {
-      client,
-      contenders: contenders(client, { journey: 'bench-journey', bare: 'bench-bare' }),
+      contenders: contenders({ journey, bare }, { journey: 'bench-journey', bare: 'bench-bare' }),
       serverPid: server.pid,
       worker(name) {
         const worker = workers.get(name);
@@ -128,8 +140,9 @@ export async function startStage(profileDir?: string): Promise<Stage> {
   }
 }
 
-async function bundle(workflows: string, file: string): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: path(workflows), logger: new DefaultLogger('WARN') });
+async function bundle(workflows: string, file: string, options: Partial<BundleOptions> = {}): Promise<string> {
+  const logger = new DefaultLogger('WARN');
+  const { code } = await bundleWorkflowCode({ workflowsPath: path(workflows), logger, ...options });
   await writeFile(file, code);
   return file;
 }

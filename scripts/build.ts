@@ -15,6 +15,8 @@ rmSync(dist, { recursive: true, force: true });
 compile();
 const { code } = await bundleWorkflowCode({
   workflowsPath: join(dist, 'src/workflows/index.js'),
+  // Baked in: with a prebuilt bundle the SDK ignores the data converter's own.
+  failureConverterPath: join(dist, 'src/protection/failure-converter.js'),
   logger: new DefaultLogger('WARN'),
 });
 writeFileSync(join(dist, 'workflow-bundle.js'), code);

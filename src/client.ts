@@ -6,8 +6,9 @@
  *     for await (const status of journey.watch()) console.log(status.state);
  */
 import { Client, Connection, type ConnectionLike } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { type DataConverter, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { journeyWorkflowId } from './client/business-keys.ts';
+import { configuredDataConverter } from './client/configured-data-converter.ts';
 import { openConfiguredLedger } from './client/configured-ledger.ts';
 import { translated } from './client/error-translation.ts';
 import { JourneyFinishedError, TemporalUnavailableError } from './client/errors.ts';
@@ -34,6 +35,7 @@ export {
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
+  KeysMissingError,
   ReportNotFoundError,
   TemporalUnavailableError,
   UpdateRefusedError,
@@ -91,6 +93,11 @@ export interface ConnectOptions {
   connectTimeoutMs?: number;
   /** How long a query waits for a worker. Default 5 s: enough to replay a long history first. */
   queryTimeoutMs?: number;
+  /**
+   * How payloads are encrypted and decrypted. Default: with the key ring that `KEY_RING_FILE` names (in the sandbox
+   * the one in `.credit-journey`); without one, in the clear, which the sandbox alone takes.
+   */
+  dataConverter?: DataConverter;
   /** How `report()` opens the ledger, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
   openLedger?: () => Promise<Ledger>;
 }
@@ -133,7 +140,11 @@ export class CreditJourneys {
     const { address, connectionOptions } = settings.temporal;
     const connection = options.connection ?? (await connectTo(address, connectionOptions, options.connectTimeoutMs));
     return new CreditJourneys({
-      client: new Client({ connection, namespace: settings.temporal.namespace }),
+      client: new Client({
+        connection,
+        namespace: settings.temporal.namespace,
+        dataConverter: options.dataConverter ?? (await configuredDataConverter(settings)),
+      }),
       ownConnection: options.connection ? undefined : connection,
       taskQueue: settings.taskQueue,
       maxApplicants: settings.maxApplicants,
@@ -246,11 +257,14 @@ export class CreditJourneys {
 }
 
 /** The environment is read only for what the caller leaves out. */
-function settingsOf(options: ConnectOptions): Pick<ClientSettings, 'taskQueue' | 'maxApplicants' | 'temporal'> {
-  const { connection, namespace, taskQueue, maxApplicants } = options;
-  if (connection && namespace && taskQueue && maxApplicants) {
+type Needed = Omit<ClientSettings, 'environment'>;
+
+function settingsOf(options: ConnectOptions): Needed {
+  const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
+  if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
     const none = { address: '', connectionOptions: { address: '' } };
-    return { taskQueue, maxApplicants, temporal: { ...none, namespace } };
+    const temporal = { ...none, namespace };
+    return { taskQueue, maxApplicants, temporal, payloadsAreEncrypted: true, keyRingFile: undefined };
   }
   const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
   const settings = loadClientSettings(env);
@@ -258,6 +272,8 @@ function settingsOf(options: ConnectOptions): Pick<ClientSettings, 'taskQueue' |
   return {
     taskQueue: taskQueue ?? settings.taskQueue,
     maxApplicants: maxApplicants ?? settings.maxApplicants,
+    payloadsAreEncrypted: settings.payloadsAreEncrypted,
+    keyRingFile: settings.keyRingFile,
     temporal: {
       address,
       namespace: namespace ?? settings.temporal.namespace,

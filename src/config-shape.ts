@@ -23,6 +23,9 @@ export interface LedgerAccess {
 
 /** All that a caller needs who only talks to Temporal: no secret of the gateway, no ledger. */
 export interface ClientSettings {
+  payloadsAreEncrypted: boolean;
+  /** Where the key ring would be; a client without one talks in the clear, or through a codec of its own. */
+  keyRingFile: string | undefined;
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
@@ -45,6 +48,8 @@ export interface WorkerSettings {
 }
 
 export interface Config extends LedgerAccess {
+  /** Whether payloads are encrypted; only the sandbox may do without. */
+  payloadsAreEncrypted: boolean;
   temporal: TemporalOptions;
   taskQueue: string;
   /** By name; always holds `default`. */

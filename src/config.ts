@@ -5,7 +5,7 @@
 
 import { readDefaultProfile } from './config/default-profile.ts';
 import { ConfigError, EnvironmentReader } from './config/environment-reader.ts';
-import { readLedgerAccess } from './config/ledger-settings.ts';
+import { readLedgerAccess, SANDBOX_KEY_RING_FILE } from './config/ledger-settings.ts';
 import { GATEWAY_LIMITS } from './config/limits.ts';
 import { readProfiles } from './config/profiles-file.ts';
 import { readProtocol } from './config/protocol.ts';
@@ -31,6 +31,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const config: Config = {
     ...readLedgerAccess(reader, environment, { needsId: true }),
     temporal,
+    payloadsAreEncrypted: readEncryption(reader, environment),
     taskQueue: readTaskQueue(reader, environment),
     profiles,
     protocol,
@@ -50,6 +51,8 @@ export function loadClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
   const environment = readEnvironment(reader);
   const settings: ClientSettings = {
     environment,
+    payloadsAreEncrypted: readEncryption(reader, environment),
+    keyRingFile: reader.optional('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined),
     temporal: readTemporal(reader),
     taskQueue: readTaskQueue(reader, environment),
     maxApplicants: reader.integer(GATEWAY_LIMITS.maxApplicants.variable, GATEWAY_LIMITS.maxApplicants),
@@ -74,7 +77,14 @@ function readEnvironment(reader: EnvironmentReader): Environment {
   return reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
 }
 
-/** The default carries the environment, so that workers of two never take each other's work (DESIGN section 7). */
+/** In the clear is for the sandbox alone, such as to try a caller in a language that has no codec yet. */
+function readEncryption(reader: EnvironmentReader, environment: Environment): boolean {
+  const isOn = reader.oneOf('PAYLOAD_ENCRYPTION', ['on', 'off'], 'on') === 'on';
+  if (!isOn && environment !== 'sandbox') reader.report('PAYLOAD_ENCRYPTION', 'may be off in the sandbox alone');
+  return isOn;
+}
+
+/** The default carries the environment, so that workers of two never take each other's work (docs/protection.md). */
 function readTaskQueue(reader: EnvironmentReader, environment: Environment): string {
   return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) =>
     /^[A-Za-z0-9._/-]{1,200}$/.test(name)

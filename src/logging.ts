@@ -37,7 +37,7 @@ export function installLogger(logger: Logger, level: LogLevel = 'INFO'): void {
   };
   Runtime.install({
     logger: new DefaultLogger(level, write),
-    // The core's own warnings print failed tasks whole (STYLE, fact 26): only its errors pass.
+    // The core's own warnings print failed tasks whole: only its errors pass.
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' } } },
     shutdownSignals: [],
   });

@@ -1,7 +1,9 @@
-/** Runs a worker: the workflow queue, and one gateway queue for each profile. DESIGN sections 3, 4 and 9. */
-import { existsSync } from 'node:fs';
+/** Runs a worker: the workflow queue, and one gateway queue for each profile. ARCHITECTURE.md and docs/protocol.md. */
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
 import type { Config } from './config-shape.ts';
@@ -9,8 +11,12 @@ import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { Ledger } from './ledger/port.ts';
+import { bundleHasFailureConverter, createDataConverter } from './protection/data-converter.ts';
+import type { KeyWrapper } from './protection/key-ring.ts';
 import { openKeyRing } from './protection/open-key-ring.ts';
+import { WatchedKeyRing } from './protection/watched-key-ring.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
+import { startedEncrypted } from './started-encrypted.ts';
 import { gatewayQueueOf } from './task-queues.ts';
 
 /**
@@ -19,11 +25,15 @@ import { gatewayQueueOf } from './task-queues.ts';
  */
 const STICKY_TIMEOUT_MS = 3_000;
 
+type WorkerLogger = Pick<Logger, 'warn' | 'error'>;
+
 export interface RunWorkerOptions {
   /** Called once every queue is polled. */
   onReady?: () => void;
   /** Aborted to shut down gracefully. */
   signal?: AbortSignal;
+  /** For alerts that are not the SDK's. */
+  logger?: WorkerLogger;
 }
 
 /**
@@ -33,7 +43,9 @@ export interface RunWorkerOptions {
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  const ledger = await openConfiguredLedger(config);
+  const keys = await watchKeyRing(config, options.logger);
+  resources.defer(() => keys.close());
+  const ledger = await openConfiguredLedger(config, keys);
   resources.defer(() => ledger.close());
   const connection = await NativeConnection.connect(config.temporal.connectionOptions);
   resources.defer(() => connection.close());
@@ -43,18 +55,49 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   resources.defer(async () => {
     await Promise.all([...gateways.values()].map((gateway) => gateway.close()));
   });
-  const workers = await createWorkers(config, connection, {
+  const dataConverter = config.payloadsAreEncrypted
+    ? createDataConverter({
+        keys,
+        namespace: config.temporal.namespace,
+        mode: 'worker',
+        onUnknownKey: unknownKeyAlert(options.logger),
+      })
+    : undefined;
+  const dependencies: ActivityDependencies = {
     config,
     ledger,
     tokens,
     gateways,
     registeredSearchAttributes: registeredSearchAttributes(connection.operatorService, config.temporal.namespace),
-  });
+    startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
+  };
+  const workers = await createWorkers(config, connection, dependencies, dataConverter);
   await runAll(workers, options);
 }
 
-async function openConfiguredLedger(config: Config): Promise<Ledger> {
-  const keyRing = await openKeyRing(config);
+/** Follows the key ring's file, so that keys are rotated under a running worker. */
+async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
+  // Makes the sandbox's, where there is none yet.
+  await openKeyRing(config);
+  return WatchedKeyRing.open(config.keyRingFile, {
+    onReloadFailed: () => logger?.warn({}, 'the key ring was changed into something that cannot be used'),
+  });
+}
+
+/** A payload waits for a key that is not here: said once a minute for each key, since every retry comes by. */
+function unknownKeyAlert(logger: WorkerLogger | undefined): (keyId: string) => void {
+  const saidAtMs = new Map<string, number>();
+  return (keyId) => {
+    if (performance.now() - (saidAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    saidAtMs.set(keyId, performance.now());
+    logger?.error(
+      { keyId },
+      'payloads wait for a key that the key ring lacks: add it, or `credit-journey keys refuse`',
+    );
+  };
+}
+
+async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<Ledger> {
   return openLedger({
     url: config.ledger.url,
     environment: config.environment,
@@ -69,6 +112,7 @@ async function createWorkers(
   config: Config,
   connection: NativeConnection,
   dependencies: ActivityDependencies,
+  dataConverter: DataConverter | undefined,
 ): Promise<Worker[]> {
   const { worker: settings, temporal, taskQueue } = config;
   const common: WorkerOptions = {
@@ -76,10 +120,11 @@ async function createWorkers(
     namespace: temporal.namespace,
     taskQueue,
     shutdownGraceTime: settings.shutdownGraceMs,
+    ...(dataConverter ? { dataConverter } : {}),
   };
   const workflowQueue = await Worker.create({
     ...common,
-    ...workflowSource(settings.workflowBundlePath),
+    ...workflowSource(settings.workflowBundlePath, dataConverter !== undefined),
     activities: { ...createJourneyActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
@@ -102,11 +147,17 @@ async function createWorkers(
 }
 
 /** The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start. */
-function workflowSource(configuredPath: string | undefined): Partial<WorkerOptions> {
+function workflowSource(configuredPath: string | undefined, isEncrypting: boolean): Partial<WorkerOptions> {
   const isBuilt = import.meta.url.endsWith('.js');
   const builtPath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   const bundlePath = configuredPath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
-  if (bundlePath !== undefined) return { workflowBundle: { codePath: bundlePath } };
+  if (bundlePath !== undefined) {
+    // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
+    if (isEncrypting && !bundleHasFailureConverter(readFileSync(bundlePath, 'utf8'))) {
+      throw new Error(`the workflow bundle ${bundlePath} does not encode failures: build it anew`);
+    }
+    return { workflowBundle: { codePath: bundlePath } };
+  }
   const source = `./workflows/index.${isBuilt ? 'js' : 'ts'}`;
   return { workflowsPath: fileURLToPath(new URL(source, import.meta.url)) };
 }

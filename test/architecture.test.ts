@@ -9,7 +9,7 @@ test('ARCHITECTURE.md has a line for each source file, and none for files that a
   const listed: string[] = [];
   let folder = '';
   for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n')) {
-    const heading = /^### ([\w/]+)/.exec(line)?.[1];
+    const heading = /^### ([\w/-]+)/.exec(line)?.[1];
     if (heading) folder = heading;
     const file = /^\| `([^`]+)` \| \S/.exec(line)?.[1];
     if (file) listed.push(`${folder}/${file}`);

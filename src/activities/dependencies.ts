@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   gateways: ReadonlyMap<string, GatewayClient>;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
+  /** Whether this run's input lies encrypted in Temporal's database. */
+  startedEncrypted(execution: { workflowId: string; runId: string }): Promise<boolean>;
 }
 
 /** @throws InvalidInputError where the configuration has no such profile. */

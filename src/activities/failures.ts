@@ -5,8 +5,8 @@ import type { FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
 
 /**
- * The one place where errors become Temporal failures: a `type` of DESIGN section 4, a constant message and no
- * cause, since messages and causes of failures stay readable in a history (STYLE, fact 1).
+ * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no
+ * cause, since messages and causes of failures stay readable in a history.
  */
 const MESSAGES: Record<FailureType, string> = {
   TokenUnavailable: 'the token service cannot be reached or is not answering',

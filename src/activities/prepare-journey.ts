@@ -27,6 +27,7 @@ export function createPrepareJourney(
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
+        await refuseInTheClear(dependencies, profile);
         const problems = [...workflowIdProblems(journey), ...journeyEntitlementProblems(profile, journey)];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
@@ -62,6 +63,16 @@ function workflowIdProblems(journey: LendingJourneyInput): Problem[] {
   const { workflowId } = activityInfo().workflowExecution ?? {};
   if (workflowId === `${JOURNEY_WORKFLOW_ID_PREFIX}${journey.journeyId}`) return [];
   return [{ path: '/journeyId', rule: `must be the workflow id without its "${JOURNEY_WORKFLOW_ID_PREFIX}"` }];
+}
+
+/** Whoever reads Temporal's database reads a start in the clear: outside the sandbox nothing is posted for one. */
+async function refuseInTheClear(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<void> {
+  const { workflowExecution } = activityInfo();
+  if (profile.environment === 'sandbox' || !workflowExecution) return;
+  if (await dependencies.startedEncrypted(workflowExecution)) return;
+  throw new InvalidInputError([
+    { path: '', rule: `must be encrypted: ${profile.environment} takes no start in the clear` },
+  ]);
 }
 
 function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {

@@ -15,12 +15,12 @@ const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
 
 /**
- * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. DESIGN section 4.
+ * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. docs/protocol.md.
  *
  * Never repeated by Temporal: it refuses a second activity attempt, and each failure it throws is final, with
  * {@link SubmitFailureDetails}. After the answer it does nothing that can fail.
  *
- * @throws every failure type of DESIGN section 4's table
+ * @throws every failure type of docs/protocol.md's table
  */
 export function createSubmitInquiry(dependencies: ActivityDependencies) {
   return async function submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult> {
@@ -147,7 +147,7 @@ class OutcomeRecorder {
       return state === 'notSent' ? error : submitFailure('OutcomeUnknown', { ...details, recorded });
     }
     if (error.code === 'TokenRejected') rejectToken();
-    // A second 401 with a token fetched anew is not about the token (DESIGN section 4).
+    // A second 401 with a token fetched anew is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
     const facts = {

@@ -2,6 +2,7 @@
  * The demo's journey: two applicants through three stages and a consented share, with a gateway that throttles and that
  * loses an answer, and a worker that is killed on the way. It checks what it tells, against the gateway's own books.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -15,6 +16,8 @@ import {
   type ReportReference,
 } from '../client.ts';
 import type { DevEnvironment } from '../local/dev-environment.ts';
+import { createDataConverter } from '../protection/data-converter.ts';
+import { loadKeyRing } from '../protection/key-ring.ts';
 import type { Narrator } from './demo-narrator.ts';
 import { holdTable } from './hold-lines.ts';
 import { sampleJourney } from './sample-journey.ts';
@@ -46,6 +49,11 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
     namespace: environment.namespace,
     taskQueue: environment.taskQueue,
     environment: 'sandbox',
+    dataConverter: createDataConverter({
+      keys: await loadKeyRing(environment.variables.KEY_RING_FILE ?? ''),
+      namespace: environment.namespace,
+      mode: 'client',
+    }),
   });
   const input = sampleJourney({ journeyId: `DEMO-${randomUUID().slice(0, 8)}`, auto: false });
   narrator.chapter(`A joint application: journey ${input.journeyId}, applicants 1A and 2A`);

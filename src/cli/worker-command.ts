@@ -14,7 +14,8 @@ export function registerWorkerCommand(program: Command): void {
       import('../worker.ts'),
       import('../logging.ts'),
     ]);
-    installLogger(createLogger());
+    const logger = createLogger();
+    installLogger(logger);
     const output = createOutput(options);
     const shutdown = new AbortController();
     const stop = () => shutdown.abort();
@@ -23,6 +24,7 @@ export function registerWorkerCommand(program: Command): void {
     const { taskQueue, temporal, environment } = config;
     await runWorker(config, {
       signal: shutdown.signal,
+      logger,
       onReady: () =>
         output.event({ ready: true, taskQueue, environment, namespace: temporal.namespace }, () => [
           output.colors.green(`worker ready on ${taskQueue} (${environment}, ${temporal.address})`),

@@ -96,3 +96,12 @@ export class ReportNotFoundError extends Error {
     this.productCode = productCode;
   }
 }
+
+/** What came back is encrypted, and this client has no key to read it with. */
+export class KeysMissingError extends Error {
+  override readonly name = 'KeysMissingError';
+
+  constructor() {
+    super('the answer is encrypted: name the workers’ key ring in KEY_RING_FILE');
+  }
+}

@@ -6,6 +6,7 @@ import { isUndecodable, undecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import type { PayloadKeys } from '../protection/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payload-codec.ts';
+import { bytesOf, encodingOf } from '../protection/payload-envelope.ts';
 import type { CodecServerLimits } from './options.ts';
 import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from './payload-json.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from './redaction.ts';
@@ -76,7 +77,7 @@ export class CodecWork {
         decoded.payloads.push(opened.shown);
         continue;
       }
-      bytes += opened.inner.data?.byteLength ?? 0;
+      bytes += bytesOf(opened.inner.data).byteLength;
       if (bytes > limits.decodedBytes) {
         throw new Refusal(413, 'TooLarge', 'decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
       }
@@ -129,7 +130,7 @@ function viewOf(inner: Payload, view: View): PayloadJson {
       return jsonPayload(parsed ? redact(parsed[0]) : MASKED);
     }
     default:
-      return jsonPayload(`${MASKED} (binary, ${inner.data?.byteLength ?? 0} bytes)`);
+      return jsonPayload(`${MASKED} (binary, ${bytesOf(inner.data).byteLength} bytes)`);
   }
 }
 
@@ -137,7 +138,7 @@ const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter i
 
 /** What could be encrypted and never read again, or was never meant to be sent. */
 function encodingProblems(payload: Payload, path: string): Problem[] {
-  const data = Buffer.from(payload.data ?? []);
+  const data = bytesOf(payload.data);
   switch (encodingOf(payload)) {
     case 'binary/null':
       return [];
@@ -166,8 +167,4 @@ function jsonProblems(data: Buffer, path: string): Problem[] {
   if (pointer !== null) return [{ path: `${path}${pointer}`, rule: NOT_MASKED }];
   // A member that is given twice, of which the parser kept the other one.
   return hasBullets(text) ? [{ path, rule: NOT_MASKED }] : [];
-}
-
-function encodingOf({ metadata }: Payload): string {
-  return Buffer.from(metadata?.encoding ?? []).toString('utf8');
 }

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Payload } from '@temporalio/common';
 import { isJsonObject, member, parseJson, surveyJson } from '../gateway/json-safety.ts';
 import type { Problem } from '../model/problems.ts';
+import { bytesOf } from '../protection/payload-envelope.ts';
 import { badRequest, Refusal } from './refusal.ts';
 
 export interface PayloadJson {
@@ -57,7 +58,7 @@ function readPayload(value: unknown, path: string, problems: Problem[]): { json:
     data: typeof data === 'string' ? data : '',
     ...(external === undefined ? {} : { externalPayloads: external }),
   };
-  return { json, payload: { metadata: bytesOf(metadata), data: Buffer.from(json.data, 'base64') } };
+  return { json, payload: { metadata: metadataBytes(metadata), data: Buffer.from(json.data, 'base64') } };
 }
 
 function readMetadata(value: unknown, path: string, problems: Problem[]): Record<string, string> {
@@ -77,7 +78,7 @@ function isBase64(value: unknown): value is string {
   return typeof value === 'string' && BASE64.test(value);
 }
 
-function bytesOf(metadata: Record<string, string>): Record<string, Uint8Array> {
+function metadataBytes(metadata: Record<string, string>): Record<string, Uint8Array> {
   return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
 }
 
@@ -95,11 +96,11 @@ export function jsonPayload(value: unknown): PayloadJson {
 }
 
 export function base64(bytes: Uint8Array | null | undefined): string {
-  return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') : '';
+  return bytesOf(bytes).toString('base64');
 }
 
 /** The value in an array of one, or `null` where the bytes are not JSON in UTF-8. */
 export function jsonValueOf(bytes: Uint8Array | null | undefined): [unknown] | null {
-  const data = Buffer.from(bytes ?? []);
+  const data = bytesOf(bytes);
   return isUtf8(data) ? parseJson(data.toString('utf8')) : null;
 }

@@ -46,8 +46,8 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     ...['accountNumber', 'accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
     ...['consumerId', 'consumerIds', 'ipAddress', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
     ...['passportNumber', 'latitude', 'longitude'],
-    // None of these is ever in a payload of ours (DESIGN section 4); a caller may still have sent one.
-    ...['token', 'accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
+    // None of these is ever in a payload of ours (docs/protocol.md); a caller may still have sent one.
+    ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],
   reference: ['customerTraceNumber', 'amends', 'reportReferenceNumber'],
 };

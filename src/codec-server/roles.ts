@@ -1,4 +1,4 @@
-/** Who may do what (DESIGN section 7): roles per namespace, and how much of a value each may see. */
+/** Who may do what (docs/protection.md): roles per namespace, and how much of a value each may see. */
 import { forbidden } from './refusal.ts';
 
 /**

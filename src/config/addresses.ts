@@ -1,4 +1,4 @@
-/** Which addresses an environment may have: environments cannot be confused (DESIGN section 7). */
+/** Which addresses an environment may have: environments cannot be confused (docs/protection.md). */
 import type { Environment } from '../model/products.ts';
 
 /** The rule that an address breaks, or `null`. */

@@ -74,7 +74,7 @@ export function isPem(text: string): boolean {
 }
 
 /**
- * A standing decision (DESIGN section 4): statuses that mean "not processed". Set but empty: none. Only 4xx and 5xx
+ * A standing decision (docs/protocol.md): statuses that mean "not processed". Set but empty: none. Only 4xx and 5xx
  * may be listed, since a success was processed by definition.
  */
 function readNotProcessedStatuses(reader: EnvironmentReader): number[] {

@@ -3,6 +3,8 @@ import type { LedgerAccess } from '../config-shape.ts';
 import type { Environment } from '../model/products.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
+export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
+
 const URL_FORMS = 'file:<path> or postgres://<host>/<database>';
 
 /**
@@ -24,7 +26,7 @@ export function readLedgerAccess(
   return {
     environment,
     ledger: { url: readUrl(reader, environment), ...(expectedId === undefined ? {} : { expectedId }) },
-    keyRingFile: reader.text('KEY_RING_FILE', sandbox ? '.credit-journey/keys.json' : undefined),
+    keyRingFile: reader.text('KEY_RING_FILE', sandbox ? SANDBOX_KEY_RING_FILE : undefined),
     keyRingMayBeMade: sandbox && reader.optional('KEY_RING_FILE') === undefined,
   };
 }
@@ -48,7 +50,7 @@ function urlProblem(url: string): string | null {
   return isPostgres ? null : `must be ${URL_FORMS}`;
 }
 
-/** Secrets come from files in production (DESIGN section 7). */
+/** Secrets come from files in production (docs/protection.md). */
 function passwordProblem(url: string, environment: Environment): string | null {
   if (environment !== 'production' || url.startsWith('file:')) return null;
   const { password, searchParams } = new URL(url);

@@ -17,7 +17,7 @@ export const GATEWAY_LIMITS: Readonly<Record<keyof GatewayLimits, Limit>> = {
   connections: { variable: 'GATEWAY_CONNECTIONS', default: 8, min: 1, max: 256 },
   // Before the first byte a failure is harmless and is retried; ten seconds outlast a lost SYN or two.
   connectTimeoutMs: { variable: 'GATEWAY_CONNECT_TIMEOUT_MS', default: 10_000, min: 1, max: LONGEST_TIMEOUT_MS },
-  // Time-outs of 30 to 60 s are advised (DESIGN section 11), and giving up early costs a hold: the longer one.
+  // Time-outs of 30 to 60 s are advised (docs/decisions/gateway.md), and giving up early costs a hold: the longer one.
   headersTimeoutMs: { variable: 'GATEWAY_HEADERS_TIMEOUT_MS', default: 60_000, min: 1, max: LONGEST_TIMEOUT_MS },
   // A report is some hundred kilobytes: silence of half a minute within it is a broken connection.
   bodyTimeoutMs: { variable: 'GATEWAY_BODY_TIMEOUT_MS', default: 30_000, min: 1, max: LONGEST_TIMEOUT_MS },

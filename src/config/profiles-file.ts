@@ -48,7 +48,7 @@ const allowedSchema = z.partialRecord(
 );
 
 const returnCodesSchema = z.partialRecord(
-  // For SECONDUSE only `Record` means posted (DESIGN section 4): nothing may be added to that.
+  // For SECONDUSE only `Record` means posted (docs/protocol.md): nothing may be added to that.
   z.enum(PRODUCTS).exclude(['SECONDUSE']),
   z.record(z.string(), z.enum(['record', 'noRecord', 'noReport'])),
 );

@@ -17,7 +17,7 @@ export interface SecretPlace {
   file?: string | undefined;
   /** For the sandbox alone. */
   fallback?: string | undefined;
-  /** Production takes the secret from a file only (DESIGN section 7). */
+  /** Production takes the secret from a file only (docs/protection.md). */
   fileOnly: boolean;
 }
 

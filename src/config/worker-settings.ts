@@ -22,7 +22,7 @@ export function readWorkerSettings(
       min: 2,
       max: 1_000,
     }),
-    // Too small a cache doubles CPU by replays (STYLE fact 18); a waiting journey is some 100 kB, so 1,000 of them
+    // Too small a cache doubles CPU by replays; a waiting journey is some 100 kB, so 1,000 of them
     // are 100 MB.
     maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', { default: 1_000, min: 10, max: 100_000 }),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.

@@ -1,6 +1,6 @@
 /**
  * What an answer with a success status came to: the one normalised shape that leaves the gateway client. Tolerant of
- * what the protocol does not need (DESIGN section 11), strict where the promise needs it (section 4).
+ * what the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
  */
 import type { Answer } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
@@ -180,7 +180,7 @@ function returnCodeOf(object: JsonObject, path: string): string | undefined {
   return code;
 }
 
-/** A record if any applicant has one (DESIGN section 4). */
+/** A record if any applicant has one (docs/protocol.md). */
 function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
   if (outcomes.includes('record')) return 'record';
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';

@@ -9,7 +9,7 @@ export interface Envelope {
   listName: string | undefined;
 }
 
-/** Interface 2.4 and 2.8, and a spelling that DESIGN section 11 knows of. */
+/** Interface 2.4 and 2.8, and a spelling that docs/decisions/gateway.md knows of. */
 const ENTRY_LISTS = ['applicants', 'consumers', 'Consumers'] as const;
 
 /** The interface's own answers nest six deep. */

@@ -1,6 +1,6 @@
 import type { FailureType } from '../model/failure-types.ts';
 
-/** The failure types that the gateway and its token service can cause (DESIGN section 4). */
+/** The failure types that the gateway and its token service can cause (docs/protocol.md). */
 export const GATEWAY_ERROR_CODES = [
   'TokenUnavailable',
   'CredentialsRefused',

@@ -1,6 +1,6 @@
 /**
  * One HTTP request and its answer over one undici dispatcher, and undici's own word on whether a byte of it was
- * written. DESIGN section 4, fence 3.
+ * written. docs/protocol.md, fence 3.
  *
  * How undici 8 (HTTP/1, `lib/dispatcher/client-h1.js`) is read here:
  * 1. `writeH1` calls the handler's `onRequestStart` and then, in the same synchronous run, writes headers and body.

@@ -39,7 +39,7 @@ type Answered = Extract<ExchangeOutcome, { kind: 'answered' }>;
 
 /**
  * Sends one request once to the gateway of one profile (interface 4.2). What came of it is either a reply (the
- * request was posted) or a `GatewayError`; DESIGN section 4 gives the table. Holds one connection pool: make one per
+ * request was posted) or a `GatewayError`; docs/protocol.md gives the table. Holds one connection pool: make one per
  * profile and process.
  */
 export class GatewayClient {
@@ -145,7 +145,7 @@ export class GatewayClient {
   }
 }
 
-/** DESIGN section 4's table. Which statuses the gateway uses, and when, is not shown (interface 7.4). */
+/** docs/protocol.md's table. Which statuses the gateway uses, and when, is not shown (interface 7.4). */
 function refusalCode(status: number, notProcessed: readonly number[]): GatewayErrorCode {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
   if (status >= 300 && status <= 399) return 'RequestRefused';

@@ -1,5 +1,5 @@
 /**
- * Reading JSON that somebody else wrote: without its errors (they quote the input, STYLE fact 26), without members
+ * Reading JSON that somebody else wrote: without its errors (they quote the input), without members
  * that come from a prototype, and without guessing where a member is given twice.
  */
 

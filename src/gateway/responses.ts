@@ -1,5 +1,5 @@
 /**
- * The gateway's answers as the interface shows them (2.4, 2.5, 2.7, 2.8) with the variants of DESIGN section 11, as
+ * The gateway's answers as the interface shows them (2.4, 2.5, 2.7, 2.8) with the variants of docs/decisions/gateway.md, as
  * types for those who read stored reports. Everything is optional: the interface marks nothing in an answer as
  * certain. What the inquiry protocol relies on is checked by hand in `answers.ts`.
  */
@@ -82,7 +82,7 @@ export interface ResponseEntry {
 export interface GatewayResponse {
   returnCode?: string;
   reportReferenceNumber?: string;
-  /** DESIGN section 11. */
+  /** docs/decisions/gateway.md. */
   returnReasonCode?: string;
   returnReasonDesc?: string;
   errorMessage?: string;

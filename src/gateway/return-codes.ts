@@ -3,8 +3,8 @@ import type { ReportOutcome } from '../model/shapes.ts';
 import type { GatewayProfile } from './profile.ts';
 
 /**
- * Interface 2.4 and 2.8 show `Record` and `No Record`. `Suppress` and `Exempt` are known from elsewhere (DESIGN
- * section 11): an answer without a report. `Error` is known too and in no table, so that a person decides.
+ * Interface 2.4 and 2.8 show `Record` and `No Record`. `Suppress` and `Exempt` are known from elsewhere (docs/decisions/
+ * gateway.md): an answer without a report. `Error` is known too and in no table, so that a person decides.
  */
 const REPORT_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
   ['Record', 'record'],
@@ -18,7 +18,7 @@ const FAILSAFE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([
   ['No Record', 'noRecord'],
 ]);
 
-/** Interface 2.7 shows `Record` alone, and only that means posted (DESIGN section 4). */
+/** Interface 2.7 shows `Record` alone, and only that means posted (docs/protocol.md). */
 const SECOND_USE_CODES: ReadonlyMap<string, ReportOutcome> = new Map([['Record', 'record']]);
 
 /** What a `returnCode` means for a product, the profile's own table first; `undefined` where neither knows it. */

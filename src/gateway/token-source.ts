@@ -1,6 +1,6 @@
 /**
  * Access tokens, in memory and per process: one per (token address, audience, client id), fetched once however many
- * ask, renewed before it ends. DESIGN section 4, "Token"; interface 5.
+ * ask, renewed before it ends. docs/protocol.md, "Token"; interface 5.
  */
 import type { Agent } from 'undici';
 import { tokenUrl } from './addresses.ts';
@@ -191,7 +191,7 @@ export class TokenSource {
   }
 }
 
-/** Keyed by more than the profile's name: a cache without a key hands one caller another's token (STYLE fact 8). */
+/** Keyed by more than the profile's name: a cache without a key hands one caller another's token. */
 function keyOf(profile: GatewayProfile, clientId: string): string {
   return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
 }

@@ -1,5 +1,5 @@
 /**
- * Which entry of an answer is which applicant (DESIGN section 4). Sharing the wrong person's `consumerId` is the
+ * Which entry of an answer is which applicant (docs/protocol.md). Sharing the wrong person's `consumerId` is the
  * worst thing that this software could do: wherever two readings are possible, a person decides.
  */
 import type { ProductCode } from '../model/products.ts';

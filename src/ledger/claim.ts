@@ -1,5 +1,5 @@
 /**
- * Fence 1 (DESIGN section 4): who may send. The claim table as an ordered list of rules, each of which forbids;
+ * Fence 1 (docs/protocol.md): who may send. The claim table as an ordered list of rules, each of which forbids;
  * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
  * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
  */

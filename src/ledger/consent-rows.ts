@@ -88,7 +88,7 @@ export async function flagShares(writing: Writing, consent: ConsentRecord): Prom
        AND decision = 'granted'`,
     [...share, consent.applicantId, consent.consentId],
   );
-  // A revocation with an unknown id revokes all of that applicant's grants (DESIGN section 5), as a denial does.
+  // A revocation with an unknown id revokes all of that applicant's grants (docs/journeys.md), as a denial does.
   const meansAll = consent.decision === 'denied' || granted.length === 0;
   const concerned = new Set(
     attempts

@@ -1,4 +1,4 @@
-/** What a person's decision may still do, given what the ledger knows by now. Pure; DESIGN section 4, fence 1. */
+/** What a person's decision may still do, given what the ledger knows by now. Pure; docs/protocol.md, fence 1. */
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { attemptOf, type KnownAttempt, type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import type { DecisionRecord } from './port.ts';

@@ -1,4 +1,4 @@
-/** What becomes of news about an attempt: how it ended, or what is known of it later. Pure; DESIGN section 4. */
+/** What becomes of news about an attempt: how it ended, or what is known of it later. Pure; docs/protocol.md. */
 import { attemptOf, type KnownInquiry, latestOf } from './claim.ts';
 import type { OutcomeRecord } from './port.ts';
 

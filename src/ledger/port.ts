@@ -1,6 +1,6 @@
 /**
  * The ledger's port: the project's own record of what was sent, decided and consented to, outside Temporal.
- * DESIGN sections 4 (fence 1) and 6. Two engines stand behind it and pass one contract suite.
+ * docs/protocol.md and docs/decisions/ledger.md. Two engines stand behind it and pass one contract suite.
  *
  * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
  * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's.

@@ -33,6 +33,7 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
     GATEWAY_CLIENT_SECRET: SANDBOX_CREDENTIALS.clientSecret,
     LEDGER_URL: `file:${join(addresses.dataDir, 'ledger.db')}`,
     KEY_RING_FILE: join(addresses.dataDir, 'keys.json'),
+    PAYLOAD_ENCRYPTION: 'on',
   };
 }
 

@@ -49,7 +49,7 @@ interface Search {
 const VERSION_TIMEOUT_MS = 15_000;
 
 /**
- * Finds the Temporal CLI or the time-skipping test server, downloading it where it must (DESIGN section 9).
+ * Finds the Temporal CLI or the time-skipping test server, downloading it where it must (ARCHITECTURE.md).
  * Concurrent callers, in this process or others, download once.
  *
  * @throws TemporalBinaryNotFoundError when no source has it, or when the path in the environment is no program.

@@ -25,7 +25,7 @@ export interface TemporalServerOptions {
   searchAttributes?: Readonly<Record<string, string>>;
   /** Values are JSON values; on top of this project's own. */
   dynamicConfig?: Readonly<Record<string, string | number | boolean>>;
-  /** The program; default: found as DESIGN section 9 says. */
+  /** The program; default: found as ARCHITECTURE.md says. */
   binaryPath?: string;
   onProgress?: OnBinaryProgress;
   /** The search for the program reads it, the server inherits it. Default: the process's own. */

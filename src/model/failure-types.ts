@@ -1,6 +1,6 @@
 /**
  * The failure types of the inquiry protocol, and what a person may decide about each: the one table of
- * reason × allowed actions (docs/protocol.md prints it). Pure; see DESIGN section 4.
+ * reason × allowed actions (docs/protocol.md prints it). Pure; see docs/protocol.md.
  */
 
 export const FAILURE_TYPES = [

@@ -1,6 +1,6 @@
 /**
  * Which texts may be an id that this project puts into workflow ids, search attributes, logs and metrics, where
- * nothing personal may be (DESIGN section 7). Pure, so that workflow code may use it.
+ * nothing personal may be (docs/protection.md). Pure, so that workflow code may use it.
  */
 
 /** RFC 3986's unreserved characters, which need no quoting in a URL, a shell or a visibility query. */

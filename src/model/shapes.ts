@@ -102,7 +102,7 @@ export interface ReportReference {
   applicants: { applicantId: string; consumerId: string }[];
 }
 
-/** What an answered inquiry came to: a record; none; or an answer without a report (DESIGN 11). */
+/** What an answered inquiry came to: a record; none; or an answer without a report (docs/decisions/gateway.md). */
 export type ReportOutcome = 'record' | 'noRecord' | 'noReport';
 
 export interface ResolveInquiryMessage {

@@ -1,5 +1,5 @@
 /**
- * What stands in for a message that could not be decoded (DESIGN section 7): the worker's codec puts it there instead
+ * What stands in for a message that could not be decoded (docs/protection.md): the worker's codec puts it there instead
  * of throwing, because one message that throws stops a run for good. Pure: workflow code imports it.
  */
 

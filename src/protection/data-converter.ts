@@ -7,7 +7,7 @@ import { createPayloadCodec, type PayloadCodecOptions } from './payload-codec.ts
 
 /**
  * For the data converter, and for `bundleWorkflowCode({ failureConverterPath })`: with a prebuilt bundle the SDK
- * ignores the data converter's own path without a word (STYLE fact 25), so it has to be baked in.
+ * ignores the data converter's own path without a word, so it has to be baked in.
  */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(
   new URL(`./failure-converter.${import.meta.url.endsWith('.js') ? 'js' : 'ts'}`, import.meta.url),

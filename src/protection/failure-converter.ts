@@ -1,5 +1,5 @@
 /**
- * Failures as payloads: without this, messages and stack traces stay readable beside encrypted details (STYLE fact 1).
+ * Failures as payloads: without this, messages and stack traces stay readable beside encrypted details.
  * Runs in the worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
  */
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';

@@ -1,4 +1,4 @@
-/** How long keys have been encrypting (DESIGN section 7: at most 90 days). */
+/** How long keys have been encrypting (docs/protection.md: at most 90 days). */
 import { parseInstantMs } from '../model/instants.ts';
 import type { KeyRing, RingKey } from './key-ring.ts';
 

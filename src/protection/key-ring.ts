@@ -1,4 +1,4 @@
-/** The keys that wrap other keys (DESIGN section 7): a JSON file, readable by its owner alone, and the ring it makes. */
+/** The keys that wrap other keys (docs/protection.md): a JSON file, readable by its owner alone, and the ring it makes. */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The payload codec (DESIGN section 7): what Temporal stores is encrypted, and nothing it hands out stops a worker. */
+/** The payload codec (docs/protection.md): what Temporal stores is encrypted, and nothing it hands out stops a worker. */
 import { isUtf8 } from 'node:buffer';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { type UndecodableReason, undecodable } from '../model/undecodable.ts';
@@ -105,7 +105,7 @@ function isJson(data: Buffer): boolean {
   try {
     return isShallow(JSON.parse(data.toString('utf8')), MAX_JSON_DEPTH);
   } catch {
-    // Its message quotes the input (STYLE fact 26).
+    // Its message quotes the input.
     return false;
   }
 }

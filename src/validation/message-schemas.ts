@@ -1,4 +1,4 @@
-/** One zod schema for each message of the "Shapes", field by field. Rules between fields: cross-rules.ts. */
+/** One zod schema for each message of docs/journeys.md, field by field. Rules between fields: cross-rules.ts. */
 import { z } from 'zod';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';

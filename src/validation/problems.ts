@@ -1,6 +1,6 @@
 /**
  * From zod's issues to the project's problems: a JSON pointer and a rule in our own words. zod's `unrecognized_keys`
- * message quotes the sender's key names, which may be personal (STYLE fact 7): it is never passed on.
+ * message quotes the sender's key names, which may be personal: it is never passed on.
  */
 import type { core, ZodError, ZodType } from 'zod';
 import { InvalidInputError, type Problem } from '../model/problems.ts';

@@ -4,7 +4,7 @@ import type { GatewayActivities, JourneyActivities, PreparedRun } from '../activ
 import { FAILURE_TYPES } from '../model/failure-types.ts';
 import { gatewayQueueOf } from '../task-queues.ts';
 
-/** Never repeated by Temporal, even where an operator has widened the retry policy (DESIGN section 4, fence 2). */
+/** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
 
 /** Reads, or writes that are idempotent: repeated without limit, and no faster than once a minute in an outage. */

@@ -1,5 +1,5 @@
 /**
- * Who has consented to what, in whatever order the messages came. Pure and deterministic; DESIGN section 5, Consent.
+ * Who has consented to what, in whatever order the messages came. Pure and deterministic; docs/journeys.md, Consent.
  *
  * - A message is known by (share, applicant, consentId, decision): a duplicate changes nothing.
  * - A denial ends every grant of the applicant for the share that was decided before it.

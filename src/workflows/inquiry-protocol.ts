@@ -1,5 +1,5 @@
 /**
- * The inquiry protocol, fence 2 (DESIGN section 4): one attempt is one activity, never repeated by Temporal; what is
+ * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';

@@ -9,16 +9,18 @@ import {
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
+import { isUndecodable } from '../model/undecodable.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import { Journey, type ShareRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { runShare } from './shares.ts';
 import { runStages } from './stages.ts';
+import { undecodableInput } from './undecodable-input.ts';
 
 /**
  * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
- * Workflow id `journey-<journeyId>`. Input, messages and result: `model/shapes.ts`; DESIGN section 5.
+ * Workflow id `journey-<journeyId>`. Input, messages and result: `model/shapes.ts`; docs/journeys.md.
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
@@ -36,6 +38,7 @@ export async function lendingJourney(input: LendingJourneyInput): Promise<Journe
 }
 
 async function prepare(journey: Journey): Promise<PreparedRun> {
+  if (isUndecodable(journey.input)) throw undecodableInput(journey.input);
   try {
     const run = await journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [
       { input: journey.input },

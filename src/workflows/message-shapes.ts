@@ -8,6 +8,7 @@ import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
+import { isUndecodable } from '../model/undecodable.ts';
 
 type Check = (value: unknown, path: string) => string | null;
 type Fields = Record<string, { check: Check; optional?: true }>;
@@ -54,6 +55,7 @@ const applicants: Check = (value, path) =>
 
 function object(fields: Fields): Check {
   return (value, path) => {
+    if (isUndecodable(value)) return `the message could not be decoded (${value.undecodable.reason})`;
     if (!isRecord(value)) return `${path || '/'} must be an object`;
     if (Object.keys(value).some((key) => !Object.hasOwn(fields, key))) {
       return `${path || '/'} has an unknown field; known are ${Object.keys(fields).join(', ')}`;

@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
+import { isUndecodable } from '../model/undecodable.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
+import { undecodableInput } from './undecodable-input.ts';
 
 /**
  * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing is posted, and
@@ -10,7 +12,9 @@ import { applicationFailureOf } from './flights.ts';
  *
  * @throws `InvalidInput` with `details[0] = { problems }`
  */
-export async function recordLateConsent({ consent }: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
+export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  const { consent } = input;
   try {
     return await journeyActivities.recordLateConsentMessage({ consent, receivedAt: new Date().toISOString() });
   } catch (error) {

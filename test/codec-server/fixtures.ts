@@ -48,7 +48,8 @@ interface TokenParts {
   claims?: JWTPayload;
   algorithm?: 'RS256' | 'ES256';
   isForeign?: boolean;
-  expiresAt?: number;
+  /** Seconds; `null`: never. */
+  expiresAt?: number | null;
 }
 
 /** Roles are in `NAMESPACE` unless they name another. */
@@ -56,9 +57,9 @@ export async function token(parts: TokenParts = {}): Promise<string> {
   const { roles = ['decode-redacted'], claims = {}, algorithm = 'RS256', isForeign = false } = parts;
   const permissions = roles.map((role) => (role.includes(':') ? role : `${NAMESPACE}:${role}`));
   const payload = { iss: ISSUER, aud: AUDIENCE, sub: 'operator-7', permissions, ...claims };
-  return new SignJWT(payload)
+  const { expiresAt = Math.floor(Date.now() / 1000) + 300 } = parts;
+  return new SignJWT({ ...payload, ...(expiresAt === null ? {} : { exp: expiresAt }) })
     .setProtectedHeader({ alg: algorithm, kid: algorithm === 'RS256' ? 'rsa' : 'ec' })
-    .setExpirationTime(parts.expiresAt ?? Math.floor(Date.now() / 1000) + 300)
     .sign(isForeign ? foreign.privateKey : pairs[algorithm].privateKey);
 }
 

@@ -1,4 +1,4 @@
-/** The failure table of DESIGN section 4, row by row, counted by what the gateway received. */
+/** The failure table of docs/protocol.md, row by row, counted by what the gateway received. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GatewayError, type GatewayErrorCode } from '../../src/gateway/errors.ts';

@@ -276,6 +276,7 @@ export async function startWorkflowWorker({ config }: Harness): Promise<Workflow
         tokens,
         gateways: new Map(),
         registeredSearchAttributes: async () => [],
+        startedEncrypted: async () => false,
       }),
     },
     stickyQueueScheduleToStartTimeout: 1_000,

@@ -20,6 +20,8 @@ export async function globalSetup(): Promise<void> {
   });
   const [started, code] = await Promise.all([starting, bundleWorkflows().catch(stopAfter(starting))]);
   await writeFile(bundleFile, code);
+  // Readable payloads are what most tests look at; those about encryption say so.
+  process.env.PAYLOAD_ENCRYPTION = 'off';
   process.env.TEST_TEMPORAL_ADDRESS = started.address;
   process.env.TEST_TEMPORAL_NAMESPACE = started.namespace;
   process.env.TEST_WORKFLOW_BUNDLE = bundleFile;

@@ -19,6 +19,8 @@ import type {
   LendingJourneyInput,
   UpdateAnswer,
 } from '../../src/model/shapes.ts';
+import { createDataConverter } from '../../src/protection/data-converter.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { runWorker } from '../../src/worker.ts';
 import { testServer } from './temporal.ts';
 
@@ -74,6 +76,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     TASK_QUEUE: `test-${randomUUID()}`,
     GATEWAY_AUTH_URL: sandbox.url,
     GATEWAY_BASE_URL: sandbox.url,
+    PAYLOAD_ENCRYPTION: 'off',
     LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
     KEY_RING_FILE: join(dataDir, 'keys.json'),
     ...options.env,
@@ -85,7 +88,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     worker: { ...loaded.worker, ...(bundle ? { workflowBundlePath: bundle } : {}) },
   };
   const connection = await Connection.connect({ address: server.address });
-  const client = new Client({ connection, namespace: server.namespace });
+  // The worker makes it where there is none; the client needs it as soon.
+  const keys = await openKeyRing(config);
+  const dataConverter = config.payloadsAreEncrypted
+    ? createDataConverter({ keys, namespace: server.namespace, mode: 'client' })
+    : {};
+  const client = new Client({ connection, namespace: server.namespace, dataConverter });
   const rules: object[] = [];
   let worker: { stop: AbortController; done: Promise<void> } | undefined;
 

@@ -1,4 +1,4 @@
-/** DESIGN section 4's failure table as a journey meets it: what it is held for, and what the gateway received. */
+/** docs/protocol.md's failure table as a journey meets it: what it is held for, and what the gateway received. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { HoldAction } from '../../src/model/failure-types.ts';

@@ -1,0 +1,466 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { startCodecServer } from '../../src/codec-server/server.ts';
+import { ConfigError } from '../../src/config/environment-reader.ts';
+import type { KeyRing } from '../../src/protection/key-ring.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+import {
+  APPLICANT,
+  AUDIENCE,
+  call,
+  clear,
+  decodedOf,
+  ISSUER,
+  KEY_SET,
+  NAMESPACE,
+  PUBLIC_PEM,
+  SENTINELS,
+  startServer,
+  token,
+  UI,
+} from './fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const BODY = { payloads: [clear({ applicants: [APPLICANT] })] };
+
+describe('a caller is not let in', () => {
+  const cases: [string, () => Promise<string | undefined>, string][] = [
+    ['without a token', async () => undefined, 'noToken'],
+    ['with what is no token', async () => 'Annabel', 'malformed'],
+    ['with three parts that are no token', async () => 'a.b.c', 'malformed'],
+    ['with a token that has expired', () => token({ expiresAt: 1_700_000_000 }), 'expired'],
+    ['with a token that is not valid yet', () => token({ claims: { nbf: 4_000_000_000 } }), 'notYetValid'],
+    ['with a token for somebody else', () => token({ claims: { aud: 'others' } }), 'audience'],
+    ['with a token by somebody else', () => token({ claims: { iss: 'https://other.example.com' } }), 'issuer'],
+    ['with a token that is signed by another key', () => token({ isForeign: true }), 'signature'],
+    ['with a token that nobody signed', async () => unsigned({ alg: 'none' }, ''), 'algorithm'],
+    [
+      'with a secret that is the public key',
+      async () => unsigned({ alg: 'HS256', kid: 'rsa' }, PUBLIC_PEM),
+      'algorithm',
+    ],
+    ['with a token that never expires', () => token({ expiresAt: null }), 'claims'],
+    ['with a token for nobody', () => token({ claims: { sub: '' } }), 'claims'],
+    ['with a token whose content was changed', async () => altered(await token()), 'signature'],
+  ];
+  for (const [title, make, reason] of cases) {
+    test(title, async (t) => {
+      const server = await startServer(t, keySet);
+      const { status, json, headers, text } = await server.call('/decode', { token: await make(), body: BODY });
+      assert.equal(status, 401);
+      assert.equal(json.error.reason, reason);
+      assert.equal(headers.get('www-authenticate'), 'Bearer');
+      assert.ok(!text.includes('Annabel'));
+      const [line] = server.audited();
+      assert.equal(line?.refused, reason);
+      assert.equal(line?.subject, undefined);
+    });
+  }
+});
+
+describe('a role is for one thing in one namespace:', () => {
+  const cases: [string, string[], string, number][] = [
+    ['encode does not decode', ['encode'], '/decode', 403],
+    ['decode does not encode', ['decode', 'decode-redacted', 'reveal'], '/encode', 403],
+    ['report does neither', ['report'], '/decode', 403],
+    ['decode reads no report', ['decode', 'reveal'], '/journeys/J-1/references', 403],
+    ['decode-redacted reveals nothing', ['decode-redacted'], '/reveal/decode', 403],
+    ['a role elsewhere counts nowhere else', ['other:decode', 'other:encode'], '/decode', 403],
+    ['words of others are passed over', ['loans:read', 'system:admin', 'decode-redacted'], '/decode', 200],
+    ['reveal decodes', ['reveal'], '/decode', 200],
+  ];
+  for (const [title, roles, path, status] of cases) {
+    test(title, async (t) => {
+      const server = await startServer(t, keySet);
+      const body = path.startsWith('/journeys') ? undefined : BODY;
+      const answer = await server.call(path, { token: await token({ roles }), body });
+      assert.equal(answer.status, status);
+      assert.equal(server.audited()[0]?.status, status);
+    });
+  }
+
+  test('X-Namespace must be one that is served and that the token has a role in', async (t) => {
+    const server = await startServer(t, keySet, { namespaces: [NAMESPACE, 'cards'] });
+    const loans = await token({ roles: ['decode', 'absent:decode'] });
+    const both = await token({ roles: ['decode', 'cards:decode'] });
+    const status = async (caller: string, namespace: string | null) =>
+      (await server.call('/decode', { token: caller, namespace, body: BODY })).status;
+    assert.deepEqual(
+      [
+        await status(loans, NAMESPACE),
+        await status(loans, 'cards'),
+        await status(loans, 'absent'),
+        await status(loans, null),
+      ],
+      [200, 403, 403, 200],
+    );
+    assert.deepEqual([await status(both, 'cards'), await status(both, null)], [200, 400]);
+  });
+
+  test('a payload of another namespace is not decoded by a role in this one', async (t) => {
+    const server = await startServer(t, keySet, { namespaces: [NAMESPACE, 'cards'] });
+    const body = { payloads: [await server.encrypted('for cards', 'cards')] };
+    const { json } = await server.call('/decode', { token: await token({ roles: ['decode'] }), body });
+    assert.equal(decodedOf(json.payloads[0]).undecodable.reason, 'foreignNamespace');
+  });
+});
+
+describe('keys that tokens are checked against', () => {
+  test('are fetched, and without them nobody is let in', async (t) => {
+    let isUp = true;
+    const issuer = createServer((_request, response) => {
+      response.writeHead(isUp ? 200 : 500).end(JSON.stringify(KEY_SET));
+    });
+    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
+    t.after(() => issuer.close());
+    const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks.json`;
+    const authentication = { kind: 'jwt', jwks: { url }, issuer: ISSUER, audience: AUDIENCE } as const;
+    const good = await startServer(t, keySet, { authentication });
+    for (const algorithm of ['RS256', 'ES256'] as const) {
+      assert.equal((await good.call('/decode', { token: await token({ algorithm }), body: BODY })).status, 200);
+    }
+    isUp = false;
+    const bad = await startServer(t, keySet, { authentication });
+    const { status, json } = await bad.call('/decode', { token: await token(), body: BODY });
+    assert.deepEqual([status, json.error.reason], [503, 'keySet']);
+  });
+
+  test('follow their file', async (t) => {
+    const file = join(directory, 'rotated.json');
+    writeFileSync(file, JSON.stringify({ keys: KEY_SET.keys.slice(0, 1) }));
+    const server = await startServer(t, file);
+    const elliptic = { token: await token({ algorithm: 'ES256' }), body: BODY };
+    assert.equal((await server.call('/decode', elliptic)).status, 401);
+    writeFileSync(file, JSON.stringify(KEY_SET));
+    assert.equal((await server.call('/decode', elliptic)).status, 200);
+  });
+
+  test('may be held to some algorithms', async (t) => {
+    const authentication = { kind: 'jwt', jwks: { file: keySet }, issuer: ISSUER, audience: AUDIENCE } as const;
+    const server = await startServer(t, keySet, { authentication: { ...authentication, algorithms: ['ES256'] } });
+    const { json } = await server.call('/decode', { token: await token(), body: BODY });
+    assert.equal(json.error.reason, 'algorithm');
+  });
+});
+
+describe('pages', () => {
+  test('of the UI are told that they may call, with all that they send', async (t) => {
+    const server = await startServer(t, keySet);
+    const { status, headers } = await server.call('/decode', {
+      method: 'OPTIONS',
+      namespace: null,
+      origin: UI,
+      headers: {
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-namespace',
+        'access-control-request-private-network': 'true',
+      },
+    });
+    assert.equal(status, 204);
+    assert.equal(headers.get('access-control-allow-origin'), UI);
+    assert.equal(headers.get('access-control-allow-credentials'), 'true');
+    assert.equal(headers.get('access-control-allow-private-network'), 'true');
+    assert.equal(headers.get('vary'), 'Origin');
+    for (const name of ['authorization', 'content-type', 'x-namespace', 'authorization-extras']) {
+      assert.match(headers.get('access-control-allow-headers') ?? '', new RegExp(`(^|, )${name}(,|$)`));
+    }
+  });
+
+  for (const origin of ['https://evil.example.com', 'null', `${UI}.evil.example.com`, UI.replace('https', 'http')]) {
+    test(`of ${origin} are refused, with a good token too`, async (t) => {
+      const server = await startServer(t, keySet);
+      const good = await token();
+      const asked = await server.call('/decode', {
+        method: 'OPTIONS',
+        origin,
+        headers: { 'access-control-request-method': 'POST' },
+      });
+      const called = await server.call('/decode', { token: good, origin, body: BODY });
+      for (const { status, headers } of [asked, called]) {
+        assert.equal(status, 403);
+        assert.equal(headers.get('access-control-allow-origin'), null);
+      }
+      assert.equal(server.audited().at(-1)?.refused, 'origin');
+    });
+  }
+
+  test('of the UI can read why they were refused', async (t) => {
+    const server = await startServer(t, keySet);
+    const { status, headers } = await server.call('/decode', { origin: UI, body: BODY });
+    assert.deepEqual([status, headers.get('access-control-allow-origin')], [401, UI]);
+  });
+});
+
+describe('without tokens', () => {
+  const path = { kind: 'path' } as const;
+
+  test('an unguessable path lets in, and shows people what they may see', async (t) => {
+    const server = await startServer(t, keySet, { environment: 'sandbox', authentication: path });
+    assert.match(server.path ?? '', /^\/[\w-]{43}$/);
+    const { status, json } = await server.call('/decode', { body: BODY, origin: UI });
+    assert.equal(status, 200);
+    assert.ok(!JSON.stringify(decodedOf(json.payloads[0])).includes('Annabel'));
+    assert.equal((await server.call('/encode', { body: { payloads: [clear(1)] } })).status, 200);
+    assert.equal((await server.call('/reveal/decode', { body: BODY })).status, 403);
+    assert.ok(!server.lines.join('').includes(server.path ?? ''));
+    assert.equal(server.audited()[0]?.subject, 'path');
+  });
+
+  test('every other path is nothing', async (t) => {
+    const server = await startServer(t, keySet, { environment: 'sandbox', authentication: path });
+    for (const other of ['', '/wrong', `${server.path}x`, `/${'A'.repeat(43)}`]) {
+      assert.equal((await call(`${server.url}${other}/decode`, { body: BODY })).status, 404);
+    }
+    assert.equal((await call(`${server.url}/healthz`)).status, 200);
+  });
+
+  test('another start has another path', async (t) => {
+    const [one, other] = await Promise.all(
+      [1, 2].map(() => startServer(t, keySet, { environment: 'sandbox', authentication: path })),
+    );
+    assert.notEqual(one?.path, other?.path);
+  });
+
+  test('it may be given the role reveal', async (t) => {
+    const authentication = { kind: 'path', roles: ['reveal'] } as const;
+    const server = await startServer(t, keySet, { environment: 'sandbox', authentication });
+    const { json } = await server.call('/reveal/decode', { body: BODY });
+    assert.deepEqual(decodedOf(json.payloads[0]).applicants, [APPLICANT]);
+  });
+
+  for (const [title, options] of [
+    ['in production', { environment: 'production' }],
+    ['beyond this machine', { environment: 'sandbox', host: '0.0.0.0' }],
+  ] as const) {
+    test(`there is none ${title}`, async () => {
+      const start = startCodecServer({ keys: keyRing(), namespaces: [NAMESPACE], authentication: path, ...options });
+      await assert.rejects(start, ConfigError);
+    });
+  }
+});
+
+describe('the audit log', () => {
+  test('says who saw what and how much of it, and never a value', async (t) => {
+    const server = await startServer(t, keySet);
+    const sub = 'someone-9';
+    const caller = await token({ roles: ['encode', 'reveal'], claims: { sub } });
+    const journey = '/journeys/912-34-5678/references';
+    await server.call('/encode', { token: caller, body: BODY });
+    await server.call('/reveal/decode', { token: caller, body: { payloads: [...BODY.payloads, clear(1)] } });
+    await server.call('/decode', { token: caller, body: '{"Annabel": ' });
+    await server.call(journey, { token: await token({ roles: ['report'] }) });
+    const about = { subject: sub, issuer: ISSUER, address: '127.0.0.1', namespace: NAMESPACE };
+    assert.deepEqual(server.audited(), [
+      { ...about, route: '/encode', count: 1, status: 200 },
+      { ...about, route: '/decode', count: 2, undecodable: 0, revealed: true, status: 200 },
+      { ...about, route: '/decode', status: 400, refused: 'notJson' },
+      { ...about, subject: 'operator-7', route: '/journeys/{journeyId}/references', status: 400, refused: 'journeyId' },
+    ]);
+    for (const sentinel of [...SENTINELS, '912-34-5678', caller]) assert.ok(!server.lines.join('').includes(sentinel));
+    assert.match(server.lines[0] ?? '', /"at":"20\d\d-/);
+  });
+
+  test('is a file that its owner alone reads', async (t) => {
+    const file = join(directory, 'audit.log');
+    const server = await startServer(t, keySet, { audit: { file } });
+    await server.call('/decode', { token: await token(), body: BODY });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(JSON.parse(readFileSync(file, 'utf8')).audit.status, 200);
+  });
+
+  test('that cannot be written stops everything', async (t) => {
+    const write = () => {
+      throw new Error('ENOSPC');
+    };
+    const server = await startServer(t, keySet, { audit: { write } });
+    const { status, text } = await server.call('/decode', { token: await token({ roles: ['decode'] }), body: BODY });
+    assert.equal(status, 503);
+    assert.ok(!text.includes('payloads'));
+    assert.ok(server.unexpected.length > 0);
+  });
+});
+
+describe('there is a limit on', () => {
+  test('a body of 100 MB, whatever it says of itself', async (t) => {
+    const server = await startServer(t, keySet);
+    const caller = await token();
+    for (const headers of [{ 'content-length': String(100 * 1024 * 1024) }, { 'transfer-encoding': 'chunked' }]) {
+      const { status, sentBytes } = await sendForever(`${server.url}/decode`, caller, headers);
+      assert.equal(status, 413);
+      // What the sockets of both sides hold is sent in any case.
+      assert.ok(sentBytes < 50 * 1024 * 1024, String(sentBytes));
+    }
+    assert.deepEqual(server.unexpected, []);
+    assert.equal((await server.call('/decode', { token: caller, body: BODY })).status, 200);
+  });
+
+  test('a body of 100 MB from somebody without a token, of which nothing is read', async (t) => {
+    const server = await startServer(t, keySet);
+    const length = { 'content-length': String(100 * 1024 * 1024) };
+    assert.equal((await sendForever(`${server.url}/decode`, 'a.b.c', length)).status, 401);
+  });
+
+  test('a thousand requests at once: all are answered, and few are worked on together', async (t) => {
+    const keys = keyRing();
+    let [working, most] = [0, 0];
+    const find: KeyRing['find'] = async (use, id) => {
+      working += 1;
+      most = Math.max(most, working);
+      await new Promise((resolve) => setImmediate(resolve));
+      working -= 1;
+      return keys.find(use, id);
+    };
+    const watched = { current: keys.current.bind(keys), find };
+    const server = await startServer(t, keySet, { keys: watched, limits: { running: 4 } });
+    const caller = await token({ roles: ['encode', 'decode'] });
+    const { json: body } = await server.call('/encode', { token: caller, body: BODY });
+    const answers = await Promise.all(
+      Array.from({ length: 1_000 }, () => server.call('/decode', { token: caller, body })),
+    );
+    assert.deepEqual(countOf(answers.map(({ status }) => status)), { 200: 1_000 });
+    assert.ok(most >= 1 && most <= 4, String(most));
+    assert.equal(server.lines.length, 1_001);
+    assert.deepEqual(server.unexpected, []);
+  });
+
+  test('how many of one caller are answered at once', async (t) => {
+    const server = await startServer(t, keySet, { limits: { burst: 20, perSecond: 1 } });
+    const [one, other] = await Promise.all([token(), token({ claims: { sub: 'other' } })]);
+    const statuses: number[] = [];
+    let retryAfter: string | null = null;
+    for (let sent = 0; sent < 30; sent++) {
+      const { status, headers } = await server.call('/decode', { token: one, body: BODY });
+      statuses.push(status);
+      retryAfter = headers.get('retry-after');
+    }
+    const { 200: served = 0, 429: refused = 0 } = countOf(statuses);
+    assert.ok(served >= 20 && refused >= 1 && served + refused === 30, JSON.stringify(countOf(statuses)));
+    assert.equal(retryAfter, '1');
+    assert.equal((await server.call('/decode', { token: other, body: BODY })).status, 200);
+    assert.equal((await server.call('/healthz')).status, 200);
+    assert.ok(server.lines.length <= served + 1);
+  });
+
+  test('how often an address may guess', async (t) => {
+    const server = await startServer(t, keySet, { limits: { burst: 10, perSecond: 1 } });
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 20; sent++) statuses.push((await server.call('/decode', { body: BODY })).status);
+    const { 401: guesses = 0, 429: refused = 0 } = countOf(statuses);
+    assert.ok(guesses >= 10 && refused >= 1 && guesses + refused === 20, JSON.stringify(countOf(statuses)));
+  });
+
+  test('how many wait, and what is freed by whoever hangs up', async (t) => {
+    const limits = { running: 1, waiting: 0, requestTimeoutMs: 60_000 };
+    const server = await startServer(t, keySet, { limits });
+    const caller = await token();
+    const slow = httpRequest(`${server.url}/decode`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller}`, 'content-type': 'application/json', 'content-length': '1000' },
+    });
+    slow.on('error', () => {});
+    slow.write('{');
+    await eventually(async () => (await server.call('/decode', { token: caller, body: BODY })).status === 503);
+    slow.destroy();
+    await eventually(async () => (await server.call('/decode', { token: caller, body: BODY })).status === 200);
+  });
+});
+
+describe('behind a proxy', () => {
+  test('its word is taken for where a request comes from', async (t) => {
+    const server = await startServer(t, keySet, { trustedProxies: ['127.0.0.0/8'] });
+    const headers = { 'x-forwarded-for': '198.51.100.9' };
+    await server.call('/decode', { token: await token(), body: BODY, headers });
+    assert.equal(server.audited()[0]?.address, '198.51.100.9');
+  });
+
+  test('nobody else may connect, but for health', async (t) => {
+    const server = await startServer(t, keySet, { trustedProxies: ['192.0.2.1'] });
+    const { status, json } = await server.call('/decode', { token: await token(), body: BODY });
+    assert.deepEqual([status, json.error.reason], [403, 'proxy']);
+    assert.equal((await server.call('/healthz')).status, 200);
+  });
+
+  test('without one nobody’s word is taken', async (t) => {
+    const server = await startServer(t, keySet);
+    await server.call('/decode', { token: await token(), body: BODY, headers: { 'x-forwarded-for': '198.51.100.9' } });
+    assert.equal(server.audited()[0]?.address, '127.0.0.1');
+  });
+});
+
+test('an unknown address, and one that is none, tell nothing', async (t) => {
+  const server = await startServer(t, keySet);
+  for (const path of ['/Annabel', '/decode/Annabel', '/%zz-Annabel']) {
+    const { status, text } = await server.call(path, { body: BODY });
+    assert.ok(status === 404 || status === 400);
+    assert.ok(!text.includes('Annabel'));
+  }
+});
+
+/** A token that no key of the key set signed. */
+function unsigned(header: object, secret: string): string {
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'x', exp: 4_000_000_000, permissions: [`${NAMESPACE}:decode`] };
+  const content = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${content}.${secret === '' ? '' : createHmac('sha256', secret).update(content).digest('base64url')}`;
+}
+
+function altered(good: string): string {
+  const [header, payload = '', signature] = good.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  claims.permissions = [`${NAMESPACE}:decode`];
+  return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+}
+
+function countOf(statuses: number[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Sends up to 100 MB until it is answered; how much the socket took. */
+function sendForever(
+  url: string,
+  caller: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; sentBytes: number }> {
+  const chunk = Buffer.alloc(256 * 1024, ' ');
+  return new Promise((resolve, reject) => {
+    const all = { authorization: `Bearer ${caller}`, 'content-type': 'application/json', ...headers };
+    const sender = httpRequest(url, { method: 'POST', headers: all });
+    let isAnswered = false;
+    let written = 0;
+    sender.once('response', (response) => {
+      isAnswered = true;
+      resolve({ status: response.statusCode, sentBytes: sender.socket?.bytesWritten ?? 0 });
+      response.resume();
+      sender.destroy();
+    });
+    sender.on('error', (error) => {
+      if (!isAnswered) reject(error);
+    });
+    const more = (): void => {
+      while (!isAnswered && written < 100 * 1024 * 1024) {
+        written += chunk.byteLength;
+        if (!sender.write(chunk)) return void sender.once('drain', more);
+      }
+    };
+    more();
+  });
+}
+
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail('it never came to that');
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { claimOf, keyRing, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { pythonPackages } from '../support/python.ts';
+import { APPLICANT, clear, KEY_SET, startServer, token } from './fixtures.ts';
+
+const SCHEMATHESIS = 'schemathesis==4.32.5';
+
+const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const file = fileURLToPath(new URL('../../schemas/codec-server.openapi.json', import.meta.url));
+const document: { paths: Record<string, Record<string, object>> } = JSON.parse(readFileSync(file, 'utf8'));
+
+test('every path of the OpenAPI document is there, and takes a token', async (t) => {
+  const server = await startServer(t, keySet);
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const method of Object.keys(operations)) {
+      const address = path.replace('{journeyId}', 'J-1').replace('{productCode}', 'PREQUAL');
+      const body = method === 'post' ? { payloads: [clear(1)] } : undefined;
+      const { status } = await server.call(address, { method: method.toUpperCase(), body });
+      assert.equal(status, path === '/healthz' ? 200 : 401, path);
+    }
+  }
+});
+
+test('schemathesis finds nothing that is answered otherwise than the document says', {
+  timeout: 280_000,
+}, async (t) => {
+  const packages = await pythonPackages(SCHEMATHESIS);
+  const server = await startServer(t, keySet, { openLedger: ledgerWithReport });
+  const caller = await token({ roles: ['encode', 'decode', 'report'] });
+  const checks = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
+  const command = ['-m', 'schemathesis.cli', 'run', file, '--url', server.url, '--checks', checks];
+  // One worker: CPython 3.11 fails when two threads parse at once.
+  const bounds = ['--phases', 'examples,coverage,fuzzing', '--max-examples', '10', '--seed', '1', '--workers', '1'];
+  const run = promisify(execFile)(
+    'python3',
+    [
+      ...command,
+      ...bounds,
+      '--header',
+      `Authorization: Bearer ${caller}`,
+      '--no-color',
+      '--suppress-health-check',
+      'all',
+    ],
+    { cwd: directory, env: { ...process.env, PYTHONPATH: packages }, maxBuffer: 16 * 1024 * 1024 },
+  );
+  const { stdout } = await run.catch((error: { stdout?: string; stderr?: string }) => {
+    assert.fail(`${error.stdout ?? ''}\n${error.stderr ?? ''}`.slice(-6_000));
+  });
+  t.diagnostic(stdout.trim().split('\n').slice(-3).join(' '));
+  assert.deepEqual(server.unexpected, []);
+});
+
+/** One that has what the document's examples ask for. */
+async function ledgerWithReport(): Promise<Ledger> {
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  await ledger.claim(claimOf(ledger, { inquiry: { callerId: 'J-1001' } }));
+  const report = JSON.stringify({ returnCode: 'Record', applicants: [APPLICANT] });
+  await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), report);
+  return ledger;
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { MASKED } from '../../src/codec-server/redaction.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
+import { claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
+import { APPLICANT, KEY_SET, NAMESPACE, SENTINELS, startServer, token } from './fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const ring = keyRing();
+const REPORT = JSON.stringify({
+  returnCode: 'Record',
+  reportReferenceNumber: 'REF-1',
+  applicants: [
+    {
+      applicantId: '01',
+      consumerId: 'CONSUMER-SENTINEL',
+      consumer: {
+        names: [{ first: 'ANNABEL', last: 'SENTINEL', firstReportedDate: '2001-02-03', refId: 1 }],
+        ssn: APPLICANT.ssn,
+        dob: APPLICANT.dob,
+        accounts: [{ contributor: 'FIRST SANDBOX BANK', accountNumber: 'XXXX1234', balance: '12.00' }],
+        score: 0,
+      },
+    },
+  ],
+}).replace('"score":0', '"score":1234567890123456789.5');
+
+let ledgers = 0;
+
+/** A real one, in which `J-1` has a report, a share, and a stage without a record. */
+async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
+  ledgers += 1;
+  const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+  const answered = async (inquiry: object, answer: Answer, report?: string) => {
+    const claim = claimOf(ledger, { inquiry });
+    await ledger.claim(claim);
+    const { customerTraceNumber } = claim.inquiry;
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer }), report);
+  };
+  await answered({}, RECORD, REPORT);
+  await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' }, RECORD);
+  await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
+  const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
+  await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
+  await ledger.close();
+  return () => openLedger({ url, environment: 'sandbox', keyRing: ring });
+}
+
+async function started(t: TestContext) {
+  const server = await startServer(t, keySet, { openLedger: await ledgerWithReport() });
+  const callers = {
+    service: await token({ roles: ['report', 'decode'] }),
+    person: await token({ roles: ['report'] }),
+    investigator: await token({ roles: ['report', 'reveal'] }),
+  };
+  return { server, ...callers };
+}
+
+test('a service reads the report as the gateway answered it', async (t) => {
+  const { server, service } = await started(t);
+  const { status, text, json, headers } = await server.call('/journeys/J-1/reports/PREQUAL', { token: service });
+  assert.equal(status, 200);
+  assert.match(headers.get('content-type') ?? '', /^application\/json/);
+  // To the last digit.
+  assert.ok(text.endsWith(`,"report":${REPORT}}`));
+  const { report: _report, storedAt, ...about } = json;
+  assert.equal(Number.isNaN(Date.parse(storedAt)), false);
+  assert.deepEqual(about, {
+    customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00',
+    productCode: 'PREQUAL',
+    attempt: 1,
+    redacted: false,
+  });
+});
+
+test('people read it masked, unless they may reveal it and ask for it', async (t) => {
+  const { server, person, investigator } = await started(t);
+  const path = '/journeys/J-1/reports/PREQUAL';
+  for (const caller of [person, investigator]) {
+    const { json, text } = await server.call(path, { token: caller });
+    assert.equal(json.redacted, true);
+    for (const sentinel of [...SENTINELS, 'ANNABEL']) assert.ok(!text.includes(sentinel), sentinel);
+    const [{ consumer, consumerId }] = json.report.applicants;
+    assert.deepEqual(consumer.names, [{ first: MASKED, last: MASKED, firstReportedDate: '2001-02-03', refId: 1 }]);
+    assert.deepEqual(consumer.accounts, [
+      { contributor: 'FIRST SANDBOX BANK', accountNumber: MASKED, balance: '12.00' },
+    ]);
+    assert.equal(consumerId, MASKED);
+    assert.equal(json.report.reportReferenceNumber, 'REF-1');
+  }
+  assert.equal((await server.call(`${path}?reveal=true`, { token: person })).status, 403);
+  for (const revealed of [`${path}?reveal=true`, `/reveal${path}`]) {
+    const { json } = await server.call(revealed, { token: investigator });
+    assert.equal(json.redacted, false);
+    assert.equal(json.report.applicants[0].consumer.ssn, APPLICANT.ssn);
+  }
+  assert.deepEqual(server.audited()[0], {
+    subject: 'operator-7',
+    issuer: 'https://issuer.example.com',
+    address: '127.0.0.1',
+    route: '/journeys/{journeyId}/reports/{productCode}',
+    namespace: NAMESPACE,
+    journeyId: 'J-1',
+    productCode: 'PREQUAL',
+    count: 1,
+    revealed: false,
+    status: 200,
+  });
+});
+
+test('references are those of the newest answered inquiries', async (t) => {
+  const { server, service, person } = await started(t);
+  const { json } = await server.call('/journeys/J-1/references', { token: service });
+  assert.ok(RECORD.kind === 'outcome');
+  assert.deepEqual(json, {
+    journeyId: 'J-1',
+    // Not PREAPP, whose newest one had no record.
+    references: [
+      { productCode: 'PREQUAL', customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', reference: RECORD.reference },
+    ],
+    shares: [{ shareId: 'S1', reportReferenceNumber: 'REF-2' }],
+    redacted: false,
+  });
+  const masked = await server.call('/journeys/J-1/references', { token: person });
+  assert.equal(masked.json.redacted, true);
+  assert.deepEqual(masked.json.references[0].reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
+});
+
+test('what is not there is told apart from what cannot be asked', async (t) => {
+  const { server, service } = await started(t);
+  const cases: [string, number, string][] = [
+    ['/journeys/J-1/reports/PRECLOSE', 404, 'noReport'],
+    ['/journeys/J-2/reports/PREQUAL', 404, 'noReport'],
+    ['/journeys/J-2/references', 404, 'noJourney'],
+    ['/journeys/J-1/reports/EVERYTHING', 400, 'productCode'],
+    ['/journeys/912-34-5678/references', 400, 'journeyId'],
+    ['/journeys/a@example.com/reports/PREQUAL', 400, 'journeyId'],
+    [`/journeys/${'J'.repeat(99)}/references`, 400, 'journeyId'],
+  ];
+  for (const [path, status, reason] of cases) {
+    const answer = await server.call(path, { token: service });
+    assert.deepEqual([answer.status, answer.json.error.reason], [status, reason], path);
+  }
+  for (const personal of ['912-34-5678', 'a@example.com']) assert.ok(!server.lines.join('').includes(personal));
+});
+
+test('reports belong to the first namespace that is served', async (t) => {
+  const server = await startServer(t, keySet, {
+    openLedger: await ledgerWithReport(),
+    namespaces: [NAMESPACE, 'cards'],
+  });
+  const caller = await token({ roles: ['cards:report', 'cards:decode'] });
+  const { status } = await server.call('/journeys/J-1/references', { token: caller, namespace: 'cards' });
+  assert.equal(status, 403);
+});
+
+test('a server without a ledger says so, and one whose ledger is down tries again', async (t) => {
+  const caller = await token({ roles: ['report'] });
+  const none = await startServer(t, keySet);
+  assert.equal((await none.call('/journeys/J-1/references', { token: caller })).json.error.reason, 'noLedger');
+  const open = await ledgerWithReport();
+  let isDown = true;
+  const server = await startServer(t, keySet, {
+    openLedger: async () => {
+      const { LedgerUnavailableError } = await import('../../src/ledger/errors.ts');
+      if (isDown) throw new LedgerUnavailableError('down');
+      return open();
+    },
+  });
+  const { status, json } = await server.call('/journeys/J-1/references', { token: caller });
+  assert.deepEqual([status, json.error.reason], [503, 'ledger']);
+  isDown = false;
+  assert.equal((await server.call('/journeys/J-1/references', { token: caller })).status, 200);
+});

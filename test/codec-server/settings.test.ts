@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { after, describe, test } from 'node:test';
+import { DEFAULT_PORT, loadCodecServerSettings } from '../../src/codec-server/settings.ts';
+import { ConfigError } from '../../src/config/environment-reader.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { runCli, spawnCli } from '../cli/run-cli.ts';
+import { call, clear, KEY_SET, startServer } from './fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+
+const PRODUCTION = {
+  GATEWAY_ENVIRONMENT: 'production',
+  KEY_RING_FILE: '/run/secrets/keys.json',
+  CODEC_JWKS_FILE: keySet,
+  CODEC_JWT_ISSUER: 'https://issuer.example.com',
+  CODEC_JWT_AUDIENCE: 'codec-server',
+};
+
+/** The variables at fault, in order. */
+function faults(env: Record<string, string>): string[] {
+  try {
+    loadCodecServerSettings(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    for (const value of Object.values(env)) assert.ok(value.length < 12 || !error.message.includes(value), value);
+    return error.problems.map(({ variable }) => variable);
+  }
+}
+
+test('the sandbox needs nothing', () => {
+  const { options, keyRingFile, ledgerAccess } = loadCodecServerSettings({});
+  assert.deepEqual(options.authentication, { kind: 'path' });
+  assert.deepEqual([options.host, options.port, options.namespaces], ['127.0.0.1', DEFAULT_PORT, ['default']]);
+  assert.deepEqual(options.uiOrigins, ['http://127.0.0.1:8233', 'http://localhost:8233']);
+  assert.equal(keyRingFile, '.credit-journey/keys.json');
+  assert.ok(ledgerAccess);
+});
+
+test('production reads tokens, and a ledger only where one is named', () => {
+  const { options, ledgerAccess } = loadCodecServerSettings({ ...PRODUCTION, CODEC_NAMESPACES: 'loans, cards' });
+  assert.equal(options.authentication.kind, 'jwt');
+  assert.deepEqual(options.namespaces, ['loans', 'cards']);
+  assert.deepEqual(options.uiOrigins, []);
+  assert.equal(ledgerAccess, undefined);
+  const withLedger = loadCodecServerSettings({ ...PRODUCTION, LEDGER_URL: 'file:l.db', LEDGER_ID: 'ledger-1' });
+  assert.equal(withLedger.ledgerAccess?.ledger.url, 'file:l.db');
+});
+
+describe('start-up is refused, with every problem at once:', () => {
+  const cases: [string, Record<string, string>, string[]][] = [
+    ['production without tokens', { ...PRODUCTION, CODEC_JWKS_FILE: '' }, ['CODEC_JWKS_URL']],
+    ['a path beyond this machine', { CODEC_SERVER_HOST: '0.0.0.0' }, ['CODEC_SERVER_HOST']],
+    [
+      'keys over http',
+      { ...PRODUCTION, CODEC_JWKS_FILE: '', CODEC_JWKS_URL: 'http://keys.example.com' },
+      ['CODEC_JWKS_URL'],
+    ],
+    ['two places for keys', { ...PRODUCTION, CODEC_JWKS_URL: 'https://keys.example.com' }, ['CODEC_JWKS_URL']],
+    [
+      'tokens for anybody',
+      { ...PRODUCTION, CODEC_JWT_ISSUER: '', CODEC_JWT_AUDIENCE: '' },
+      ['CODEC_JWT_ISSUER', 'CODEC_JWT_AUDIENCE'],
+    ],
+    ['secrets for keys', { ...PRODUCTION, CODEC_JWT_ALGORITHMS: 'RS256,HS256' }, ['CODEC_JWT_ALGORITHMS']],
+    ['a network without TLS', { ...PRODUCTION, CODEC_SERVER_HOST: '0.0.0.0' }, ['CODEC_TLS_CERT_FILE']],
+    ['half of TLS', { ...PRODUCTION, CODEC_TLS_KEY_FILE: keySet }, ['CODEC_TLS_CERT_FILE']],
+    ['a proxy that is none', { CODEC_TRUSTED_PROXIES: '10.0.0.0/8,anybody' }, ['CODEC_TRUSTED_PROXIES']],
+    ['every origin', { CODEC_SERVER_UI_ORIGINS: '*' }, ['CODEC_SERVER_UI_ORIGINS']],
+    ['an origin with a path', { CODEC_SERVER_UI_ORIGINS: 'https://ui.example.com/' }, ['CODEC_SERVER_UI_ORIGINS']],
+    [
+      'an origin over http',
+      { ...PRODUCTION, CODEC_SERVER_UI_ORIGINS: 'http://ui.example.com' },
+      ['CODEC_SERVER_UI_ORIGINS'],
+    ],
+    ['a role that is none', { CODEC_PATH_ROLES: 'everything' }, ['CODEC_PATH_ROLES']],
+    ['no key ring', { ...PRODUCTION, KEY_RING_FILE: '' }, ['KEY_RING_FILE']],
+    ['a port that is none', { CODEC_SERVER_PORT: '70000' }, ['CODEC_SERVER_PORT']],
+    [
+      'all of it',
+      {
+        GATEWAY_ENVIRONMENT: 'production',
+        CODEC_SERVER_HOST: '0.0.0.0',
+        CODEC_NAMESPACES: 'a b',
+        CODEC_RATE_BURST: 'many',
+      },
+      [
+        'CODEC_TLS_CERT_FILE',
+        'CODEC_NAMESPACES',
+        'CODEC_JWKS_URL',
+        'CODEC_SERVER_HOST',
+        'CODEC_RATE_BURST',
+        'KEY_RING_FILE',
+      ],
+    ],
+  ];
+  for (const [title, env, variables] of cases) {
+    test(title, () => assert.deepEqual(faults(env), variables));
+  }
+
+  test('a key set with a private key, and one that is none', () => {
+    const file = join(directory, 'bad.json');
+    for (const content of [
+      '{"keys":[]}',
+      '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}',
+      '{"keys":[{"kty":"RSA","d":"x"}]}',
+      '{',
+    ]) {
+      writeFileSync(file, content);
+      assert.deepEqual(faults({ ...PRODUCTION, CODEC_JWKS_FILE: file }), ['CODEC_JWKS_FILE']);
+    }
+  });
+});
+
+test('it speaks TLS where it is given a certificate', async (t) => {
+  const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
+  execFileSync('openssl', [...made, ...subject, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' });
+  const env = { ...PRODUCTION, CODEC_TLS_CERT_FILE: certFile, CODEC_TLS_KEY_FILE: keyFile };
+  const { tls } = loadCodecServerSettings(env).options;
+  assert.ok(tls);
+  const server = await startServer(t, keySet, { tls });
+  assert.match(server.url, /^https:/);
+  const asked = request(`${server.url}/healthz`, { ca: readFileSync(certFile) }).end();
+  const [response] = await once(asked, 'response');
+  assert.deepEqual(JSON.parse(await text(response)), { status: 'ok' });
+});
+
+test('the command says where it listens, in one line, and stops when it is told to', { timeout: 20_000 }, async () => {
+  const keys = join(directory, 'keys.json');
+  await createKeyRing(keys);
+  const env = { KEY_RING_FILE: keys, CODEC_AUDIT_FILE: join(directory, 'cli-audit.log') };
+  const child = spawnCli(['codec-server', '--port', '0'], { env, cwd: directory });
+  const exit = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
+  const { endpoint, url, authentication } = JSON.parse(line);
+  assert.equal(authentication, 'path');
+  const { json } = await call(`${endpoint}/encode`, { namespace: 'default', body: { payloads: [clear('x')] } });
+  assert.equal(json.payloads.length, 1);
+  assert.ok(endpoint.startsWith(`${url}/`));
+  child.kill('SIGTERM');
+  assert.deepEqual(await exit, [0, null]);
+});
+
+test('the command refuses what may not be with exit code 2', async () => {
+  const { code, stderr } = await runCli(['codec-server', '--host', '0.0.0.0'], { cwd: directory });
+  assert.equal(code, 2);
+  assert.match(stderr, /CODEC_SERVER_HOST/);
+});
