@@ -61,6 +61,9 @@ async function demo(flags: { dataDir: string; exit: true | undefined; headless: 
   try {
     opening.plain(`  Temporal  ${environment.temporalAddress}`);
     opening.plain(`  UI        ${environment.uiUrl ?? 'none (headless)'}`);
+    if (environment.uiUrl !== undefined) {
+      opening.plain('            shows payloads decoded and redacted, through the codec server');
+    }
     opening.plain(`  sandbox   ${environment.sandboxUrl}`);
     const narrator = createNarrator();
     const told = await Promise.race([tellDemo(environment, narrator), stopped, broken]);

@@ -31,7 +31,7 @@ export function registerDevCommand(program: Command): void {
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
-      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir"}',
+      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint"}',
     )
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, ...options }: DevFlags) => {
@@ -55,18 +55,28 @@ export function registerDevCommand(program: Command): void {
     });
 }
 
-function readyLine({ temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl, dataDir }: DevEnvironment): string {
-  const ready = { temporalAddress, namespace, taskQueue, uiUrl: uiUrl ?? null, sandboxUrl, dataDir };
+function readyLine(environment: DevEnvironment): string {
+  const { temporalAddress, namespace, taskQueue, uiUrl = null, sandboxUrl, dataDir, codecEndpoint } = environment;
+  const ready = { temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl, dataDir, codecEndpoint };
   return `${JSON.stringify(ready)}\n`;
 }
 
 /** What differs from the CLI's own defaults has to be exported; all of it is shown, so that it can be copied whole. */
 function story(environment: DevEnvironment): string {
-  const exported = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TASK_QUEUE', 'LEDGER_URL', 'KEY_RING_FILE'];
+  const exported = [
+    'TEMPORAL_ADDRESS',
+    'TEMPORAL_NAMESPACE',
+    'TASK_QUEUE',
+    'LEDGER_URL',
+    'KEY_RING_FILE',
+    'PAYLOAD_ENCRYPTION',
+  ];
   return `${[
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
     `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
+    `  codec     ${environment.codecEndpoint}`,
+    '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
     `  sandbox   ${environment.sandboxUrl}`,
     `  data      ${environment.dataDir} (logs too)`,
     '',

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
 import { openKeyRing } from '../protection/open-key-ring.ts';
 import type { OnBinaryProgress } from './binary-progress.ts';
-import { choosePorts, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
-import { childEnvironment, devVariables } from './dev-variables.ts';
+import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
+import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
+import { childEnvironment, dataAddresses, devVariables } from './dev-variables.ts';
 import { tryFileLock } from './file-lock.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
@@ -29,6 +30,8 @@ export interface DevEnvironment {
   taskQueue: string;
   /** Absent when headless. */
   uiUrl?: string;
+  /** Of the codec server, with the unguessable path: whoever knows it may decode, masked. */
+  codecEndpoint: string;
   sandboxUrl: string;
   /** Absolute. */
   dataDir: string;
@@ -50,8 +53,10 @@ export class DataDirectoryInUseError extends Error {
 
 export const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
 
+const NAMESPACE = 'default';
+
 /**
- * Starts the Temporal development server, the sandbox and a worker process, and waits until journeys can run.
+ * Starts the codec server, the Temporal development server, the sandbox and a worker process, and waits until journeys can run.
  *
  * @throws DataDirectoryInUseError, PortTakenError, TemporalBinaryNotFoundError; Error where a part does not come up,
  *   with what it said. Nothing is left running.
@@ -65,8 +70,8 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     await lockDataDirectory(dataDir, parts);
     const memory = await readDevMemory(dataDir);
     const ports = await choosePorts(options, memory, notice);
-    await writeDevMemory(dataDir, { ...ports, pid: process.pid });
-    const { sandbox, server } = await startServers(options, dataDir, ports, parts);
+    const codec = await startCodec(options, { dataDir, ports, memory, onEvent: notice }, parts);
+    const { sandbox, server } = await startServers(options, { dataDir, ports, codec }, parts);
 
     const addresses = {
       temporalAddress: server.address,
@@ -90,6 +95,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     return {
       ...addresses,
       ...(server.uiUrl === undefined ? {} : { uiUrl: server.uiUrl }),
+      codecEndpoint: codec.endpoint,
       worker,
       variables: devVariables(addresses),
       env,
@@ -118,10 +124,35 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
   parts.defer(() => lock.release());
 }
 
+/** Up before the Temporal server, whose UI is told where it is; its port and path are remembered with the others. */
+async function startCodec(
+  options: DevEnvironmentOptions,
+  about: { dataDir: string; ports: DevPorts; memory: DevMemory | null; onEvent: (message: string) => void },
+  parts: AsyncDisposableStack,
+): Promise<DevCodecServer> {
+  const { dataDir, ports } = about;
+  const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
+  await openKeyRing({ keyRingFile, keyRingMayBeMade: true });
+  const codec = await startDevCodecServer({
+    ...about,
+    keyRingFile,
+    ledgerUrl,
+    namespace: NAMESPACE,
+    headless: options.headless ?? false,
+  });
+  parts.defer(() => codec.close());
+  await writeDevMemory(dataDir, {
+    ...ports,
+    pid: process.pid,
+    codecPort: codec.port,
+    codecSegment: codec.segment,
+  });
+  return codec;
+}
+
 async function startServers(
   options: DevEnvironmentOptions,
-  dataDir: string,
-  ports: DevPorts,
+  { dataDir, ports, codec }: { dataDir: string; ports: DevPorts; codec: DevCodecServer },
   parts: AsyncDisposableStack,
 ): Promise<{ sandbox: RunningSandbox; server: TemporalServer }> {
   const server = await startTemporalServer({
@@ -129,6 +160,8 @@ async function startServers(
     port: ports.temporalPort,
     uiPort: ports.uiPort,
     headless: options.headless ?? false,
+    namespace: NAMESPACE,
+    uiCodecEndpoint: codec.endpoint,
     ...(options.onProgress ? { onProgress: options.onProgress } : {}),
     ...(options.env ? { env: options.env } : {}),
   });
@@ -138,9 +171,8 @@ async function startServers(
   return { sandbox, server };
 }
 
-/** A worker makes no key ring where one is named, and reads the profile file that it is told to. */
+/** The worker reads the profile file that it is told to. */
 async function prepareFiles(env: NodeJS.ProcessEnv): Promise<void> {
-  await openKeyRing({ keyRingFile: env.KEY_RING_FILE as string, keyRingMayBeMade: true });
   await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
     mode: 0o600,
   });

@@ -14,9 +14,16 @@ export interface DevPorts {
 export interface DevMemory extends DevPorts {
   /** Of the process that holds or last held the directory. */
   pid: number;
+  /** Where the codec server was; absent in a directory that has not had one. */
+  codecPort?: number;
+  /** Its unguessable path, a secret: the file is its owner's alone. */
+  codecSegment?: string;
 }
 
 export const DEFAULT_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
+
+/** 32 bytes in base64url. */
+const SEGMENT_FORM = /^[\w-]{43,}$/;
 
 /** A port that was asked for, or must be used again, is taken; the message says what can be done. */
 export class PortTakenError extends Error {
@@ -33,8 +40,15 @@ const FLAGS: Record<keyof DevPorts, string> = {
 export async function readDevMemory(dataDir: string): Promise<DevMemory | null> {
   try {
     const found = JSON.parse(await readFile(memoryFile(dataDir), 'utf8')) as Partial<DevMemory>;
-    const values = [found.temporalPort, found.uiPort, found.sandboxPort, found.pid];
-    return values.every((value) => Number.isSafeInteger(value)) ? (found as DevMemory) : null;
+    const { temporalPort, uiPort, sandboxPort, pid, codecPort, codecSegment } = found;
+    const values = [temporalPort, uiPort, sandboxPort, pid];
+    if (!values.every((value) => Number.isSafeInteger(value))) return null;
+    return {
+      ...({ temporalPort, uiPort, sandboxPort, pid } as DevMemory),
+      // What cannot be used is chosen anew; the sandbox's port must not be lost over it.
+      ...(Number.isSafeInteger(codecPort) ? { codecPort: codecPort as number } : {}),
+      ...(typeof codecSegment === 'string' && SEGMENT_FORM.test(codecSegment) ? { codecSegment } : {}),
+    };
   } catch {
     return null;
   }

@@ -20,8 +20,14 @@ const FOREIGN = [
   /^GATEWAY_(TIME_ZONE|CUSTOMER_ID|SOFTWARE_PROVIDER_ID|API_VERSION)$/,
 ];
 
+/** Where a data directory has its ledger and its keys. */
+export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string } {
+  return { ledgerUrl: `file:${join(dataDir, 'ledger.db')}`, keyRingFile: join(dataDir, 'keys.json') };
+}
+
 /** What differs from the process's own environment, for a person to copy. */
 export function devVariables(addresses: DevAddresses): Record<string, string> {
+  const { ledgerUrl, keyRingFile } = dataAddresses(addresses.dataDir);
   return {
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: addresses.namespace,
@@ -31,8 +37,8 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
     GATEWAY_BASE_URL: addresses.sandboxUrl,
     GATEWAY_CLIENT_ID: SANDBOX_CREDENTIALS.clientId,
     GATEWAY_CLIENT_SECRET: SANDBOX_CREDENTIALS.clientSecret,
-    LEDGER_URL: `file:${join(addresses.dataDir, 'ledger.db')}`,
-    KEY_RING_FILE: join(addresses.dataDir, 'keys.json'),
+    LEDGER_URL: ledgerUrl,
+    KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',
   };
 }

@@ -19,6 +19,8 @@ export interface TemporalServerOptions {
   uiPort?: number;
   /** Without the UI. Default false. */
   headless?: boolean;
+  /** The codec server that the UI asks from the start; without effect when headless. */
+  uiCodecEndpoint?: string;
   /** Made at start beside `default`. Default `default`. */
   namespace?: string;
   /** By name; default: those of this project. */
@@ -154,6 +156,9 @@ function serverArguments(
     '--port',
     String(options.port),
     ...(options.headless ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+    ...(options.headless || options.uiCodecEndpoint === undefined
+      ? []
+      : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
     '--log-level',
     'warn',
     ...(options.namespace ? ['--namespace', options.namespace] : []),

@@ -13,6 +13,7 @@ const COMMANDS = [
   'worker',
   'setup',
   'sandbox',
+  'codec-server',
   'keys',
   'start',
   'status',

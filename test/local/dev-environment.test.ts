@@ -3,13 +3,22 @@ import { stat } from 'node:fs/promises';
 import { test } from 'node:test';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev-environment.ts';
+import { createDataConverter } from '../../src/protection/data-converter.ts';
+import { loadKeyRing } from '../../src/protection/key-ring.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 const FREE = { temporalPort: 0, uiPort: 0, sandboxPort: 0, headless: true };
 
-function connect({ temporalAddress, namespace, taskQueue }: DevEnvironment): Promise<CreditJourneys> {
-  return CreditJourneys.connect({ address: temporalAddress, namespace, taskQueue, environment: 'sandbox' });
+async function connect({ temporalAddress, namespace, taskQueue, variables }: DevEnvironment): Promise<CreditJourneys> {
+  const keys = await loadKeyRing(variables.KEY_RING_FILE as string);
+  return CreditJourneys.connect({
+    address: temporalAddress,
+    namespace,
+    taskQueue,
+    environment: 'sandbox',
+    dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
+  });
 }
 
 test('a development environment outlives a killed worker and its own end: journeys and ports are found again', async (t) => {
@@ -43,8 +52,8 @@ test('a development environment outlives a killed worker and its own end: journe
   const second = await startDevEnvironment({ ...FREE, dataDir });
   t.after(() => second.stop());
   assert.deepEqual(
-    [second.temporalAddress, second.sandboxUrl, second.dataDir],
-    [first.temporalAddress, first.sandboxUrl, first.dataDir],
+    [second.temporalAddress, second.sandboxUrl, second.codecEndpoint, second.dataDir],
+    [first.temporalAddress, first.sandboxUrl, first.codecEndpoint, first.dataDir],
   );
   const again = await connect(second);
   t.after(() => again.close());
@@ -59,7 +68,10 @@ test('a development environment outlives a killed worker and its own end: journe
       ['record', 1],
     ],
   );
-  for (const file of ['keys.json', 'dev.json', 'worker.log', 'temporal-server.log']) {
+  const references = await fetch(`${second.codecEndpoint}/journeys/${input.journeyId}/references`);
+  const told = (await references.json()) as { references: unknown[]; redacted: boolean };
+  assert.deepEqual([told.references.length, told.redacted], [3, true], 'the codec server reads this ledger, masked');
+  for (const file of ['keys.json', 'dev.json', 'codec-audit.log', 'worker.log', 'temporal-server.log']) {
     assert.equal((await stat(`${dataDir}/${file}`)).mode & 0o077, 0, `${file} is its owner's alone`);
   }
 });

@@ -4,7 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { choosePorts, PortTakenError, readDevMemory, writeDevMemory } from '../../src/local/dev-memory.ts';
+import {
+  choosePorts,
+  type DevMemory,
+  PortTakenError,
+  readDevMemory,
+  writeDevMemory,
+} from '../../src/local/dev-memory.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
@@ -60,6 +66,20 @@ test('a sandbox that is moved on purpose is moved, with a warning about journeys
   assert.equal(chosen.sandboxPort, elsewhere);
   assert.match(notices.join(), /ProfileChanged/);
 });
+
+test('a codec server is remembered; an address of one that cannot be used is forgotten, and the ports are not', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const before = { ...(await remembered()), pid: process.pid };
+  assert.deepEqual(await rewritten(directory, before), before);
+  const whole = { ...before, codecPort: 4000, codecSegment: 'a'.repeat(43) };
+  assert.deepEqual(await rewritten(directory, whole), whole);
+  assert.deepEqual(await rewritten(directory, { ...before, codecPort: 1.5, codecSegment: 'guessable' }), before);
+});
+
+async function rewritten(directory: string, memory: DevMemory): Promise<DevMemory | null> {
+  await writeDevMemory(directory, memory);
+  return readDevMemory(directory);
+}
 
 test('a memory that cannot be read counts as none', async (t) => {
   const directory = await temporaryDirectory(t);

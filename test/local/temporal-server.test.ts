@@ -29,6 +29,17 @@ test('the development server answers, knows the search attributes and finds its 
   assert.ok((await readdir(dataDir)).includes('temporal.db'));
 });
 
+test('the UI knows the codec server that it is to ask', async () => {
+  const uiCodecEndpoint = 'http://127.0.0.1:7281/unguessable';
+  const server = await startTemporalServer({ uiCodecEndpoint });
+  try {
+    const settings = await (await fetch(`${server.uiUrl}/api/v1/settings`)).json();
+    assert.equal((settings as { Codec: { Endpoint: string } }).Codec.Endpoint, uiCodecEndpoint);
+  } finally {
+    await server.stop();
+  }
+});
+
 test('a server that cannot start says why, with the end of its log', async () => {
   await assert.rejects(
     startTemporalServer({ headless: true, searchAttributes: { Broken: 'NoSuchType' } }),

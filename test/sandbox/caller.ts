@@ -35,7 +35,7 @@ export interface CallOptions {
 
 /** One exchange on a connection of its own. Never rejects: how it ended is the answer. */
 export async function call(url: string, options: CallOptions = {}): Promise<Reply> {
-  const { method = 'GET', body, headers, patienceMs = 5000 } = options;
+  const { method = 'GET', body, headers, patienceMs = 15_000 } = options;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   return await new Promise((resolve) => {
     const reply: Reply = { status: 0, headers: {}, text: '', complete: false };
