@@ -91,7 +91,7 @@ export async function startStage({ plain = false, profileDir }: StageOptions = {
     });
     const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
     const programs = {
-      journey: ['--stack-trace-limit=4', ...profiling, path('../src/cli.ts'), 'worker'],
+      journey: [...profiling, path('../src/cli.ts'), 'worker'],
       bare: [...profiling, path('./bare/worker.ts'), bundles.bare],
     };
     const workers = new Map<Contender['name'], Program>();
