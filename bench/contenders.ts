@@ -1,4 +1,4 @@
-/** The two that are compared: this journey, and a bare workflow that makes the same calls. */
+/** What is compared: this journey beside a bare workflow that makes the same calls, or beside itself in the clear. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Applicant, LendingJourneyInput } from '../src/model/shapes.ts';
 import type { BareInput } from './bare/contract.ts';
@@ -12,45 +12,45 @@ export interface StartOptions {
   applicants?: number;
 }
 
+/** What the journey is measured beside: a bare workflow, or the journey with its payloads unencrypted. */
+export const BESIDE = ['bare', 'clear'] as const;
+export type Beside = (typeof BESIDE)[number];
+
 export interface Contender {
-  name: 'journey' | 'bare';
+  name: 'journey' | Beside;
   taskQueue: string;
   start(id: string, options?: StartOptions): Promise<WorkflowHandle>;
 }
 
-type OfBoth<T> = Record<Contender['name'], T>;
-
-export function contenders(clients: OfBoth<Client>, queues: OfBoth<string>): Contender[] {
-  return [
-    {
-      name: 'journey',
-      taskQueue: queues.journey,
+export function contender(name: Contender['name'], client: Client, taskQueue: string): Contender {
+  if (name === 'bare') {
+    return {
+      name,
+      taskQueue,
       start: (id, options = {}) =>
-        clients.journey.workflow.start('lendingJourney', {
-          workflowId: `journey-${id}`,
-          taskQueue: queues.journey,
-          args: [journeyInput(id, options)],
-        }),
-    },
-    {
-      name: 'bare',
-      taskQueue: queues.bare,
-      start: (id, options = {}) => {
-        const input: BareInput = {
-          id,
-          endUserCode: 'EU123',
-          permissiblePurposeCode: '01',
-          applicants: people(id, options.applicants),
-          ...(options.waits ? { waitsAfterFirst: true } : {}),
-        };
-        return clients.bare.workflow.start('bareJourney', {
-          workflowId: `bare-${id}`,
-          taskQueue: queues.bare,
-          args: [input],
-        });
-      },
-    },
-  ];
+        client.workflow.start('bareJourney', { workflowId: `bare-${id}`, taskQueue, args: [bareInput(id, options)] }),
+    };
+  }
+  return {
+    name,
+    taskQueue,
+    start: (id, options = {}) =>
+      client.workflow.start('lendingJourney', {
+        workflowId: `journey-${id}`,
+        taskQueue,
+        args: [journeyInput(id, options)],
+      }),
+  };
+}
+
+function bareInput(id: string, { applicants, waits }: StartOptions): BareInput {
+  return {
+    id,
+    endUserCode: 'EU123',
+    permissiblePurposeCode: '01',
+    applicants: people(id, applicants),
+    ...(waits ? { waitsAfterFirst: true } : {}),
+  };
 }
 
 function journeyInput(id: string, { waits, gates, shares, applicants }: StartOptions): LendingJourneyInput {

@@ -1,22 +1,22 @@
 /**
- * `npm run bench`: this journey beside a bare Temporal workflow that makes the same calls, on one development server,
- * in interleaved pairs. Prints a table, or one JSON document with `--json`. docs/performance.md says what it shows.
+ * `npm run bench`: this journey beside a bare Temporal workflow that makes the same calls, or beside itself with its
+ * payloads in the clear, on one development server, in interleaved pairs. Prints a table, or one JSON document with `--json`. docs/performance.md says what it shows.
  */
 import { parseArgs } from 'node:util';
-import type { Contender } from './contenders.ts';
+import { BESIDE, type Beside, type Contender } from './contenders.ts';
 import { historyOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
-import { type Pair, type Report, summary, table } from './report.ts';
+import { type Histories, type Memory, type Pair, type Report, summary, table } from './report.ts';
 import { type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
 
-const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--plain] [--profile DIR] [--json]
+const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--beside clear] [--profile DIR] [--json]
 
   --pairs N      interleaved pairs (default 3)
   --journeys N   journeys of one load run (default 400, 200 of them at once)
   --waiting N    journeys that wait while memory is measured (default 2000)
   --quick        one pair, 100 journeys, 200 waiting
   --only load    nothing but throughput and CPU
-  --plain        the journey's payloads unencrypted, as the bare one's are
+  --beside NAME  bare: a bare workflow (default); clear: the journey with its payloads unencrypted
   --profile DIR  CPU profiles of the workers, written there
   --json         one JSON document`;
 
@@ -27,7 +27,7 @@ interface Options {
   rounds: number;
   onlyLoad: boolean;
   json: boolean;
-  plain: boolean;
+  beside: Beside;
   profileDir?: string;
 }
 
@@ -58,7 +58,7 @@ function readOptions(): Options {
         waiting: { type: 'string' },
         only: { type: 'string' },
         profile: { type: 'string' },
-        plain: { type: 'boolean', default: false },
+        beside: { type: 'string', default: 'bare' },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -69,6 +69,8 @@ function readOptions(): Options {
       process.exit(0);
     }
     if (values.only !== undefined && values.only !== 'load') throw new Error('--only knows load');
+    const beside = BESIDE.find((name) => name === values.beside);
+    if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
     const { quick } = values;
     return {
       pairs: whole(values.pairs, quick ? 1 : 3),
@@ -77,7 +79,7 @@ function readOptions(): Options {
       rounds: quick ? 10 : 30,
       onlyLoad: values.only === 'load',
       json: values.json,
-      plain: values.plain,
+      beside,
       ...(values.profile === undefined ? {} : { profileDir: values.profile }),
     };
   } catch (error) {
@@ -102,20 +104,17 @@ async function measure(on: Stage): Promise<Report> {
     // Each goes first every other time.
     pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
   }
-  if (options.onlyLoad) return { pairs };
+  const { beside } = options;
+  if (options.onlyLoad) return { beside, pairs };
   say('histories');
-  const histories = {
-    bare: await historyOf(await named(on, 'bare').start(newId())),
-    automatic: await historyOf(await named(on, 'journey').start(newId())),
-    automaticShared: await historyOf(await sharedJourney(named(on, 'journey'), 'auto')),
-    manualShared: await historyOf(await sharedJourney(named(on, 'journey'), 'manual')),
-  };
+  const histories: Histories = {};
+  for (const contender of on.contenders) histories[contender.name] = await historiesOf(contender);
+  // What is encrypted is decoded before it is kept: nothing of it stays with a run that waits.
+  if (beside === 'clear') return { beside, pairs, histories };
   say(`${options.waiting} waiting`);
-  const memory = {
-    journey: await waiting(on, named(on, 'journey'), options.waiting),
-    bare: await waiting(on, named(on, 'bare'), options.waiting),
-  };
-  return { pairs, histories, memory };
+  const memory: Memory = {};
+  for (const contender of on.contenders) memory[contender.name] = await waiting(on, contender, options.waiting);
+  return { beside, pairs, histories, memory };
 }
 
 async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
@@ -129,12 +128,18 @@ async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
   await on.setLatency(SLOW_GATEWAY_MS);
   pair.slow = Object.fromEntries(await latencies(order, options.rounds));
   await on.setLatency(0);
+  if (options.beside === 'clear') return pair;
   for (const contender of order) pair.killed[contender.name] = await workerKilled(on, contender, KILLED_JOURNEYS);
   return pair;
 }
 
-function named(on: Stage, name: Contender['name']): Contender {
-  const contender = on.contenders.find((candidate) => candidate.name === name);
-  if (!contender) throw new Error(`no contender ${name}`);
-  return contender;
+/** One finished journey of each kind; the bare one has neither gates nor shares. */
+async function historiesOf(contender: Contender): Promise<NonNullable<Histories[Contender['name']]>> {
+  const automatic = await historyOf(await contender.start(newId()));
+  if (contender.name === 'bare') return { automatic };
+  return {
+    automatic,
+    automaticShared: await historyOf(await sharedJourney(contender, 'auto')),
+    manualShared: await historyOf(await sharedJourney(contender, 'manual')),
+  };
 }

@@ -8,7 +8,7 @@ import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporal
 import { startTemporalServer } from '../src/local/temporal-server.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
-import { type Contender, contenders } from './contenders.ts';
+import { type Beside, type Contender, contender } from './contenders.ts';
 import { type Program, startProgram } from './processes.ts';
 
 export interface Received {
@@ -47,13 +47,13 @@ const SETTINGS = {
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 export interface StageOptions {
-  /** The journey's payloads are not encrypted; the bare one's never are. */
-  plain?: boolean;
+  /** What the journey, encrypted as it is by default, is measured beside. */
+  beside: Beside;
   /** Where the workers leave CPU profiles when they end. */
   profileDir?: string;
 }
 
-export async function startStage({ plain = false, profileDir }: StageOptions = {}): Promise<Stage> {
+export async function startStage({ beside, profileDir }: StageOptions): Promise<Stage> {
   const parts = new AsyncDisposableStack();
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-bench-'));
@@ -68,9 +68,10 @@ export async function startStage({ plain = false, profileDir }: StageOptions = {
 
     const bundles = {
       journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js'), {
-        ...(plain ? {} : { failureConverterPath: FAILURE_CONVERTER_PATH }),
+        failureConverterPath: FAILURE_CONVERTER_PATH,
       }),
       bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js')),
+      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js')),
     };
     const keyRingFile = join(dataDir, 'keys.json');
     const keys = await createKeyRing(keyRingFile);
@@ -84,14 +85,15 @@ export async function startStage({ plain = false, profileDir }: StageOptions = {
       GATEWAY_BASE_URL: sandboxUrl,
       GATEWAY_CLIENT_ID: 'sandbox-client',
       GATEWAY_CLIENT_SECRET: 'sandbox-secret',
-      LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
+      LEDGER_URL: `file:${join(dataDir, `ledger-${name}.db`)}`,
       KEY_RING_FILE: keyRingFile,
-      PAYLOAD_ENCRYPTION: plain ? 'off' : 'on',
+      PAYLOAD_ENCRYPTION: name === 'clear' ? 'off' : 'on',
       WORKFLOW_BUNDLE_FILE: bundles[name],
     });
     const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
     const programs = {
       journey: [...profiling, path('../src/cli.ts'), 'worker'],
+      clear: [...profiling, path('../src/cli.ts'), 'worker'],
       bare: [...profiling, path('./bare/worker.ts'), bundles.bare],
     };
     const workers = new Map<Contender['name'], Program>();
@@ -99,12 +101,12 @@ export async function startStage({ plain = false, profileDir }: StageOptions = {
       await Promise.all([...workers.values()].map((worker) => worker.stop(10_000)));
     });
     const { namespace } = server;
-    const bare = new Client({ connection, namespace });
+    const plain = new Client({ connection, namespace });
     const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
-    const journey = plain ? bare : new Client({ connection, namespace, dataConverter });
+    const encrypting = new Client({ connection, namespace, dataConverter });
     const ask = (route: string, init?: RequestInit) => fetch(`${sandboxUrl}/_sandbox/${route}`, init);
     const stage: Stage = {
-      contenders: contenders({ journey, bare }, { journey: 'bench-journey', bare: 'bench-bare' }),
+      contenders: [contender('journey', encrypting, 'bench-journey'), contender(beside, plain, `bench-${beside}`)],
       serverPid: server.pid,
       worker(name) {
         const worker = workers.get(name);
@@ -132,7 +134,7 @@ export async function startStage({ plain = false, profileDir }: StageOptions = {
       },
       close: () => parts.disposeAsync(),
     };
-    await Promise.all([stage.startWorker('journey'), stage.startWorker('bare')]);
+    await Promise.all([stage.startWorker('journey'), stage.startWorker(beside)]);
     return stage;
   } catch (error) {
     await parts.disposeAsync();

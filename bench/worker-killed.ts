@@ -39,7 +39,7 @@ export async function workerKilled(stage: Stage, contender: Contender, journeys:
   const tally = { holds: 0, resends: 0 };
   while (unfinished.size > 0) {
     await delay(LOOK_EVERY_MS);
-    if (contender.name === 'journey') await decide(stage, unfinished, tally);
+    if (contender.name !== 'bare') await decide(stage, unfinished, tally);
   }
   const secondsToFinish = (performance.now() - killedAt) / 1_000;
   const requests = await stage.received();

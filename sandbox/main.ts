@@ -5,6 +5,7 @@ import { type SandboxOptions, startSandbox } from './server.ts';
 const { values } = parseArgs({
   options: {
     port: { type: 'string' },
+    host: { type: 'string' },
     'client-id': { type: 'string' },
     'client-secret': { type: 'string' },
     audience: { type: 'string' },
@@ -21,6 +22,7 @@ const { values } = parseArgs({
 function options(): SandboxOptions {
   const given = {
     port: number(values.port),
+    host: values.host,
     clientId: values['client-id'],
     clientSecret: values['client-secret'],
     audience: values.audience,

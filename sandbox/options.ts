@@ -1,11 +1,12 @@
 /** The sandbox's options, checked and completed. */
+import { isIP } from 'node:net';
 import { localClock } from './local-time.ts';
 
 export interface SandboxOptions {
   /** 0 (the default) takes a free one. */
   port?: number;
-  /** The sandbox is reachable from its own machine only. */
-  host?: '127.0.0.1';
+  /** An IP address. Default 127.0.0.1: it asks nobody who they are, so another is for a network of its own alone. */
+  host?: string;
   clientId?: string;
   clientSecret?: string;
   audience?: string;
@@ -47,11 +48,16 @@ export function settingsOf(options: SandboxOptions): Settings {
   integer('tokenLifetimeSeconds', 1, 31_536_000);
   integer('seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   integer('latencyMs', 0, 600_000);
-  if (settings.host !== '127.0.0.1') throw new RangeError('sandbox option host must be 127.0.0.1');
+  if (isIP(settings.host) === 0) throw new RangeError('sandbox option host must be an IP address');
   try {
     localClock(settings.timeZone);
   } catch {
     throw new RangeError('sandbox option timeZone must be an IANA time zone');
   }
   return settings;
+}
+
+/** Whether an IP address is reached from its own machine alone. */
+export function isOwnMachine(host: string): boolean {
+  return host === '::1' || host.startsWith('127.');
 }

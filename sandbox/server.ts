@@ -51,7 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { port } = app.server.address() as AddressInfo;
   context.listener.port = port;
   return {
-    url: `http://${settings.host}:${port}`,
+    url: `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     port,
     async close() {
       context.listener.close();

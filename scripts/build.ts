@@ -1,5 +1,5 @@
 /**
- * `npm run build`: an empty `dist/`, the compiled program with its declarations, and the workflow bundle, so that a
+ * `npm run build`: an empty `dist/`, the compiled program with its declarations, and the workflow bundles, so that a
  * worker in production needs neither the sources nor the seconds that bundling takes.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,20 +7,28 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { BUNDLE_FILES } from '../src/workflow-source.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-const { code } = await bundleWorkflowCode({
-  workflowsPath: join(dist, 'src/workflows/index.js'),
-  // Baked in: with a prebuilt bundle the SDK ignores the data converter's own.
-  failureConverterPath: join(dist, 'src/protection/failure-converter.js'),
-  logger: new DefaultLogger('WARN'),
-});
-writeFileSync(join(dist, 'workflow-bundle.js'), code);
-console.log(`dist/workflow-bundle.js: ${Math.round(Buffer.byteLength(code) / 1000)} kB`);
+await bundle(BUNDLE_FILES.plain, []);
+// One of its own, so that whoever does not trace pays nothing for it.
+await bundle(BUNDLE_FILES.tracing, [join(dist, 'src/telemetry/workflow-tracing.js')]);
+
+async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(dist, 'src/workflows/index.js'),
+    // Baked in: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
+    failureConverterPath: join(dist, 'src/protection/failure-converter.js'),
+    workflowInterceptorModules,
+    logger: new DefaultLogger('WARN'),
+  });
+  writeFileSync(join(dist, file), code);
+  console.log(`dist/${file}: ${Math.round(Buffer.byteLength(code) / 1000)} kB`);
+}
 
 /** By TypeScript's own launcher, on this Node: what `tsc` on PATH would run on is not known. */
 function compile(): void {

@@ -22,6 +22,7 @@ try {
     import('../test/support/scenarios.ts'),
   ]);
   const harness = await startHarness({
+    proving: true,
     env: { SUBMIT_TIMEOUT_MS: '15000', GATEWAY_HEADERS_TIMEOUT_MS: '2000', GATEWAY_BODY_TIMEOUT_MS: '2000' },
   });
   await mkdir(directory, { recursive: true });

@@ -2,15 +2,22 @@
 /** The command line. Each command loads what it needs when it runs; exit codes: cli/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
 import { registerAdvanceCommand } from './cli/advance-command.ts';
+import { registerAuditCommand } from './cli/audit-command.ts';
 import { registerCodecServerCommand } from './cli/codec-server-command.ts';
 import type { OutputOptions } from './cli/common-options.ts';
 import { registerConsentCommand } from './cli/consent-command.ts';
 import { registerDemoCommand } from './cli/demo-command.ts';
+import { registerDeployCommand } from './cli/deploy-command.ts';
 import { registerDevCommand } from './cli/dev-command.ts';
+import { registerDisposeCommand } from './cli/dispose-command.ts';
+import { registerDoctorCommand } from './cli/doctor-command.ts';
 import { reportError } from './cli/errors.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { registerHoldsCommand } from './cli/holds-command.ts';
+import { registerInquiriesCommand } from './cli/inquiries-command.ts';
 import { registerKeysCommand } from './cli/keys-command.ts';
+import { sayLastWords } from './cli/last-words.ts';
+import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
 import { registerResolveCommand } from './cli/resolve-command.ts';
@@ -44,9 +51,12 @@ function createProgram(): Command {
     registerDevCommand,
     registerWorkerCommand,
     registerSetupCommand,
+    registerDeployCommand,
+    registerDoctorCommand,
     registerSandboxCommand,
     registerCodecServerCommand,
     registerKeysCommand,
+    registerAuditCommand,
     registerStartCommand,
     registerStatusCommand,
     registerWatchCommand,
@@ -59,6 +69,9 @@ function createProgram(): Command {
     registerReportCommand,
     registerReferencesCommand,
     registerListCommand,
+    registerInquiriesCommand,
+    registerDisposeCommand,
+    registerLegalHoldCommand,
   ]) {
     register(program);
   }
@@ -88,4 +101,5 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+sayLastWords();
 process.exitCode = await main(process.argv.slice(2));

@@ -5,13 +5,22 @@
  *     const journey = await journeys.start({ journeyId: 'J-1', … });
  *     for await (const status of journey.watch()) console.log(status.state);
  */
-import { Client, Connection, type ConnectionLike } from '@temporalio/client';
-import { type DataConverter, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { Client, type ConnectionLike } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { journeyWorkflowId } from './client/business-keys.ts';
+import type { CodecServerConnection } from './client/codec-server-connection.ts';
 import { configuredDataConverter } from './client/configured-data-converter.ts';
 import { openConfiguredLedger } from './client/configured-ledger.ts';
+import {
+  type ConnectOptions,
+  codecServerOf,
+  connectTo,
+  DEFAULT_TIMEOUT_MS,
+  settingsOf,
+  useOf,
+} from './client/connect-options.ts';
 import { translated } from './client/error-translation.ts';
-import { JourneyFinishedError, TemporalUnavailableError } from './client/errors.ts';
+import { JourneyFinishedError } from './client/errors.ts';
 import { JourneyHandle } from './client/journey-handle.ts';
 import {
   decideInLedger,
@@ -22,16 +31,18 @@ import {
 } from './client/ledger-decisions.ts';
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
-import { loadClientSettings } from './config.ts';
-import type { ClientSettings } from './config-shape.ts';
+import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
 import { parseLendingJourneyInput } from './validation/messages.ts';
 
+export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
+export type { ConnectOptions } from './client/connect-options.ts';
 export {
   DecisionRefusedError,
+  JourneyDisposedError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
@@ -45,9 +56,10 @@ export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
-export type { JourneyReport } from './client/stored-report.ts';
+export type { JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
+export type { CodecServerAccess } from './config-shape.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
 export type {
   AdvanceMessage,
@@ -77,32 +89,8 @@ export type {
   WithdrawMessage,
 } from './model/shapes.ts';
 
-export interface ConnectOptions {
-  /** `host:port`. Default: `TEMPORAL_ADDRESS` and the rest of `@temporalio/envconfig`. */
-  address?: string;
-  namespace?: string;
-  /** Default: `TASK_QUEUE`, else `credit-journeys-<environment>`. */
-  taskQueue?: string;
-  /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
-  environment?: ClientSettings['environment'];
-  /** A connection of the caller's own, which stays the caller's to close. */
-  connection?: ConnectionLike;
-  /** The most applicants that a message may carry; the worker has the last word. */
-  maxApplicants?: number;
-  /** How long to wait for the server. Default 5 s: one that is there answers at once. */
-  connectTimeoutMs?: number;
-  /** How long a query waits for a worker. Default 5 s: enough to replay a long history first. */
-  queryTimeoutMs?: number;
-  /**
-   * How payloads are encrypted and decrypted. Default: with the key ring that `KEY_RING_FILE` names (in the sandbox
-   * the one in `.credit-journey`); without one, in the clear, which the sandbox alone takes.
-   */
-  dataConverter?: DataConverter;
-  /** How `report()` opens the ledger, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
-  openLedger?: () => Promise<Ledger>;
-}
-
-const DEFAULT_TIMEOUT_MS = 5_000;
+const STATIC_DETAILS =
+  'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
 
 export class CreditJourneys {
   readonly taskQueue: string;
@@ -112,6 +100,8 @@ export class CreditJourneys {
   readonly #maxApplicants: number;
   readonly #queryTimeoutMs: number;
   readonly #openLedger: () => Promise<Ledger>;
+  readonly #codecServer: CodecServerConnection | undefined;
+  readonly #openReports: () => Promise<ReportSource>;
   #ledger: Promise<Ledger> | undefined;
 
   private constructor(parts: {
@@ -121,6 +111,8 @@ export class CreditJourneys {
     maxApplicants: number;
     queryTimeoutMs: number;
     openLedger: () => Promise<Ledger>;
+    codecServer: CodecServerConnection | undefined;
+    readsFromLedger: boolean;
   }) {
     this.client = parts.client;
     this.taskQueue = parts.taskQueue;
@@ -128,28 +120,38 @@ export class CreditJourneys {
     this.#maxApplicants = parts.maxApplicants;
     this.#queryTimeoutMs = parts.queryTimeoutMs;
     this.#openLedger = parts.openLedger;
+    this.#codecServer = parts.codecServer;
+    const { codecServer } = parts;
+    this.#openReports =
+      codecServer && !parts.readsFromLedger
+        ? async () => (await import('./client/remote-reports.ts')).remoteReports(codecServer)
+        : async () => ledgerReports(() => this.#openedLedger());
   }
 
   /**
    * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
    *
-   * @throws ConfigError, TemporalUnavailableError
+   * @throws ConfigError, KeyRingError, TemporalUnavailableError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
     const settings = settingsOf(options);
-    const { address, connectionOptions } = settings.temporal;
+    const { address, connectionOptions, namespace } = settings.temporal;
+    const codecServer = await codecServerOf(settings);
+    const dataConverter = options.dataConverter ?? (await configuredDataConverter(settings, codecServer));
+    const interceptors = settings.traces
+      ? { workflow: [(await import('./telemetry/client-tracing.ts')).clientTracing()] }
+      : {};
     const connection = options.connection ?? (await connectTo(address, connectionOptions, options.connectTimeoutMs));
     return new CreditJourneys({
-      client: new Client({
-        connection,
-        namespace: settings.temporal.namespace,
-        dataConverter: options.dataConverter ?? (await configuredDataConverter(settings)),
-      }),
+      client: new Client({ connection, namespace, dataConverter, interceptors }),
       ownConnection: options.connection ? undefined : connection,
       taskQueue: settings.taskQueue,
       maxApplicants: settings.maxApplicants,
       queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-      openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env)),
+      openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))),
+      codecServer,
+      // What a program gives stands above what its environment says.
+      readsFromLedger: options.openLedger !== undefined && options.codecServer === undefined,
     });
   }
 
@@ -169,7 +171,9 @@ export class CreditJourneys {
         args: [checked],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `lending journey · ${endUserCode}`,
+        // Payloads like any other, and so encrypted; nothing personal all the same.
+        staticSummary: `journey ${journeyId} · ${endUserCode}`,
+        staticDetails: STATIC_DETAILS,
       });
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw new JourneyFinishedError(journeyId);
@@ -230,7 +234,7 @@ export class CreditJourneys {
   /** Closes what it opened itself. */
   async close(): Promise<void> {
     const ledger = await this.#ledger?.catch(() => undefined);
-    await Promise.all([ledger?.close(), this.#ownConnection?.close()]);
+    await Promise.all([ledger?.close(), this.#codecServer?.close(), this.#ownConnection?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -244,6 +248,7 @@ export class CreditJourneys {
       maxApplicants: this.#maxApplicants,
       queryTimeoutMs: this.#queryTimeoutMs,
       ledger: () => this.#openedLedger(),
+      reports: this.#openReports,
     };
   }
 
@@ -253,44 +258,5 @@ export class CreditJourneys {
       throw error;
     });
     return this.#ledger;
-  }
-}
-
-/** The environment is read only for what the caller leaves out. */
-type Needed = Omit<ClientSettings, 'environment'>;
-
-function settingsOf(options: ConnectOptions): Needed {
-  const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
-  if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
-    const none = { address: '', connectionOptions: { address: '' } };
-    const temporal = { ...none, namespace };
-    return { taskQueue, maxApplicants, temporal, payloadsAreEncrypted: true, keyRingFile: undefined };
-  }
-  const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
-  const settings = loadClientSettings(env);
-  const address = options.address ?? settings.temporal.address;
-  return {
-    taskQueue: taskQueue ?? settings.taskQueue,
-    maxApplicants: maxApplicants ?? settings.maxApplicants,
-    payloadsAreEncrypted: settings.payloadsAreEncrypted,
-    keyRingFile: settings.keyRingFile,
-    temporal: {
-      address,
-      namespace: namespace ?? settings.temporal.namespace,
-      connectionOptions: { ...settings.temporal.connectionOptions, address },
-    },
-  };
-}
-
-async function connectTo(
-  address: string,
-  connectionOptions: ClientSettings['temporal']['connectionOptions'],
-  connectTimeout = DEFAULT_TIMEOUT_MS,
-): Promise<Connection> {
-  try {
-    return await Connection.connect({ ...connectionOptions, connectTimeout });
-  } catch {
-    // The cause may hold metadata, and so an API key.
-    throw new TemporalUnavailableError(`nothing answers at ${address}`);
   }
 }

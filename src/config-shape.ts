@@ -1,8 +1,10 @@
 /** What `config.ts` makes of the environment. Types only, so that anything may name them. */
+import type { LogLevel } from './config/log-level.ts';
 import type { GatewayProfile } from './gateway/profile.ts';
 import type { Environment } from './model/products.ts';
 import type { ProtocolSettings } from './model/settings.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
+import type { DeploymentVersion } from './worker-deployment.ts';
 
 /** Where the ledger is and which one it must be. */
 export interface LedgerSettings {
@@ -21,16 +23,45 @@ export interface LedgerAccess {
   keyRingMayBeMade: boolean;
 }
 
+/** How to reach the codec server: for whoever holds no key (docs/codec-server.md). */
+export interface CodecServerAccess {
+  /** May hold the unguessable path, which is a secret: never shown. */
+  url: string;
+  /** The bearer token, asked for at each call, so that it can be renewed. Absent where the path authenticates. */
+  readToken?: () => Promise<string>;
+  /** PEM of a certificate authority beside the system's. */
+  caCertificate?: string;
+}
+
+/** How a client's payloads are encoded. */
+export type PayloadAccess =
+  | { kind: 'clear' }
+  /** In the clear where the file is missing and may be. */
+  | { kind: 'keyRing'; file: string; mayBeMissing: boolean }
+  | { kind: 'codecServer' };
+
+/** Where a client reads reports. */
+export type ReportAccess =
+  | { kind: 'ledger'; access: LedgerAccess }
+  | { kind: 'codecServer'; server: CodecServerAccess; namespace: string };
+
 /** All that a caller needs who only talks to Temporal: no secret of the gateway, no ledger. */
 export interface ClientSettings {
-  payloadsAreEncrypted: boolean;
-  /** Where the key ring would be; a client without one talks in the clear, or through a codec of its own. */
-  keyRingFile: string | undefined;
+  payloads: PayloadAccess;
+  /** Always there where `payloads` says `codecServer`. */
+  codecServer?: CodecServerAccess;
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
   /** As configured for the workers' default profile; the worker has the last word. */
   maxApplicants: number;
+  /** Whether calls are traced, by whatever provider the program has registered. */
+  traces: boolean;
+}
+
+/** What it takes to say which version of the workers gets the work. */
+export interface DeploymentAccess extends Partial<DeploymentVersion> {
+  temporal: TemporalOptions;
 }
 
 export interface WorkerSettings {
@@ -45,6 +76,24 @@ export interface WorkerSettings {
   shutdownGraceMs: number;
   /** Path of the prebuilt workflow bundle; absent in development. */
   workflowBundlePath?: string;
+  /** Absent: the worker is unversioned. */
+  deployment?: DeploymentVersion;
+}
+
+export interface ListenAddress {
+  /** An IP address; IPv6 without brackets. */
+  host: string;
+  port: number;
+}
+
+/** What a worker tells of itself, each where it is asked for (docs/metrics.md). */
+export interface TelemetrySettings {
+  metricsAddress?: ListenAddress;
+  /** How often what is open is counted. */
+  metricsRefreshMs: number;
+  healthAddress?: ListenAddress;
+  /** An OTLP/HTTP collector, without `/v1/traces`. */
+  traceEndpoint?: string;
 }
 
 export interface Config extends LedgerAccess {
@@ -56,4 +105,8 @@ export interface Config extends LedgerAccess {
   profiles: ReadonlyMap<string, GatewayProfile>;
   protocol: ProtocolSettings;
   worker: WorkerSettings;
+  logLevel: LogLevel;
+  telemetry: TelemetrySettings;
+  /** JWKS file that proofs of consents are checked with; without one none is accepted. */
+  consentKeysFile?: string;
 }

@@ -3,17 +3,24 @@
  * every problem at once, by variable name and never by value (docs/configuration.md has the table).
  */
 
-import { readDefaultProfile } from './config/default-profile.ts';
-import { ConfigError, EnvironmentReader } from './config/environment-reader.ts';
-import { readLedgerAccess, SANDBOX_KEY_RING_FILE } from './config/ledger-settings.ts';
+import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './config/client-settings.ts';
+import { readConsentKeys } from './config/consent-keys.ts';
+import { readDefaultProfile, timeZoneProblem } from './config/default-profile.ts';
+import { readDeploymentNames } from './config/deployment.ts';
+import { ConfigError, type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
+import { readLedgerAccess } from './config/ledger-settings.ts';
 import { GATEWAY_LIMITS } from './config/limits.ts';
+import { readLogLevel } from './config/log-level.ts';
+import { checkProcess, checkTemporal } from './config/process-rules.ts';
 import { readProfiles } from './config/profiles-file.ts';
 import { readProtocol } from './config/protocol.ts';
+import { readTelemetry, readTraceEndpoint } from './config/telemetry-settings.ts';
 import { readWorkerSettings } from './config/worker-settings.ts';
-import type { ClientSettings, Config, LedgerAccess } from './config-shape.ts';
+import type { ClientSettings, Config, DeploymentAccess, LedgerAccess, ReportAccess } from './config-shape.ts';
 import { ENVIRONMENTS, type Environment } from './model/products.ts';
 import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';
 
+export type { ClientUse } from './config/client-settings.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 
 /**
@@ -23,12 +30,29 @@ export { ConfigError, type ConfigProblem } from './config/environment-reader.ts'
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const reader = new EnvironmentReader(env);
+  const config = readConfig(reader);
+  reader.throwIfWrong();
+  return config;
+}
+
+/**
+ * The same with its problems beside it, for `doctor`: what a wrong variable stands for is a default or empty, and not
+ * to be used.
+ */
+export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
+  const reader = new EnvironmentReader(env);
+  return { config: readConfig(reader), problems: reader.problems };
+}
+
+function readConfig(reader: EnvironmentReader): Config {
   const environment = readEnvironment(reader);
   checkProcess(reader, environment);
   const temporal = readTemporal(reader);
+  checkTemporal(reader, environment, temporal);
   const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
   const protocol = readProtocol(reader, profiles.values());
-  const config: Config = {
+  const consentKeysFile = readConsentKeys(reader, profiles.values());
+  return {
     ...readLedgerAccess(reader, environment, { needsId: true }),
     temporal,
     payloadsAreEncrypted: readEncryption(reader, environment),
@@ -36,9 +60,10 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     profiles,
     protocol,
     worker: readWorkerSettings(reader, profiles.values(), protocol),
+    ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
+    logLevel: readLogLevel(reader, environment),
+    telemetry: readTelemetry(reader, environment),
   };
-  reader.throwIfWrong();
-  return config;
 }
 
 /**
@@ -46,19 +71,116 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
  *
  * @throws ConfigError
  */
-export function loadClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
+export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}): ClientSettings {
   const reader = new EnvironmentReader(env);
   const environment = readEnvironment(reader);
+  refuseKeys(reader, environment, use);
+  const isEncrypted = readEncryption(reader, environment);
+  const codecServer = readCodecServer(reader, environment);
   const settings: ClientSettings = {
     environment,
-    payloadsAreEncrypted: readEncryption(reader, environment),
-    keyRingFile: reader.optional('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined),
+    payloads: readPayloadAccess(reader, { environment, isEncrypted, codecServer, use }),
+    ...(codecServer === undefined ? {} : { codecServer }),
     temporal: readTemporal(reader),
     taskQueue: readTaskQueue(reader, environment),
-    maxApplicants: reader.integer(GATEWAY_LIMITS.maxApplicants.variable, GATEWAY_LIMITS.maxApplicants),
+    maxApplicants: readMaxApplicants(reader),
+    traces: reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
   };
   reader.throwIfWrong();
   return settings;
+}
+
+/**
+ * What it takes to say which version of the workers gets the work: no keys, no ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadDeploymentAccess(env: NodeJS.ProcessEnv): DeploymentAccess {
+  const reader = new EnvironmentReader(env);
+  const temporal = readTemporal(reader);
+  const names = readDeploymentNames(reader);
+  reader.throwIfWrong();
+  return { temporal, ...names };
+}
+
+/**
+ * Where the command line sends its traces; `undefined` where it makes none.
+ *
+ * @throws ConfigError
+ */
+export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
+  const reader = new EnvironmentReader(env);
+  const endpoint = readTraceEndpoint(reader, readEnvironment(reader));
+  reader.throwIfWrong();
+  return endpoint;
+}
+
+/**
+ * What a message is checked by before any server is asked for.
+ *
+ * @throws ConfigError
+ */
+export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 'maxApplicants'> {
+  const reader = new EnvironmentReader(env);
+  const maxApplicants = readMaxApplicants(reader);
+  reader.throwIfWrong();
+  return { maxApplicants };
+}
+
+/**
+ * Which environment a program is in that needs nothing else of the configuration.
+ *
+ * @throws ConfigError
+ */
+export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const reader = new EnvironmentReader(env);
+  const environment = readEnvironment(reader);
+  reader.throwIfWrong();
+  return environment;
+}
+
+/**
+ * The zone in which days begin and end for people who read what was asked: the default profile's, else UTC.
+ *
+ * @throws ConfigError
+ */
+export function loadTimeZone(env: NodeJS.ProcessEnv): string {
+  const reader = new EnvironmentReader(env);
+  const zone = reader.text('GATEWAY_TIME_ZONE', 'UTC', timeZoneProblem);
+  reader.throwIfWrong();
+  return zone;
+}
+
+/**
+ * Where a client reads reports: the codec server where one is named, else the ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadReportAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): ReportAccess {
+  const reader = new EnvironmentReader(env);
+  const environment = readEnvironment(reader);
+  const server = readCodecServer(reader, environment);
+  if (!server) return { kind: 'ledger', access: loadClientLedgerAccess(env, use) };
+  refuseKeys(reader, environment, use);
+  const { namespace } = readTemporal(reader);
+  reader.throwIfWrong();
+  return { kind: 'codecServer', server, namespace };
+}
+
+/**
+ * What it takes a client to open the ledger: in production nobody may but who runs beside it.
+ *
+ * @throws ConfigError
+ */
+export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
+  const reader = new EnvironmentReader(env);
+  if (readEnvironment(reader) === 'production' && !use.besideLedger) {
+    const rule = 'is required in production: a client reads reports through it, and opens no ledger';
+    if (reader.optional('CODEC_SERVER_URL') === undefined) reader.report('CODEC_SERVER_URL', rule);
+    else reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
+    reader.throwIfWrong();
+  }
+  return loadLedgerAccess(env);
 }
 
 /**
@@ -71,6 +193,10 @@ export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: tr
   const access = readLedgerAccess(reader, readEnvironment(reader), options);
   reader.throwIfWrong();
   return access;
+}
+
+function readMaxApplicants(reader: EnvironmentReader): number {
+  return reader.integer(GATEWAY_LIMITS.maxApplicants.variable, GATEWAY_LIMITS.maxApplicants);
 }
 
 function readEnvironment(reader: EnvironmentReader): Environment {
@@ -86,11 +212,14 @@ function readEncryption(reader: EnvironmentReader, environment: Environment): bo
 
 /** The default carries the environment, so that workers of two never take each other's work (docs/protection.md). */
 function readTaskQueue(reader: EnvironmentReader, environment: Environment): string {
-  return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) =>
-    /^[A-Za-z0-9._/-]{1,200}$/.test(name)
-      ? null
-      : 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes',
-  );
+  return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) => {
+    if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
+      return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
+    }
+    const words = name.split(/[._/-]/);
+    const other = ENVIRONMENTS.find((one) => one !== environment && words.includes(one));
+    return other ? `must not be called after the environment ${other}` : null;
+  });
 }
 
 function readTemporal(reader: EnvironmentReader): TemporalOptions {
@@ -100,17 +229,5 @@ function readTemporal(reader: EnvironmentReader): TemporalOptions {
     if (!(error instanceof ConfigError)) throw error;
     for (const { variable, rule } of error.problems) reader.report(variable, rule);
     return { address: '', namespace: '', connectionOptions: { address: '' } };
-  }
-}
-
-/** What would undo the other rules without appearing among them. */
-function checkProcess(reader: EnvironmentReader, environment: Environment): void {
-  if (environment !== 'sandbox' && reader.optional('NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
-    reader.report('NODE_TLS_REJECT_UNAUTHORIZED', 'must not be 0 outside the sandbox: it accepts any certificate');
-  }
-  if (environment !== 'production') return;
-  for (const variable of ['TEMPORAL_API_KEY', 'TEMPORAL_TLS_CLIENT_KEY_DATA']) {
-    if (reader.optional(variable) === undefined) continue;
-    reader.report(variable, 'must come from a file in production: see TEMPORAL_CONFIG_FILE');
   }
 }

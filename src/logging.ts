@@ -1,68 +1,82 @@
 /**
- * One logger for our own lines and the SDK's: JSON on standard error, a fixed list of fields, and of an error only
- * its class, its failure type and where it was thrown, since messages may quote what they failed on.
+ * One logger for our own lines, the SDK's and its native core's: JSON on standard error, and nothing in it but what
+ * log-fields.ts lets through, whoever logs and with whatever.
  */
+import { types } from 'node:util';
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
-import { destination, type Logger, pino } from 'pino';
+import {
+  type Bindings,
+  type ChildLoggerOptions,
+  type DestinationStream,
+  destination,
+  type LogFn,
+  type Logger,
+  pino,
+} from 'pino';
+import type { LogLevel } from './config/log-level.ts';
+import type { ListenAddress } from './config-shape.ts';
+import { fieldsOf, foreignMessageOf, messageOf } from './log-fields.ts';
+import { prometheusExporter } from './telemetry/metrics-exporter.ts';
 
-/** Fields of the SDK's log metadata that are passed on. None of them holds anything personal. */
-const ALLOWED_FIELDS = [
-  'sdkComponent',
-  'taskQueue',
-  'namespace',
-  'workflowId',
-  'runId',
-  'workflowType',
-  'activityId',
-  'activityType',
-  'attempt',
-  'durationMs',
-  'state',
-] as const;
+export type { LogLevel } from './config/log-level.ts';
+export { errorFields } from './log-fields.ts';
 
-export type LogLevel = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
-
-export function createLogger(level: LogLevel = 'INFO'): Logger {
-  return pino({ level: level.toLowerCase(), base: null }, destination({ fd: 2, sync: true }));
+/** @param to default: standard error */
+export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {
+  const logger = pino({ level: level.toLowerCase(), base: null, hooks: { logMethod } }, to);
+  const { child } = logger;
+  // pino formats what a child is bound to in the parent alone; children inherit this.
+  logger.child = function childOf<Custom extends string = never>(
+    this: Logger,
+    bindings: Bindings,
+    options?: ChildLoggerOptions<Custom>,
+  ): Logger<Custom> {
+    return Reflect.apply(child, this, [fieldsOf(bindings), options]);
+  };
+  return logger;
 }
 
-let isInstalled = false;
+/** Where nobody reads any more, the work goes on unheard. */
+function standardError(): DestinationStream {
+  const stream = destination({ fd: 2, sync: true });
+  stream.on('error', () => {});
+  return stream;
+}
 
-/** Sends the SDK's logs through our logger, before anything of the SDK's worker is made. Once per process. */
-export function installLogger(logger: Logger, level: LogLevel = 'INFO'): void {
-  if (isInstalled) return;
-  isInstalled = true;
-  const write = ({ level: entryLevel, message, meta }: LogEntry) => {
-    logger[entryLevel.toLowerCase() as Lowercase<LogLevel>](fieldsOf(meta ?? {}), firstLineOf(message));
-  };
-  Runtime.install({
-    logger: new DefaultLogger(level, write),
-    // The core's own warnings print failed tasks whole: only its errors pass.
-    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' } } },
+/** Whatever it is called with, an error alone or texts to be put together: fields first, then a message as it stands. */
+function logMethod(this: Logger, [first, second]: Parameters<LogFn>, method: LogFn): void {
+  const isText = typeof first === 'string';
+  const meta = types.isNativeError(first) ? { error: first } : first;
+  method.call(this, isText ? {} : fieldsOf((meta ?? {}) as object), messageOf(isText ? first : second));
+}
+
+/** Lines that are our own: the workflows' and the activities'. The rest is the SDK's. */
+const OWN_COMPONENTS: readonly unknown[] = ['workflow', 'activity'];
+
+/**
+ * Sends the SDK's logs, and its native core's, through our logger, and has it show its metrics where they are asked
+ * for. Before anything of the SDK's worker is made.
+ */
+export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsAddress?: ListenAddress): void {
+  // Not `Runtime.install`: a runtime that forwards the core's logs keeps the process alive until the last worker and
+  // connection are gone, and some processes never make one. The SDK makes its runtime by these options when it needs it.
+  Runtime.defaultOptions = {
+    logger: new DefaultLogger(level, (entry) => writeEntry(logger, entry)),
+    telemetryOptions: {
+      // Below warnings the core writes whole tasks, which nobody needs to sift.
+      logging: { filter: { core: level === 'ERROR' ? 'ERROR' : 'WARN', other: 'ERROR' }, forward: {} },
+      ...(metricsAddress ? { metrics: prometheusExporter(metricsAddress) } : {}),
+    },
     shutdownSignals: [],
-  });
-}
-
-function fieldsOf(meta: Record<string, unknown>): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const name of ALLOWED_FIELDS) if (meta[name] !== undefined) fields[name] = meta[name];
-  if (meta.error !== undefined) fields.error = errorFields(meta.error);
-  return fields;
-}
-
-/** What may be said of an error anywhere. */
-export function errorFields(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const { type, code } = error as { type?: unknown; code?: unknown };
-  const at = /\(?([\w.-]+\.[cm]?[jt]s:\d+):\d+\)?/.exec(error.stack?.split('\n').slice(1).join('\n') ?? '')?.[1];
-  return {
-    name: error.name,
-    ...(typeof type === 'string' ? { type } : {}),
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(at ? { at } : {}),
   };
 }
 
-function firstLineOf(message: string): string {
-  return message.split('\n', 1)[0] ?? '';
+/** One entry of the SDK's as a line of ours. */
+export function writeEntry(
+  logger: Logger,
+  { level, message, meta }: Pick<LogEntry, 'level' | 'message' | 'meta'>,
+): void {
+  const isOwn = OWN_COMPONENTS.includes(meta?.sdkComponent);
+  const text = isOwn ? messageOf(message) : foreignMessageOf(message);
+  logger[level.toLowerCase() as Lowercase<LogLevel>](meta ?? {}, text);
 }

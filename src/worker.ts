@@ -1,23 +1,36 @@
 /** Runs a worker: the workflow queue, and one gateway queue for each profile. ARCHITECTURE.md and docs/protocol.md. */
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
+import { inquiryLogContext } from './activities/log-context.ts';
+import { TemporalUnavailableError } from './client/errors.ts';
 import type { Config } from './config-shape.ts';
+import { watchDeployment } from './deployment-watch.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
+import { Readiness } from './health/readiness.ts';
+import { startHealthServer } from './health/server.ts';
+import { workerChecks } from './health/worker-checks.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { Ledger } from './ledger/port.ts';
-import { bundleHasFailureConverter, createDataConverter } from './protection/data-converter.ts';
+import { errorFields } from './log-fields.ts';
+import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
+import { createConsentProofVerifier } from './protection/consent-proof.ts';
+import { createDataConverter } from './protection/data-converter.ts';
+import { keyAges } from './protection/key-age.ts';
 import type { KeyWrapper } from './protection/key-ring.ts';
 import { openKeyRing } from './protection/open-key-ring.ts';
 import { WatchedKeyRing } from './protection/watched-key-ring.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
+import { allParts, requireFreshKeys } from './start-up.ts';
 import { startedEncrypted } from './started-encrypted.ts';
 import { gatewayQueueOf } from './task-queues.ts';
+import { makeRuntime } from './telemetry/metrics-exporter.ts';
+import { startWorkerTelemetry, type WorkerTelemetry } from './telemetry/worker-telemetry.ts';
+import type { DeploymentVersion } from './worker-deployment.ts';
+import { workflowSource } from './workflow-source.ts';
 
 /**
  * How long the tasks of a run wait for the worker that has it cached before any other may take them: with the default
@@ -25,7 +38,7 @@ import { gatewayQueueOf } from './task-queues.ts';
  */
 const STICKY_TIMEOUT_MS = 3_000;
 
-type WorkerLogger = Pick<Logger, 'warn' | 'error'>;
+type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
 
 export interface RunWorkerOptions {
   /** Called once every queue is polled. */
@@ -39,19 +52,26 @@ export interface RunWorkerOptions {
 /**
  * Polls until `signal` is aborted, then lets attempts in flight finish: the grace period outlives the HTTP time-out.
  *
- * @throws whatever keeps it from starting: the ledger is missing or another one, keys are missing, no server
+ * @throws whatever keeps it from starting: the ledger is missing or another one, keys are missing or too old, no server;
+ *   StartRefusedError where it is more than one of them
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
   await using resources = new AsyncDisposableStack();
-  const keys = await watchKeyRing(config, options.logger);
-  resources.defer(() => keys.close());
-  const ledger = await openConfiguredLedger(config, keys);
-  resources.defer(() => ledger.close());
-  const connection = await NativeConnection.connect(config.temporal.connectionOptions);
-  resources.defer(() => connection.close());
-  const tokens = new TokenSource();
+  const readiness = new Readiness();
+  const parts = await openParts(config, resources, { readiness, logger: options.logger });
+  const { keys, connection, workflows } = parts;
+  const telemetry = await keptIn(resources, startWorkerTelemetry(config));
+  const ledger = telemetry.observeLedger(parts.ledger);
+  const registered = registeredSearchAttributes(connection, config.temporal.namespace);
+  warnOfMissing(await registered(), options.logger);
+  const tokens = new TokenSource({ observer: telemetry.observeTokens });
   resources.defer(() => tokens.close());
-  const gateways = new Map([...config.profiles.values()].map((profile) => [profile.name, new GatewayClient(profile)]));
+  const gateways = new Map(
+    [...config.profiles.values()].map((profile) => [
+      profile.name,
+      new GatewayClient(profile, undefined, telemetry.observeGateway),
+    ]),
+  );
   resources.defer(async () => {
     await Promise.all([...gateways.values()].map((gateway) => gateway.close()));
   });
@@ -60,7 +80,8 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
         keys,
         namespace: config.temporal.namespace,
         mode: 'worker',
-        onUnknownKey: unknownKeyAlert(options.logger),
+        onUnknownKey: unknownKeyAlert(options.logger, telemetry),
+        onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
       })
     : undefined;
   const dependencies: ActivityDependencies = {
@@ -68,26 +89,115 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     ledger,
     tokens,
     gateways,
-    registeredSearchAttributes: registeredSearchAttributes(connection.operatorService, config.temporal.namespace),
+    checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
+    registeredSearchAttributes: registered,
     startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
   };
-  const workers = await createWorkers(config, connection, dependencies, dataConverter);
-  await runAll(workers, options);
+  const workers = await createWorkers(config, { connection, workflows, telemetry }, dependencies, dataConverter);
+  const deployment = watchOwnDeployment(config, connection, options.logger);
+  if (deployment) resources.defer(() => deployment.close());
+  telemetry.watch({ ledger, connection, registeredSearchAttributes: registered });
+  await runAll(workers, {
+    ...options,
+    onReady: () => {
+      readiness.set(workerChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment }));
+      options.onReady?.();
+    },
+  });
+}
+
+function watchOwnDeployment(config: Config, connection: NativeConnection, logger: WorkerLogger | undefined) {
+  const { deployment } = config.worker;
+  if (!deployment) return undefined;
+  const { namespace } = config.temporal;
+  const service = connection.workflowService;
+  return watchDeployment({ service, namespace, version: deployment, logger: logger ?? { warn: () => {} } });
+}
+
+/** Everything that a start may be refused for, asked for at once, so that all that is wrong is told at once. */
+async function openParts(
+  config: Config,
+  resources: AsyncDisposableStack,
+  { readiness, logger }: { readiness: Readiness; logger: WorkerLogger | undefined },
+) {
+  const keyRing = watchKeyRing(config, logger).then((keys) => {
+    resources.defer(() => keys.close());
+    return keys;
+  });
+  const runtime = (async () => makeRuntime())();
+  const { healthAddress } = config.telemetry;
+  const parts = await allParts({
+    KEY_RING_FILE: keyRing,
+    LEDGER_URL: keyRing.then(
+      (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
+      // That there are no keys has been told.
+      () => null,
+    ),
+    METRICS_ADDRESS: runtime,
+    TEMPORAL_ADDRESS: runtime.then(
+      () => keptIn(resources, connectTo(config)),
+      () => null,
+    ),
+    HEALTH_ADDRESS: healthAddress ? keptIn(resources, startHealthServer(healthAddress, readiness)) : Promise.resolve(),
+    WORKFLOW_BUNDLE_FILE: (async () =>
+      workflowSource({
+        bundlePath: config.worker.workflowBundlePath,
+        isEncrypting: config.payloadsAreEncrypted,
+        isTracing: config.telemetry.traceEndpoint !== undefined,
+      }))(),
+  });
+  if (!parts.LEDGER_URL || !parts.TEMPORAL_ADDRESS) throw new Error('a part is missing');
+  return {
+    keys: parts.KEY_RING_FILE,
+    ledger: parts.LEDGER_URL,
+    connection: parts.TEMPORAL_ADDRESS,
+    workflows: parts.WORKFLOW_BUNDLE_FILE,
+  };
+}
+
+/** Closed with the others, however the start goes on. */
+async function keptIn<T extends { close(): Promise<void> }>(
+  resources: AsyncDisposableStack,
+  opening: Promise<T>,
+): Promise<T> {
+  const part = await opening;
+  resources.defer(() => part.close());
+  return part;
+}
+
+async function connectTo({ temporal }: Config): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(temporal.connectionOptions);
+  } catch {
+    // The cause may hold metadata, and so an API key.
+    throw new TemporalUnavailableError(`nothing answers at ${temporal.address}`);
+  }
 }
 
 /** Follows the key ring's file, so that keys are rotated under a running worker. */
 async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
   // Makes the sandbox's, where there is none yet.
-  await openKeyRing(config);
+  const ring = await openKeyRing(config);
+  requireFreshKeys(keyAges(ring), config.environment, ({ id, use, ageDays }) =>
+    logger?.warn({ keyId: id, keyUse: use, ageDays }, 'this key has encrypted for long: `credit-journey keys rotate`'),
+  );
   return WatchedKeyRing.open(config.keyRingFile, {
-    onReloadFailed: () => logger?.warn({}, 'the key ring was changed into something that cannot be used'),
+    onReloadFailed: (error) =>
+      logger?.error({ error: errorFields(error) }, 'the key ring cannot be read again: the keys before stay'),
   });
 }
 
+function warnOfMissing(registered: readonly string[], logger: WorkerLogger | undefined): void {
+  const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !registered.includes(name));
+  if (missing.length === 0) return;
+  logger?.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
+}
+
 /** A payload waits for a key that is not here: said once a minute for each key, since every retry comes by. */
-function unknownKeyAlert(logger: WorkerLogger | undefined): (keyId: string) => void {
+function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTelemetry): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
+    metrics.unknownKey();
     if (performance.now() - (saidAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     saidAtMs.set(keyId, performance.now());
     logger?.error(
@@ -108,58 +218,63 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
   });
 }
 
+interface WorkerFoundations {
+  connection: NativeConnection;
+  workflows: Partial<WorkerOptions>;
+  telemetry: WorkerTelemetry;
+}
+
 async function createWorkers(
   config: Config,
-  connection: NativeConnection,
+  { connection, workflows, telemetry }: WorkerFoundations,
   dependencies: ActivityDependencies,
   dataConverter: DataConverter | undefined,
 ): Promise<Worker[]> {
   const { worker: settings, temporal, taskQueue } = config;
+  const { activityInterceptors, sinks } = telemetry;
+  const interceptors = { activity: [...activityInterceptors, inquiryLogContext] };
   const common: WorkerOptions = {
     connection,
     namespace: temporal.namespace,
     taskQueue,
     shutdownGraceTime: settings.shutdownGraceMs,
+    interceptors,
+    ...(settings.deployment ? { workerDeploymentOptions: versioned(settings.deployment) } : {}),
     ...(dataConverter ? { dataConverter } : {}),
   };
   const workflowQueue = await Worker.create({
     ...common,
-    ...workflowSource(settings.workflowBundlePath, dataConverter !== undefined),
+    ...workflows,
+    interceptors: { ...interceptors, ...workflows.interceptors },
+    ...(sinks ? { sinks } : {}),
     activities: { ...createJourneyActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,
   });
-  const gatewayQueues = [...config.profiles.values()].map((profile) =>
-    Worker.create({
+  const gatewayQueues = [...config.profiles.values()].map((profile) => {
+    // A slot without a connection would hold a claimed attempt in the client's own queue past its `sendBy`.
+    const slots = Math.min(settings.maxConcurrentInquiries, profile.limits.connections);
+    return Worker.create({
       ...common,
       taskQueue: gatewayQueueOf(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
-      // A slot without a connection would hold a claimed attempt in the client's own queue past its `sendBy`.
-      maxConcurrentActivityTaskExecutions: Math.min(settings.maxConcurrentInquiries, profile.limits.connections),
+      maxConcurrentActivityTaskExecutions: slots,
+      // A poller for each slot: a task that finds none waiting goes through the server's database (docs/performance.md).
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.max(2, slots) },
       ...(settings.maxInquiriesPerSecond === undefined
         ? {}
         : { maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
-    }),
-  );
+    });
+  });
   return [workflowQueue, ...(await Promise.all(gatewayQueues))];
 }
 
-/** The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start. */
-function workflowSource(configuredPath: string | undefined, isEncrypting: boolean): Partial<WorkerOptions> {
-  const isBuilt = import.meta.url.endsWith('.js');
-  const builtPath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  const bundlePath = configuredPath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
-  if (bundlePath !== undefined) {
-    // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
-    if (isEncrypting && !bundleHasFailureConverter(readFileSync(bundlePath, 'utf8'))) {
-      throw new Error(`the workflow bundle ${bundlePath} does not encode failures: build it anew`);
-    }
-    return { workflowBundle: { codePath: bundlePath } };
-  }
-  const source = `./workflows/index.${isBuilt ? 'js' : 'ts'}`;
-  return { workflowsPath: fileURLToPath(new URL(source, import.meta.url)) };
+/** All queues alike, so that an activity runs on the version that scheduled it. docs/versioning.md */
+function versioned(version: DeploymentVersion): NonNullable<WorkerOptions['workerDeploymentOptions']> {
+  // Journeys last for weeks and go on with each deploy; what is pinned says so where it is defined.
+  return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
 /** One queue that fails takes the others down with it: half a worker would look alive. */

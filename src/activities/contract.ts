@@ -3,6 +3,7 @@
  * applicants are, since an attempt cannot be made without them.
  */
 
+import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
@@ -10,6 +11,7 @@ import type { Environment } from '../model/products.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { Applicant, ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+import type { ProofVerdict } from '../protection/consent-proof.ts';
 
 /** What a run fixes at its start and holds every attempt against. */
 export interface RunIdentity {
@@ -24,6 +26,10 @@ export interface PreparedRun extends RunIdentity {
   settings: ProtocolSettings;
   /** Those that are registered on this server; upserting another would park the run for ever. */
   searchAttributes: SearchAttributeName[];
+  /** What makes a grant count. Absent in runs from before it was asked: `namespace`. */
+  consentTrust?: GatewayProfile['consentTrust'];
+  /** The list says which journeys wait for consent. Absent in runs from before it did. */
+  listsConsentWaits?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }
@@ -93,6 +99,9 @@ export interface JourneyActivities {
     consents: ConsentRecord[];
     refusalsAfterPosting: ConsentRecord[];
   }): Promise<RecordConsentsResult>;
+  /** Judged as of `receivedAt`: asked again, it says the same. */
+  checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
+  /** A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one. */
   recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordConsentsResult>;
 }
 

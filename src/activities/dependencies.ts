@@ -5,6 +5,7 @@ import type { TokenSource } from '../gateway/token-source.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
@@ -13,6 +14,7 @@ export interface ActivityDependencies {
   tokens: TokenSource;
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
+  checkConsentProof: ConsentProofVerifier;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
   /** Whether this run's input lies encrypted in Temporal's database. */

@@ -48,7 +48,7 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
  * Translates whatever an activity threw. What nobody foresaw keeps its class and the place it was thrown at, and
  * loses its message: a message may quote personal data (`JSON.parse` does).
  */
-export function translated(error: unknown): unknown {
+export function translated(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
   if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
@@ -56,7 +56,7 @@ export function translated(error: unknown): unknown {
   if (error instanceof LedgerUnavailableError) return passingFailure('LedgerUnavailable');
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'
-      ? passingFailure(error.code, error.retryAfterMs)
+      ? passingFailure(error.code, error.retryAfterMs && Math.min(error.retryAfterMs, retryAfterMaxMs))
       : finalFailure(error.code);
   }
   return ApplicationFailure.create({
@@ -73,11 +73,15 @@ function whereItWasThrown(error: unknown): { error: string; at?: string } {
   return { error: error.name, ...(frame?.[1] ? { at: frame[1] } : {}) };
 }
 
-/** Runs an activity's body and translates what it throws. */
-export async function translating<T>(body: () => Promise<T>): Promise<T> {
+/**
+ * Runs an activity's body and translates what it throws.
+ *
+ * @param retryAfterMaxMs of what a token service asks for: Temporal does as it is told, and shows it to everybody
+ */
+export async function translating<T>(body: () => Promise<T>, retryAfterMaxMs?: number): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw translated(error);
+    throw translated(error, retryAfterMaxMs);
   }
 }

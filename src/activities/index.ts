@@ -1,3 +1,4 @@
+import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
@@ -11,6 +12,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createPrepareJourney(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
+    ...createConsentActivities(dependencies),
   };
 }
 

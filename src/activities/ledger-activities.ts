@@ -1,7 +1,5 @@
 import { canonicalRequest } from '../gateway/requests.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
-import { parseConsent } from '../validation/messages.ts';
-import type { JourneyActivities, RecordConsentsResult } from './contract.ts';
+import type { JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
 import { buildRequest, profileOfRun } from './inquiry-request.ts';
@@ -13,22 +11,8 @@ import { buildRequest, profileOfRun } from './inquiry-request.ts';
  */
 export function createLedgerActivities(
   dependencies: ActivityDependencies,
-): Pick<
-  JourneyActivities,
-  'lookUpInquiry' | 'recordOutcome' | 'recordDecision' | 'recordConsents' | 'recordLateConsentMessage'
-> {
+): Pick<JourneyActivities, 'lookUpInquiry' | 'recordOutcome' | 'recordDecision'> {
   const { ledger } = dependencies;
-
-  async function record(
-    ledgerId: string,
-    consents: ConsentRecord[],
-    refusals: ConsentRecord[],
-  ): Promise<RecordConsentsResult> {
-    await ledger.recordConsents(ledgerId, consents);
-    let postedSharesFlagged = 0;
-    for (const refusal of refusals) postedSharesFlagged += await ledger.flagPostedShares(ledgerId, refusal);
-    return { postedSharesFlagged };
-  }
 
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -42,14 +26,5 @@ export function createLedgerActivities(
 
     recordDecision: ({ ledgerId, inquiry, decision }) =>
       translating(() => ledger.recordDecision(ledgerId, inquiry, decision)),
-
-    recordConsents: ({ ledgerId, consents, refusalsAfterPosting }) =>
-      translating(() => record(ledgerId, consents, refusalsAfterPosting)),
-
-    recordLateConsentMessage: ({ consent, receivedAt }) =>
-      translating(() => {
-        const late = { ...parseConsent(consent), receivedAt };
-        return record(ledger.identity.ledgerId, [late], late.decision === 'granted' ? [] : [late]);
-      }),
   };
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
+import { LedgerUnavailableError } from '../ledger/errors.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import type { LendingJourneyInput } from '../model/shapes.ts';
@@ -28,7 +29,11 @@ export function createPrepareJourney(
         const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
         await refuseInTheClear(dependencies, profile);
-        const problems = [...workflowIdProblems(journey), ...journeyEntitlementProblems(profile, journey)];
+        const problems = [
+          ...workflowIdProblems(journey),
+          ...(await disposalProblems(dependencies, journey)),
+          ...journeyEntitlementProblems(profile, journey),
+        ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
         const prepared: PreparedRun = {
@@ -39,6 +44,8 @@ export function createPrepareJourney(
           ledgerId: dependencies.ledger.identity.ledgerId,
           settings: dependencies.config.protocol,
           searchAttributes: await dependencies.registeredSearchAttributes(),
+          consentTrust: profile.consentTrust,
+          listsConsentWaits: true,
           token: await preflight(dependencies, profile),
         };
         return prepared;
@@ -73,6 +80,18 @@ async function refuseInTheClear(dependencies: ActivityDependencies, profile: Gat
   throw new InvalidInputError([
     { path: '', rule: `must be encrypted: ${profile.environment} takes no start in the clear` },
   ]);
+}
+
+/** A ledger that does not answer is no reason to refuse: each claim asks it the same, and sends nothing either. */
+async function disposalProblems(
+  { ledger }: ActivityDependencies,
+  { journeyId }: LendingJourneyInput,
+): Promise<Problem[]> {
+  const disposedAt = await ledger.retention.disposalOf(journeyId).catch((error: unknown) => {
+    if (error instanceof LedgerUnavailableError) return null;
+    throw error;
+  });
+  return disposedAt === null ? [] : [{ path: '/journeyId', rule: 'was disposed of: choose another id' }];
 }
 
 function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {
@@ -113,12 +132,17 @@ function checkRequestsCanBeBuilt(profile: GatewayProfile, journey: LendingJourne
   }
 }
 
+/** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */
+const PREFLIGHT_TIMEOUT_MS = 10_000;
+
 /** A token service that is down or refuses does not fail the start: the first inquiry meets it again, and waits. */
 async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
+  const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
   try {
-    await dependencies.tokens.get(profile, { signal: cancellationSignal() });
+    await dependencies.tokens.get(profile, { signal: AbortSignal.any([cancellationSignal(), tooLong]) });
     return 'ready';
   } catch (error) {
+    if (tooLong.aborted) return 'unavailable';
     if (error instanceof GatewayError) return error.code === 'CredentialsRefused' ? 'refused' : 'unavailable';
     throw error;
   }

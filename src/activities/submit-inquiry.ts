@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import { canonicalRequest } from '../gateway/requests.ts';
@@ -44,12 +44,18 @@ async function attempt(
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
   const { profile, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
-  if (claim.kind === 'latest') return { kind: 'latest', latest: claim.latest };
+  if (claim.kind === 'latest') {
+    say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
+    return { kind: 'latest', latest: claim.latest };
+  }
   if (claim.kind !== 'claimed') {
     const type = claim.kind === 'requestDiffers' ? 'RequestDiffers' : 'LedgerChanged';
+    say('warn', 'nothing was sent', { failureType: type });
     throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true });
   }
   const recorder = new OutcomeRecorder(dependencies, args, endsAt);
+  const submittedAt = performance.now();
+  const sinceMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
   try {
     const gateway = dependencies.gateways.get(profile.name);
@@ -60,12 +66,18 @@ async function attempt(
       // Measured from before the claim was asked for, so that it ends before the ledger's own reckoning does.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
       signal: cancellationSignal(),
+      attempt: args.attempt,
       ...(args.applicants ? { expectedApplicants: args.applicants } : {}),
     });
   } catch (error) {
-    throw await recorder.failed(error, () => dependencies.tokens.invalidate(profile, accessToken));
+    const durationMs = sinceMs();
+    const failure = await recorder.failed(error, () => dependencies.tokens.invalidate(profile, accessToken));
+    say('warn', 'the attempt has failed', { durationMs, ...failureFields(failure) });
+    throw failure;
   }
+  const durationMs = sinceMs();
   const recorded = await recorder.answered(reply);
+  say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
   return {
     kind: 'answered',
     attempt: args.attempt,
@@ -181,6 +193,29 @@ class OutcomeRecorder {
       }
     }
   }
+}
+
+/** A line in a log: the one thing after the answer that could fail, and may not. */
+function say(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void {
+  try {
+    log[level](message, fields);
+  } catch {
+    // Nobody to tell.
+  }
+}
+
+/** What the provider asks for beside the trace number, when it is called about an attempt. */
+function answerFields(reply: GatewayReply): Record<string, unknown> {
+  const { answer, httpStatus } = reply;
+  // A code that is in no table is a stranger's text: the hold shows it, to those who may decrypt it.
+  if (answer.kind !== 'outcome') return { httpStatus, failureType: failureTypeOf(reply) };
+  return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
+}
+
+function failureFields(failure: unknown): Record<string, unknown> {
+  const { type, details } = failure as { type?: unknown; details?: SubmitFailureDetails[] };
+  const { httpStatus, recorded } = details?.[0] ?? {};
+  return { failureType: type, httpStatus, recorded };
 }
 
 function failureTypeOf(reply: GatewayReply): FailureType | undefined {

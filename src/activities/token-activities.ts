@@ -18,6 +18,6 @@ export function createTokenActivities(dependencies: ActivityDependencies): Pick<
           signal: cancellationSignal(),
         });
         return { fetchedAt: token.fetchedAt, expiresAt: token.expiresAt };
-      }),
+      }, dependencies.config.protocol.retryAfterMaxMs),
   };
 }

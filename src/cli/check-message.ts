@@ -12,10 +12,10 @@ const CHECKS = {
 
 /** @throws InvalidInputError with every problem */
 export async function checkMessage(kind: keyof typeof CHECKS, message: unknown): Promise<void> {
-  const [parsers, { loadClientSettings }] = await Promise.all([
+  const [parsers, { loadMessageLimits }] = await Promise.all([
     import('../validation/messages.ts'),
     import('../config.ts'),
   ]);
   const parse: (value: unknown, limit: ApplicantLimit) => unknown = parsers[CHECKS[kind]];
-  parse(message, loadClientSettings(process.env));
+  parse(message, loadMessageLimits(process.env));
 }

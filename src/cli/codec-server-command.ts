@@ -57,13 +57,13 @@ export function registerCodecServerCommand(program: Command): void {
     });
 }
 
-async function start({ options, keyRingFile, ledgerAccess }: CodecServerSettings) {
+async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServerSettings) {
   const [{ startCodecServer }, { WatchedKeyRing }, { createLogger, errorFields }] = await Promise.all([
     import('../codec-server/server.ts'),
     import('../protection/watched-key-ring.ts'),
     import('../logging.ts'),
   ]);
-  const logger = createLogger();
+  const logger = createLogger(logLevel);
   const keys = await WatchedKeyRing.open(keyRingFile, {
     onReloadFailed: (error) => logger.error({ error: errorFields(error) }, 'the key ring cannot be read again'),
   });

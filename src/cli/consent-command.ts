@@ -3,8 +3,9 @@ import type { ConsentAnswer, JourneyHandle } from '../client.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { UsageError } from './errors.ts';
 import { showAnswer, withJourney } from './journey-action.ts';
-import { given, readObject } from './json-input.ts';
+import { given, readObject, readText } from './json-input.ts';
 import type { Output } from './output.ts';
 
 interface ConsentOptions extends ServerOptions {
@@ -20,6 +21,7 @@ interface ConsentOptions extends ServerOptions {
   textVersion?: string;
   capturedAt?: string;
   reference?: string;
+  proof?: string;
   signal?: boolean;
 }
 
@@ -40,6 +42,7 @@ export function registerConsentCommand(program: Command): void {
     .option('--captured-at <instant>', 'evidence: when it was captured (default: when decided)')
     .option('--reference <reference>', 'evidence: where it is kept, nothing personal')
     .option('--file <path>', 'JSON of the message in place of options; - is standard input')
+    .option('--proof <path>', 'a file with the compact JWS that proves it; what it holds is the message')
     .option('--signal', 'do not wait for an answer');
   withExamples(
     withServerOptions(command),
@@ -51,7 +54,7 @@ export function registerConsentCommand(program: Command): void {
     ].join('\n'),
   );
   command.action(async (journeyId: string, options: ConsentOptions) => {
-    const message = await messageOf(options);
+    const message = await messageOf(journeyId, options);
     await checkMessage('consent', { ...message, journeyId });
     await withJourney(journeyId, options, (journey, output) =>
       options.signal ? signal(journey, message, output) : record(journey, message, output),
@@ -59,8 +62,10 @@ export function registerConsentCommand(program: Command): void {
   });
 }
 
-async function messageOf(options: ConsentOptions): Promise<ConsentMessage> {
-  const fromFile = await readObject(options.file);
+async function messageOf(journeyId: string, options: ConsentOptions): Promise<ConsentMessage> {
+  if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
+  const proof = await readProof(journeyId, options.proof);
+  const fromFile = { ...proof?.consent, ...(await readObject(options.file)) };
   const now = new Date().toISOString();
   const secondaryUser = given({ endUserCode: options.endUserCode, endUser: options.endUser });
   const decidedAt = options.decidedAt ?? (fromFile.decidedAt === undefined ? now : undefined);
@@ -77,7 +82,31 @@ async function messageOf(options: ConsentOptions): Promise<ConsentMessage> {
     }),
     ...(fromFile.secondaryUser !== undefined && isEmpty(secondaryUser) ? {} : { secondaryUser }),
     ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),
+    ...(proof ? { proof: proof.text } : {}),
   } as unknown as ConsentMessage;
+}
+
+/** What it proves is the message: it is read here, and believed by nobody before a worker has checked it. */
+async function readProof(
+  journeyId: string,
+  file: string | undefined,
+): Promise<{ text: string; consent: Record<string, unknown> } | undefined> {
+  if (file === undefined) return undefined;
+  const text = (await readText(file, '--proof')).trim();
+  const { decodeJwt } = await import('jose');
+  const consent = contentOf(() => decodeJwt(text).consent);
+  if (consent.journeyId !== journeyId) throw new UsageError('the proof is for another journey');
+  return { text, consent };
+}
+
+function contentOf(decode: () => unknown): Record<string, unknown> {
+  try {
+    const consent = decode();
+    if (typeof consent === 'object' && consent !== null && !Array.isArray(consent)) return { ...consent };
+  } catch {
+    // Its own message would tell where, and nobody could do anything with that.
+  }
+  throw new UsageError('the file given with --proof must hold a compact JWS over {"consent": {…}, "exp": …}');
 }
 
 function isEmpty(value: object): boolean {

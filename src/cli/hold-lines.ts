@@ -1,6 +1,6 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import type { OpenHold } from '../client.ts';
-import { table } from './output.ts';
+import { tableWithIds } from './output.ts';
 
 /** The command that resolves it; it asks on a terminal for whatever it does not say. */
 export function resolveCommand(hold: OpenHold): string {
@@ -38,11 +38,11 @@ const REASON_WORDS: Partial<Record<OpenHold['reason'], string>> = {
 
 /** A row for each, and under it the command. */
 export function holdTable(holds: readonly OpenHold[], width: number): string[] {
-  const [head = '', ...rows] = table(
+  const [head = [], ...rows] = tableWithIds(
     [['REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY'], ...holds.map(holdRow)],
     width,
   );
-  return [head, ...rows.flatMap((row, index) => [row, ...commandLines(commandOf(holds[index]), width, '    ')])];
+  return [...head, ...rows.flatMap((row, index) => [...row, ...commandLines(commandOf(holds[index]), width, '    ')])];
 }
 
 function commandOf(hold: OpenHold | undefined): string {

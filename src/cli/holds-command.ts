@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { HoldsQuery, OpenHolds } from '../client.ts';
+import type { CreditJourneys, HoldsQuery, OpenHolds } from '../client.ts';
 import { FAILURE_TYPES, type FailureType, isFailureType } from '../model/failure-types.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import { holdTable, resolveCommand } from './hold-lines.ts';
 import { withJourneys } from './journey-action.ts';
-import type { Output } from './output.ts';
+import { type Output, wrap } from './output.ts';
 import { sinceOf } from './since.ts';
 
 interface HoldsOptions extends ServerOptions {
@@ -29,12 +29,13 @@ export function registerHoldsCommand(program: Command): void {
   );
   command.action(async (options: HoldsOptions) => {
     const query = queryOf(options);
-    await withJourneys(options, async (journeys, output) => {
+    const list = async (journeys: CreditJourneys, output: Output) => {
       const found = await journeys.holds(query);
       const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
       output.answer({ holds, unanswered: found.unanswered }, () => holdsLines(found, output));
       process.exitCode = exitCodeOf(found);
-    });
+    };
+    await withJourneys(options, list, { besideLedger: options.ledger });
   });
 }
 
@@ -66,8 +67,8 @@ function holdsLines({ holds, unanswered }: OpenHolds, { width, colors }: Output)
     ...(holds.length === 0 && unanswered.length === 0 ? ['nothing needs a person'] : []),
     ...(holds.length === 0 ? [] : holdTable(holds, width)),
     ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for these journeys:')]),
-    ...unanswered.map(({ journeyId, needsAttention }) =>
-      needsAttention === undefined ? `  ${journeyId}` : `  ${journeyId}  ${needsAttention}`,
+    ...unanswered.flatMap(({ journeyId, needsAttention = '' }) =>
+      wrap(`${journeyId} ${needsAttention}`.trimEnd(), width, '  '),
     ),
   ];
 }

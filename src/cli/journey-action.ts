@@ -11,14 +11,24 @@ import { needsPerson, statusLines } from './status-lines.ts';
 export async function withJourneys<T>(
   options: ServerOptions,
   act: (journeys: CreditJourneys, output: Output) => Promise<T>,
+  /** The command opens the ledger, and so runs beside it. */
+  { besideLedger = false } = {},
 ): Promise<T> {
   const { CreditJourneys } = await import('../client.ts');
-  const journeys = await CreditJourneys.connect(connectOptions(options));
+  const tracing = await startCommandTracing();
   try {
+    await using journeys = await CreditJourneys.connect({ ...connectOptions(options), besideLedger });
     return await act(journeys, createOutput(options));
   } finally {
-    await journeys.close();
+    await tracing?.close();
   }
+}
+
+/** Only where it is asked for: nobody else waits for it to be loaded. */
+async function startCommandTracing() {
+  const endpoint = (await import('../config.ts')).loadTraceEndpoint(process.env);
+  if (endpoint === undefined) return undefined;
+  return (await import('../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
 }
 
 export async function withJourney<T>(
@@ -26,9 +36,14 @@ export async function withJourney<T>(
   options: ServerOptions,
   act: (journey: JourneyHandle, output: Output) => Promise<T>,
 ): Promise<T> {
+  requireJourneyId(journeyId);
+  return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
+}
+
+/** @throws InvalidInputError */
+export function requireJourneyId(journeyId: string): void {
   const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
   if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
-  return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
 }
 
 /** An update's answer: accepted, not answered by the gateway. */

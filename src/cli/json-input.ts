@@ -9,7 +9,8 @@ export async function readJson(file: string, option = '--file'): Promise<unknown
   return parseJson(await readText(file, option));
 }
 
-async function readText(file: string, option: string): Promise<string> {
+/** `-` is standard input. */
+export async function readText(file: string, option: string): Promise<string> {
   if (file === '-') return text(process.stdin);
   try {
     return await readFile(file, 'utf8');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RewrapResult } from '../ledger/port.ts';
 import type { KeyAge } from '../protection/key-age.ts';
-import type { KeyUse } from '../protection/key-ring.ts';
+import type { KeyUse } from '../protection/key-ring-file.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
@@ -9,6 +9,7 @@ import { createOutput, type Output, table, wrap } from './output.ts';
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
 const USES: readonly KeyUse[] = ['payload', 'ledger'];
+const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 
 interface FileOptions extends OutputOptions {
   file?: string;
@@ -23,6 +24,8 @@ export function registerKeysCommand(program: Command): void {
   registerNew(keys);
   registerRotate(keys);
   registerCheck(keys);
+  registerWrap(keys);
+  registerUnwrap(keys);
   registerRefuse(keys);
   registerRewrap(keys);
 }
@@ -31,16 +34,20 @@ function registerNew(keys: Command): void {
   const command = keys
     .command('new')
     .description('make a key ring file that its owner alone can read; an existing one is never overwritten');
+  command.option('--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`);
   withExamples(withFileOption(command), 'credit-journey keys new --file my-keys.json');
-  command.action(async (options: FileOptions) => {
+  command.action(async ({ kms, ...options }: FileOptions & { kms?: string }) => {
+    await checkKmsName(kms);
     const path = fileOf(options);
     const { createKeyRing } = await import('../protection/key-ring.ts');
-    const ring = await createKeyRing(path);
+    const ring = await createKeyRing(path, { kms });
+    const wrappedBy = ring.current('ledger').kms;
     const made = USES.map((use) => ({ use, id: ring.current(use).id }));
     const output = createOutput(options);
-    output.answer({ file: path, keys: made }, () => [
+    output.answer({ file: path, keys: made, ...(wrappedBy === undefined ? {} : { wrappedBy }) }, () => [
       output.colors.green(`made the key ring ${path}`),
       ...made.map(({ use, id }) => `  ${use}  ${id}`),
+      ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, output.width)),
       'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
     ]);
   });
@@ -50,13 +57,15 @@ function registerRotate(keys: Command): void {
   const command = keys
     .command('rotate')
     .description('make new current keys; the ones before go on decrypting, and running workers follow by themselves')
-    .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`);
+    .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`)
+    .option('--kms <name>', `what wraps the new keys: ${KMS_NAMES} (default: what wraps the ones before, if anything)`);
   withExamples(withFileOption(command), 'credit-journey keys rotate');
-  command.action(async ({ use, ...options }: FileOptions & { use?: string }) => {
+  command.action(async ({ use, kms, ...options }: FileOptions & { use?: string; kms?: string }) => {
     const uses = usesOf(use);
+    await checkKmsName(kms);
     const path = fileOf(options);
     const { rotateKeys } = await import('../protection/key-ring-changes.ts');
-    const rotated = await rotateKeys(path, uses);
+    const rotated = await rotateKeys(path, uses, { kms });
     const output = createOutput(options);
     output.answer({ file: path, rotated }, () => [
       output.colors.green(`rotated the keys of ${path}`),
@@ -72,19 +81,62 @@ function registerRotate(keys: Command): void {
 function registerCheck(keys: Command): void {
   const command = keys
     .command('check')
-    .description('list the keys and their ages; exits with 3 when one has been encrypting for more than 90 days');
+    .description(
+      'list the keys, their ages and what wraps them; exits with 3 when one has been encrypting for too long',
+    );
   withExamples(withFileOption(command), 'credit-journey keys check');
   command.action(async (options: FileOptions) => {
     const path = fileOf(options);
-    const [{ loadKeyRing }, { keyAges }] = await Promise.all([
-      import('../protection/key-ring.ts'),
-      import('../protection/key-age.ts'),
-    ]);
-    const ring = await loadKeyRing(path);
-    const ages = keyAges(ring);
+    const { examineKeyRing } = await import('../protection/examine-key-ring.ts');
+    const { keys: ages, refused, problem } = await examineKeyRing(path);
     const output = createOutput(options);
-    output.answer({ file: path, keys: ages, refused: ring.refused }, () => ageLines(ages, ring.refused, output));
+    output.answer({ file: path, keys: ages, refused, isUsable: problem === null }, () =>
+      ageLines(ages, refused, output),
+    );
+    if (problem) throw problem;
     if (ages.some(({ verdict }) => verdict === 'overdue')) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+function registerWrap(keys: Command): void {
+  const command = keys
+    .command('wrap')
+    .description('put the keys of a ring under a key management service; they stay the same keys, workers may run')
+    .requiredOption('--kms <name>', `which one: ${KMS_NAMES}`);
+  withFileOption(command).addHelpText(
+    'after',
+    '\nExample:\n  $ credit-journey keys wrap --kms aws-kms:alias/credit-journey',
+  );
+  command.action(async ({ kms, ...options }: FileOptions & { kms: string }) => {
+    await checkKmsName(kms);
+    const path = fileOf(options);
+    const { rewrapKeys } = await import('../protection/key-ring-changes.ts');
+    const { ids, wrappedBy = kms } = await rewrapKeys(path, kms);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ids, wrappedBy }, () => [
+      output.colors.green(`wrapped the keys of ${path}`),
+      ...ids.map((id) => `  ${id}`),
+      ...wrapperLines(wrappedBy, output.width),
+      ...wrap('Bring this file to every machine that has the key ring.', output.width),
+      ...wrap('Copies from before still open without the service: destroy them, and rotate the keys.', output.width),
+    ]);
+  });
+}
+
+function registerUnwrap(keys: Command): void {
+  const command = keys
+    .command('unwrap')
+    .description('put the keys of a ring into the file in the clear: before a key management service is left');
+  withExamples(withFileOption(command), 'credit-journey keys unwrap');
+  command.action(async (options: FileOptions) => {
+    const path = fileOf(options);
+    const { rewrapKeys } = await import('../protection/key-ring-changes.ts');
+    const { ids } = await rewrapKeys(path, null);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ids }, () => [
+      output.colors.green(`the keys of ${path} are in the clear: whoever reads the file has them`),
+      ...ids.map((id) => `  ${id}`),
+    ]);
   });
 }
 
@@ -159,13 +211,30 @@ function ageLines(ages: readonly KeyAge[], refused: readonly string[], { colors,
     overdue: 'has encrypted for more than 90 days: rotate it now',
     retired: '',
   };
-  const rows = ages.map((key) => [key.use, key.id, key.status, `${key.ageDays} days`, advice[key.verdict]]);
+  const rows = ages.map((key) => [
+    ...[key.use, key.id, key.status, `${key.ageDays} days`],
+    ...[key.wrappedBy === undefined ? 'in the file' : 'wrapped', advice[key.verdict]],
+  ]);
+  const wrappers = new Set(ages.flatMap(({ wrappedBy }) => wrappedBy ?? []));
   const isToBeRotated = ages.some(({ verdict }) => verdict === 'due' || verdict === 'overdue');
   return [
     ...table(rows, width),
+    ...[...wrappers].flatMap((name) => wrapperLines(name, width)),
     ...refused.map((id) => `refused  ${id}`),
     ...(isToBeRotated ? [colors.yellow('`credit-journey keys rotate` makes new ones')] : []),
   ];
+}
+
+/** On a line of its own: an ARN is as long as one, and is never cut. */
+function wrapperLines(name: string, width: number): string[] {
+  return wrap(`wrapped by ${name}`, width);
+}
+
+/** Told as a mistake on the command line, before a service is looked for. */
+async function checkKmsName(name: string | undefined): Promise<void> {
+  if (name === undefined) return;
+  const { isKmsName, KMS_NAME_RULE } = await import('../protection/kms.ts');
+  if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
 }
 
 function usesOf(use: string | undefined): readonly KeyUse[] {

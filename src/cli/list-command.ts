@@ -4,7 +4,7 @@ import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { withJourneys } from './journey-action.ts';
-import { table } from './output.ts';
+import { tableWithIds } from './output.ts';
 
 interface ListOptions extends ServerOptions {
   open?: boolean;
@@ -12,7 +12,7 @@ interface ListOptions extends ServerOptions {
   limit: string;
 }
 
-interface ListedJourney {
+export interface ListedJourney {
   journeyId: string;
   /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
   runStatus: string;
@@ -42,17 +42,21 @@ export function registerListCommand(program: Command): void {
       const found = await listJourneys(journeys, options, limit);
       output.answer({ journeys: found }, () => {
         if (found.length === 0) return ['no journeys'];
-        const rows = found.map((one) => [
-          one.journeyId,
-          one.runStatus.toLowerCase().replaceAll('_', ' '),
-          one.stage ?? '',
-          one.needsAttention ?? '',
-          one.startedAt,
-        ]);
-        return table([['JOURNEY', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'STARTED'], ...rows], output.width);
+        return listLines(found, output.width);
       });
     });
   });
+}
+
+export function listLines(journeys: readonly ListedJourney[], width: number): string[] {
+  const rows = journeys.map((one) => [
+    one.startedAt.replace(/\.\d+/, ''),
+    one.runStatus.toLowerCase().replaceAll('_', ' '),
+    one.stage ?? '',
+    one.needsAttention ?? '',
+    one.journeyId,
+  ]);
+  return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'JOURNEY'], ...rows], width).flat();
 }
 
 async function listJourneys(journeys: CreditJourneys, options: ListOptions, limit: number): Promise<ListedJourney[]> {
@@ -61,7 +65,7 @@ async function listJourneys(journeys: CreditJourneys, options: ListOptions, limi
   if (options.open) conditions.push("ExecutionStatus = 'Running'");
   if (options.needsAttention) {
     const { registeredSearchAttributes } = await import('../registered-search-attributes.ts');
-    const registered = await registeredSearchAttributes(client.connection.operatorService, client.options.namespace)();
+    const registered = await registeredSearchAttributes(client.connection, client.options.namespace)();
     if (!registered.includes('NeedsAttention')) {
       throw new UsageError('--needs-attention needs the search attribute NeedsAttention: run `credit-journey setup`');
     }

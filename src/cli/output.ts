@@ -70,6 +70,22 @@ export function table(rows: readonly (readonly string[])[], width: number, inden
   });
 }
 
+/**
+ * As `table`, but the last cell of a row, an id to be copied, is never cut: where it does not fit it gets a line of its
+ * own. The lines of each row.
+ */
+export function tableWithIds(rows: readonly (readonly string[])[], width: number): string[][] {
+  const heads = table(
+    rows.map((row) => row.slice(0, -1)),
+    width,
+  );
+  const column = Math.max(0, ...heads.map((head) => head.length)) + 2;
+  return rows.map((row, index) => {
+    const [head = '', id = ''] = [heads[index], row.at(-1)];
+    return column + id.length <= width ? [`${head.padEnd(column)}${id}`.trimEnd()] : [head, `    ${id}`];
+  });
+}
+
 /** Broken between words into lines of at most `width` columns. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /** The two commands that print personal data, since that is what they are asked for. */
 import type { Command } from 'commander';
-import type { JourneyReferences } from '../model/shapes.ts';
+import type { StoredReferences } from '../client.ts';
 import {
   type OutputOptions,
   type ServerOptions,
@@ -9,13 +9,13 @@ import {
   withServerOptions,
 } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { withJourney } from './journey-action.ts';
-import { createOutput, table } from './output.ts';
+import { requireJourneyId, withJourney } from './journey-action.ts';
+import { createOutput, type Output, table } from './output.ts';
 
 export function registerReportCommand(program: Command): void {
   const command = program
     .command('report')
-    .description('print a stored report, as the gateway answered it, from the ledger (personal data)')
+    .description('print a stored report, from the codec server or the ledger (personal data)')
     .argument('<journeyId>')
     .argument('<productCode>', 'PREQUAL, PREAPP or PRECLOSE');
   withExamples(
@@ -24,19 +24,21 @@ export function registerReportCommand(program: Command): void {
     'credit-journey report J-1001 PREQUAL',
   );
   command.action(async (journeyId: string, productCode: string, options: OutputOptions) => {
-    const { readStoredReport } = await import('../client/stored-report.ts');
-    const { openConfiguredLedger } = await import('../client/configured-ledger.ts');
-    const { PRODUCTS } = await import('../model/products.ts');
+    const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
+      import('../client/configured-reports.ts'),
+      import('../client/errors.ts'),
+      import('../model/products.ts'),
+    ]);
     const product = PRODUCTS.find((one) => one === productCode);
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
-    const ledger = await openConfiguredLedger(process.env);
-    try {
-      const report = await readStoredReport(ledger, journeyId, product);
-      // JSON for people too: whoever reads a report wants all of it.
-      createOutput(options).answer(report, () => JSON.stringify(report, null, 2).split('\n'));
-    } finally {
-      await ledger.close();
-    }
+    requireJourneyId(journeyId);
+    await using reports = await openConfiguredReports(process.env);
+    const report = await reports.report(journeyId, product);
+    if (!report) throw new ReportNotFoundError(journeyId, product);
+    const output = createOutput(options);
+    // JSON for people too: whoever reads a report wants all of it.
+    output.answer(report, () => JSON.stringify(report, null, 2).split('\n'));
+    noteWhereRedacted(report, output);
   });
 }
 
@@ -54,11 +56,18 @@ export function registerReferencesCommand(program: Command): void {
     await withJourney(journeyId, options, async (journey, output) => {
       const references = await journey.references();
       output.answer(references, () => referenceLines(references, output.width));
+      noteWhereRedacted(references, output);
     });
   });
 }
 
-function referenceLines({ references, shares }: JourneyReferences, width: number): string[] {
+/** The JSON says so too; a person may not look for it. */
+function noteWhereRedacted({ redacted }: { redacted: boolean }, output: Output): void {
+  if (!redacted) return;
+  output.note('masked by the codec server: not to be stored. The roles of its token decide who sees all of it');
+}
+
+function referenceLines({ references, shares }: StoredReferences, width: number): string[] {
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(

@@ -23,10 +23,13 @@ export async function resolveInLedger(customerTraceNumber: string, options: Reso
   if (!asking && draft.action !== 'seen') {
     await checkMessage('resolveInquiry', { ...draft, customerTraceNumber, journeyId: 'J' });
   }
-  return withJourneys(options, (journeys, output) =>
-    asking
-      ? ask(journeys, customerTraceNumber, draft, options, output)
-      : write(journeys, customerTraceNumber, draft, output),
+  return withJourneys(
+    options,
+    (journeys, output) =>
+      asking
+        ? ask(journeys, customerTraceNumber, draft, options, output)
+        : write(journeys, customerTraceNumber, draft, output),
+    { besideLedger: true },
   );
 }
 

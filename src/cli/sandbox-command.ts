@@ -20,6 +20,11 @@ export function registerSandboxCommand(program: Command): void {
     .command('sandbox')
     .description('run a stand-in gateway with its token service on this machine')
     .option('--port <number>', 'port to listen on; 0 takes a free one', integer, 0)
+    .option(
+      '--host <address>',
+      'IP address to listen on; beyond this machine only in a network of its own',
+      '127.0.0.1',
+    )
     .option('--client-id <id>', 'client id it accepts', 'sandbox-client')
     .option('--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret')
     .option('--audience <name>', 'audience it accepts', 'servicegateway')
@@ -45,12 +50,28 @@ export function registerSandboxCommand(program: Command): void {
 
 /** Loaded here, so that other commands do not wait for an HTTP server's modules. */
 async function start(options: SandboxOptions): Promise<RunningSandbox> {
-  const { startSandbox } = await import('../../sandbox/server.ts');
+  const [{ startSandbox }, { isOwnMachine }] = await Promise.all([
+    import('../../sandbox/server.ts'),
+    import('../../sandbox/options.ts'),
+  ]);
+  if (options.host !== undefined && !isOwnMachine(options.host)) await warnOfNetwork();
   try {
     return await startSandbox(options);
   } catch (error) {
     throw error instanceof RangeError ? new UsageError(error.message) : error;
   }
+}
+
+/** Beside a gateway that posts it has no business. */
+async function warnOfNetwork(): Promise<void> {
+  const { loadEnvironment } = await import('../config.ts');
+  if (loadEnvironment(process.env) !== 'sandbox') {
+    throw new UsageError('--host may leave this machine in the sandbox environment alone (GATEWAY_ENVIRONMENT)');
+  }
+  console.error(
+    'warning: the sandbox asks nobody who they are, and tells everybody what was sent to it: ' +
+      'let only its own workers reach this address, and never send it data of real people',
+  );
 }
 
 function story(url: string): string[] {

@@ -1,7 +1,7 @@
 /** Registers the project's search attributes on a server. */
-import type { Client } from '@temporalio/client';
-import { isGrpcServiceError } from '@temporalio/client';
+import { type Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
+import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../registered-search-attributes.ts';
 import { UsageError } from './errors.ts';
 
 export interface SearchAttributeSetup {
@@ -11,10 +11,9 @@ export interface SearchAttributeSetup {
   missing: { name: SearchAttributeName; type: string }[];
   /** Why they could not be registered. */
   reason?: string;
+  /** What somebody who may can do about it, a line each. */
+  steps?: string[];
 }
-
-/** `temporal.api.enums.v1.IndexedValueType` */
-const INDEXED_VALUE_TYPES = { Keyword: 2, KeywordList: 7 } as const;
 
 const GRPC_NOT_FOUND = 5;
 
@@ -47,11 +46,20 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
       );
       await operator.addSearchAttributes({ namespace, searchAttributes });
     }
-    return setupOf(await registeredOnes(client));
+    const setup = setupOf(await registeredOnes(client));
+    if (setup.missing.length === 0) return setup;
+    // The server says yes, and leaves one of another type as it is.
+    const removals = setup.missing.map(
+      ({ name }) => `temporal operator search-attribute remove --namespace ${namespace} --name ${name}`,
+    );
+    const steps = [...removals, 'credit-journey setup'];
+    return { ...setup, reason: 'The server has them with another type, in use by somebody else or by mistake.', steps };
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
-    const registered = await registeredOnes(client).catch(() => []);
-    return { ...setupOf(registered), reason: `The server refused to register them: ${error.details}.` };
+    const setup = setupOf(await registeredOnes(client).catch(() => []));
+    if (setup.missing.length === 0) return setup;
+    const reason = `The server refused to register them: ${error.details.replace(/\.$/, '')}.`;
+    return { ...setup, reason, steps: stepsOf(setup.missing, namespace, isTemporalCloud(addressOf(client))) };
   }
 }
 
@@ -61,6 +69,31 @@ function setupOf(registered: SearchAttributeName[]): SearchAttributeSetup {
 }
 
 async function registeredOnes({ connection, options }: Client): Promise<SearchAttributeName[]> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: options.namespace });
-  return NAMES.filter((name) => customAttributes?.[name] === INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]);
+  return askSearchAttributes(connection, options.namespace);
+}
+
+function addressOf({ connection }: Client): string {
+  return connection instanceof Connection ? connection.options.address : '';
+}
+
+/** Its namespaces are at `<namespace>.<account>.tmprl.cloud` or, with an API key, `<region>.<cloud>.api.temporal.io`. */
+export function isTemporalCloud(address: string): boolean {
+  const host = address.replace(/:\d+$/, '').toLowerCase();
+  return host.endsWith('.tmprl.cloud') || host.endsWith('.api.temporal.io');
+}
+
+/** Temporal Cloud takes them through its control plane alone: its command line `tcld`, or its web pages. */
+export function stepsOf(missing: SearchAttributeSetup['missing'], namespace: string, isCloud: boolean): string[] {
+  if (!isCloud) {
+    return missing.map(
+      ({ name, type }) =>
+        `temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${type}`,
+    );
+  }
+  return [
+    'tcld login',
+    `tcld namespace search-attributes add --namespace ${namespace} ${missing
+      .map(({ name, type }) => `--search-attribute "${name}=${type}"`)
+      .join(' ')}`,
+  ];
 }

@@ -3,7 +3,7 @@
 import { heldByRun } from '../client/open-hold.ts';
 import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
-import { fit, type Output, table, wrap } from './output.ts';
+import { type Output, table, wrap } from './output.ts';
 
 const STATE_WORDS: Record<JourneyState, string> = {
   running: 'running',
@@ -27,9 +27,9 @@ export function needsPerson(status: Pick<JourneyStatus, 'state' | 'holds' | 'sha
 export function statusLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
-  const head = fit(`Journey ${status.journeyId}${environment} · ${STATE_WORDS[status.state]}${waiting}`, width);
+  const head = wrap(`Journey ${status.journeyId}${environment} · ${STATE_WORDS[status.state]}${waiting}`, width);
   return [
-    needsPerson(status) ? colors.yellow(head) : colors.bold(head),
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table(status.stages.map(stageRow), width, '  '),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...section(

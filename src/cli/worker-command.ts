@@ -14,8 +14,8 @@ export function registerWorkerCommand(program: Command): void {
       import('../worker.ts'),
       import('../logging.ts'),
     ]);
-    const logger = createLogger();
-    installLogger(logger);
+    const logger = createLogger(config.logLevel);
+    installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
     const output = createOutput(options);
     const shutdown = new AbortController();
     const stop = () => shutdown.abort();
@@ -34,7 +34,7 @@ export function registerWorkerCommand(program: Command): void {
 }
 
 /** Options stand above the variables that they stand for. */
-function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
+export function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
     ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),

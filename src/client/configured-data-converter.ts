@@ -1,24 +1,37 @@
+/** The data converter that the environment asks for. */
 import { access } from 'node:fs/promises';
 import type { DataConverter, Payload } from '@temporalio/common';
 import type { ClientSettings } from '../config-shape.ts';
 import { createDataConverter } from '../protection/data-converter.ts';
 import { loadKeyRing } from '../protection/key-ring.ts';
 import { wasEncrypted } from '../protection/payload-codec.ts';
+import type { CodecServerConnection } from './codec-server-connection.ts';
 import { KeysMissingError } from './errors.ts';
 
 /**
  * The data converter that the environment asks for.
  *
+ * @param codecServer there wherever `payloads` asks for it
  * @throws KeyRingError where there is a key ring file that cannot be used
  */
-export async function configuredDataConverter({
-  payloadsAreEncrypted,
-  keyRingFile,
-  temporal,
-}: Pick<ClientSettings, 'payloadsAreEncrypted' | 'keyRingFile' | 'temporal'>): Promise<DataConverter> {
-  if (!payloadsAreEncrypted || keyRingFile === undefined || !(await exists(keyRingFile))) return WITHOUT_KEYS;
-  const keys = await loadKeyRing(keyRingFile);
-  return createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' });
+export async function configuredDataConverter(
+  { payloads, temporal }: Pick<ClientSettings, 'payloads' | 'temporal'>,
+  codecServer: CodecServerConnection | undefined,
+): Promise<DataConverter> {
+  switch (payloads.kind) {
+    case 'clear':
+      return WITHOUT_KEYS;
+    case 'codecServer': {
+      if (!codecServer) throw new Error('a codec server was configured, and none was connected to');
+      const { createRemoteDataConverter } = await import('./remote-codec.ts');
+      return createRemoteDataConverter(codecServer);
+    }
+    case 'keyRing': {
+      if (payloads.mayBeMissing && !(await exists(payloads.file))) return WITHOUT_KEYS;
+      const keys = await loadKeyRing(payloads.file);
+      return createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' });
+    }
+  }
 }
 
 /** Sends in the clear, and says what is missing where an answer came encrypted. */

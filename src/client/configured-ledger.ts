@@ -1,13 +1,19 @@
-import { loadLedgerAccess } from '../config.ts';
+/** Opens the ledger that the environment names, as a client may. */
+import { type ClientUse, loadClientLedgerAccess } from '../config.ts';
+import type { LedgerAccess } from '../config-shape.ts';
 import type { Ledger } from '../ledger/port.ts';
 
 /**
- * Opens the ledger that the environment names, for reading: neither a ledger nor a key ring is ever made here.
+ * Opens the ledger that the environment names, as a client may: neither a ledger nor a key ring is ever made here.
  *
  * @throws ConfigError, KeyRingError, and what `openLedger` throws
  */
-export async function openConfiguredLedger(env: NodeJS.ProcessEnv): Promise<Ledger> {
-  const access = loadLedgerAccess(env);
+export async function openConfiguredLedger(env: NodeJS.ProcessEnv, use: ClientUse = {}): Promise<Ledger> {
+  return openLedgerAccess(loadClientLedgerAccess(env, use));
+}
+
+/** @throws KeyRingError, and what `openLedger` throws */
+export async function openLedgerAccess(access: LedgerAccess): Promise<Ledger> {
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
     import('../ledger/open-ledger.ts'),

@@ -97,11 +97,24 @@ export class ReportNotFoundError extends Error {
   }
 }
 
+/** What was asked for was destroyed for good, as somebody decided (docs/retention.md). */
+export class JourneyDisposedError extends Error {
+  override readonly name = 'JourneyDisposedError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`this was disposed of: journey ${journeyId} has nothing of it left`);
+    this.journeyId = journeyId;
+  }
+}
+
 /** What came back is encrypted, and this client has no key to read it with. */
 export class KeysMissingError extends Error {
   override readonly name = 'KeysMissingError';
 
   constructor() {
-    super('the answer is encrypted: name the workers’ key ring in KEY_RING_FILE');
+    super(
+      'the answer is encrypted: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
+    );
   }
 }

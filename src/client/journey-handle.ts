@@ -1,7 +1,9 @@
 /** One journey as platforms see it: what it says, and what it can be told. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import type { Ledger } from '../ledger/port.ts';
+import { redactedPointer } from '../codec-server/redaction.ts';
+import { ConfigError } from '../config/environment-reader.ts';
+import { LedgerNotFoundError } from '../ledger/errors.ts';
 import type { ProductCode } from '../model/products.ts';
 import type {
   AdvanceMessage,
@@ -14,6 +16,7 @@ import type {
   UpdateAnswer,
   WithdrawMessage,
 } from '../model/shapes.ts';
+import { KeyRingError } from '../protection/errors.ts';
 import {
   parseAdvance,
   parseConsent,
@@ -22,10 +25,11 @@ import {
   parseWithdraw,
 } from '../validation/messages.ts';
 import { journeyWorkflowId, updateIds } from './business-keys.ts';
+import { CodecServerError } from './codec-server-error.ts';
 import { translated } from './error-translation.ts';
-import { JourneyFinishedError, JourneyNotFoundError, WorkerUnavailableError } from './errors.ts';
+import { JourneyFinishedError, JourneyNotFoundError, ReportNotFoundError, WorkerUnavailableError } from './errors.ts';
 import { type LateConsentResult, startLateConsent } from './late-consent.ts';
-import { type JourneyReport, readStoredReport } from './stored-report.ts';
+import type { JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
 import { type WatchOptions, watchJourney } from './watch.ts';
 
 /** An update waits for a worker; after this long somebody should know that there is none. */
@@ -36,7 +40,7 @@ export interface JourneyContext {
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
-  ledger: () => Promise<Ledger>;
+  reports: () => Promise<ReportSource>;
 }
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
@@ -128,17 +132,30 @@ export class JourneyHandle {
   }
 
   /**
-   * The newest report of a product, from the ledger. Personal throughout.
+   * The newest report of a product, from the codec server or the ledger. Personal throughout.
    *
-   * @throws ReportNotFoundError
+   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
   async report(productCode: ProductCode): Promise<JourneyReport> {
-    return readStoredReport(await this.#context.ledger(), this.journeyId, productCode);
+    const report = await (await this.#context.reports()).report(this.journeyId, productCode);
+    if (!report) throw new ReportNotFoundError(this.journeyId, productCode);
+    return report;
   }
 
-  /** What the interface says a caller must store for later shares. `consumerId` is personal. */
-  references(): Promise<JourneyReferences> {
-    return this.#query<JourneyReferences>('references');
+  /**
+   * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
+   * Temporal, from where reports come from.
+   */
+  async references(): Promise<StoredReferences> {
+    try {
+      const references = await this.#query<JourneyReferences>('references');
+      return { ...references, redacted: redactedPointer(references) !== null };
+    } catch (error) {
+      if (!(error instanceof JourneyNotFoundError)) throw error;
+      const stored = await this.#storedReferences();
+      if (!stored) throw error;
+      return stored;
+    }
   }
 
   /**
@@ -151,6 +168,16 @@ export class JourneyHandle {
       return (await this.#handle.result()) as JourneyResult;
     } catch (error) {
       throw translated(error, this.journeyId);
+    }
+  }
+
+  /** `undefined` also where nobody has said where reports are. */
+  async #storedReferences(): Promise<StoredReferences | undefined> {
+    try {
+      return await (await this.#context.reports()).references(this.journeyId);
+    } catch (error) {
+      if (hasNoReports(error)) return undefined;
+      throw error;
     }
   }
 
@@ -208,6 +235,12 @@ export class JourneyHandle {
       return false;
     }
   }
+}
+
+/** Nobody has said where reports are, or there are none there: a client that only talks to Temporal. */
+function hasNoReports(error: unknown): boolean {
+  if (error instanceof CodecServerError) return error.code === 'noLedger';
+  return error instanceof ConfigError || error instanceof LedgerNotFoundError || error instanceof KeyRingError;
 }
 
 /** What a completed journey's result says of its status; references, being personal in part, are left out. */

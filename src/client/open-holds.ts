@@ -63,7 +63,7 @@ function byAge(one: OpenHold, other: OpenHold): number {
 /** Those that say that they need a person; where the search attribute is not registered, all that are running. */
 async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
   const { connection, options } = client;
-  const registered = await registeredSearchAttributes(connection.operatorService, options.namespace)();
+  const registered = await registeredSearchAttributes(connection, options.namespace)();
   const name: SearchAttributeName = 'NeedsAttention';
   const query = [
     "WorkflowType = 'lendingJourney'",

@@ -1,29 +1,65 @@
-/** A stored report as it is given out. */
+/** Stored reports and references as they are given out, and where they come from. */
+import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ProductCode } from '../model/products.ts';
-import { ReportNotFoundError } from './errors.ts';
+import type { JourneyReferences, ReportReference } from '../model/shapes.ts';
+import { JourneyDisposedError } from './errors.ts';
 
-/** A report as the gateway answered it. Personal throughout. */
+/** A report as the gateway answered it. Personal throughout, and masked in part where `redacted`. */
 export interface JourneyReport {
   customerTraceNumber: string;
   productCode: ProductCode;
   attempt: number;
   /** RFC 3339. */
   storedAt: string;
+  /** The codec server has masked what is personal: not to be stored or sent on as the report. */
+  redacted: boolean;
   /** The answer's JSON (interface 2.4, 2.5). */
   report: unknown;
 }
 
-/** @throws ReportNotFoundError */
-export async function readStoredReport(
-  ledger: Ledger,
-  journeyId: string,
-  productCode: ProductCode,
-): Promise<JourneyReport> {
-  const stored = await ledger.readReport(journeyId, productCode);
-  if (!stored) throw new ReportNotFoundError(journeyId, productCode);
-  const { body, ...about } = stored;
-  return { ...about, report: parsed(body) };
+/** What has to be stored for later shares. `consumerId` is personal, and masked where `redacted`. */
+export interface StoredReferences extends Omit<JourneyReferences, 'references'> {
+  references: {
+    productCode: ProductCode;
+    /** Where the run itself is gone. */
+    customerTraceNumber?: string;
+    reference: ReportReference;
+  }[];
+  /** The codec server has masked `consumerId`: not to be stored. */
+  redacted: boolean;
+}
+
+/**
+ * What outlives the run. `undefined` where there is no such report or journey; `JourneyDisposedError` where there was and
+ * it was destroyed.
+ */
+export interface ReportSource {
+  report(journeyId: string, productCode: ProductCode): Promise<JourneyReport | undefined>;
+  references(journeyId: string): Promise<StoredReferences | undefined>;
+}
+
+/** The ledger, for who may open it. */
+export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
+  return {
+    async report(journeyId, productCode) {
+      const ledger = await openLedger();
+      const stored = await ledger.readReport(journeyId, productCode).catch((error: unknown) => {
+        throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
+      });
+      if (!stored) return undefined;
+      const { body, ...about } = stored;
+      return { ...about, redacted: false, report: parsed(body) };
+    },
+    async references(journeyId) {
+      const inquiries = await (await openLedger()).inquiriesOf(journeyId);
+      if (inquiries.length === 0) return undefined;
+      if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw new JourneyDisposedError(journeyId);
+      // As the codec server makes them; loaded when needed.
+      const { referencesOf } = await import('../codec-server/report-work.ts');
+      return { ...referencesOf(journeyId, inquiries), redacted: false };
+    },
+  };
 }
 
 function parsed(body: string): unknown {

@@ -2,14 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { JourneyStatus } from '../model/shapes.ts';
+import { CodecServerError } from './codec-server-error.ts';
 import { isCancelled, isDeadline, isServerAway, translated } from './error-translation.ts';
 import { TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
+
+type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServerError;
 
 export interface WatchOptions {
   /** Ends the iteration quietly. */
   signal?: AbortSignal;
-  /** Told once each time that no worker, or no server, answers; the watch goes on by itself. */
-  onUnavailable?: (error: WorkerUnavailableError | TemporalUnavailableError) => void;
+  /** Told once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
+  onUnavailable?: (error: Unavailable) => void;
 }
 
 export interface WatchedJourney {
@@ -93,11 +96,16 @@ async function whenAnswered<T>(
     } catch (error) {
       if (signal?.aborted && isCancelled(error)) return undefined;
       const away = translated(error, journeyId);
-      if (!(away instanceof WorkerUnavailableError || away instanceof TemporalUnavailableError)) throw away;
+      if (!isUnavailable(away)) throw away;
       if (waitMs === FIRST_WAIT_MS) onUnavailable?.(away);
     }
     await sleep(waitMs, undefined, signal ? { signal } : {}).catch(() => {});
   }
+}
+
+function isUnavailable(error: unknown): error is Unavailable {
+  if (error instanceof CodecServerError) return error.mayPass;
+  return error instanceof WorkerUnavailableError || error instanceof TemporalUnavailableError;
 }
 
 /** Reads a run's history as it grows, by long polls. */

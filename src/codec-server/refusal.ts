@@ -7,6 +7,7 @@ export type RefusalCode =
   | 'Unauthenticated'
   | 'Forbidden'
   | 'NotFound'
+  | 'Gone'
   | 'TooLarge'
   | 'UnsupportedMediaType'
   | 'NotEncodable'
@@ -67,6 +68,11 @@ export function forbidden(reason: string, message: string): Refusal {
 
 export function notFound(): Refusal {
   return new Refusal(404, 'NotFound', 'notFound', 'there is nothing at this address');
+}
+
+/** It was there, and was destroyed for good: nobody needs to ask again. */
+export function gone(message: string): Refusal {
+  return new Refusal(410, 'Gone', 'disposed', message);
 }
 
 /** The Temporal UI tries a 503 again by itself, and nothing of the 400s. */

@@ -1,6 +1,6 @@
 /** Reports and references out of the ledger, for whoever has a token and neither database nor key. */
 import { parseJson } from '../gateway/json-safety.ts';
-import { LedgerUnavailableError } from '../ledger/errors.ts';
+import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import type { InquiryView, Ledger } from '../ledger/port.ts';
 import type { Answer } from '../model/inquiry.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
@@ -8,7 +8,7 @@ import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
 import { redact } from './redaction.ts';
-import { badRequest, forbidden, Refusal, unavailable } from './refusal.ts';
+import { badRequest, forbidden, gone, Refusal, unavailable } from './refusal.ts';
 import type { Permission } from './roles.ts';
 
 /** Answer of `…/references`. `consumerId` is masked where `redacted`. */
@@ -52,6 +52,7 @@ export class ReportWork {
     if (inquiries.length === 0) {
       throw new Refusal(404, 'NotFound', 'noJourney', 'the ledger has no inquiry of such a journey');
     }
+    if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
     const found = referencesOf(journeyId, inquiries);
     const redacted = permission.view === 'redacted';
     const count = found.references.length + found.shares.length;
@@ -73,6 +74,7 @@ export class ReportWork {
       this.#opening?.catch(() => {
         this.#opening = undefined;
       });
+      if (error instanceof DisposedError) throw gone('the report was disposed of');
       if (error instanceof UnknownKeyError) throw new Refusal(503, 'UnknownKey', 'unknownKey', error.message);
       if (error instanceof LedgerUnavailableError) throw unavailable('ledger', 'the ledger does not answer');
       throw error;

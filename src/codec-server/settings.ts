@@ -2,11 +2,14 @@
 import { addressProblem } from '../config/addresses.ts';
 import { EnvironmentReader, errorCode } from '../config/environment-reader.ts';
 import { readLedgerAccess } from '../config/ledger-settings.ts';
+import { type LogLevel, readLogLevel } from '../config/log-level.ts';
+import { checkSecretFile } from '../config/private-file.ts';
+import { checkProcess } from '../config/process-rules.ts';
 import type { LedgerAccess } from '../config-shape.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+import { ALGORITHMS, readKeySet } from '../protection/key-set.ts';
 import { type Authentication, type CodecServerOptions, DEFAULT_LIMITS, isLoopback } from './options.ts';
 import { ROLES, type Role } from './roles.ts';
-import { ALGORITHMS, readKeySet } from './token-verifier.ts';
 import { isProxyAddress } from './trusted-proxies.ts';
 
 /** Beside the sandbox's 7280. */
@@ -21,6 +24,7 @@ const NAMESPACE = /^[!-9;-~]{1,255}$/;
 export interface CodecServerSettings {
   options: Omit<CodecServerOptions, 'keys' | 'openLedger'>;
   keyRingFile: string;
+  logLevel: LogLevel;
   /** Absent where reports are not to be read here. */
   ledgerAccess?: LedgerAccess;
 }
@@ -39,8 +43,9 @@ export function loadCodecServerSettings(
     ...(overrides.port === undefined ? {} : { CODEC_SERVER_PORT: overrides.port }),
   });
   const environment = reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
+  checkProcess(reader, environment);
   const host = reader.text('CODEC_SERVER_HOST', '127.0.0.1');
-  const tls = readTls(reader);
+  const tls = readTls(reader, environment);
   const trustedProxies = readList(reader, 'CODEC_TRUSTED_PROXIES', '', (one) =>
     isProxyAddress(one) ? null : 'must be addresses or CIDR blocks, with commas between',
   );
@@ -79,6 +84,7 @@ export function loadCodecServerSettings(
       },
     },
     ...readKeysAndLedger(reader, environment),
+    logLevel: readLogLevel(reader, environment),
   };
   reader.throwIfWrong();
   return settings;
@@ -146,12 +152,13 @@ function checkKeySet(reader: EnvironmentReader, file: string): void {
   }
 }
 
-function readTls(reader: EnvironmentReader): { cert: string; key: string } | undefined {
+function readTls(reader: EnvironmentReader, environment: Environment): { cert: string; key: string } | undefined {
   const certFile = reader.optional('CODEC_TLS_CERT_FILE');
   const keyFile = reader.optional('CODEC_TLS_KEY_FILE');
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile === undefined) reader.report('CODEC_TLS_CERT_FILE', 'is required beside CODEC_TLS_KEY_FILE');
   if (keyFile === undefined) reader.report('CODEC_TLS_KEY_FILE', 'is required beside CODEC_TLS_CERT_FILE');
+  else if (certFile !== undefined) checkSecretFile(reader, environment, 'CODEC_TLS_KEY_FILE');
   const cert = certFile === undefined ? undefined : reader.file('CODEC_TLS_CERT_FILE', certFile);
   const key = keyFile === undefined ? undefined : reader.file('CODEC_TLS_KEY_FILE', keyFile);
   return cert === undefined || key === undefined ? undefined : { cert, key };

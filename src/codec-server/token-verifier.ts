@@ -1,23 +1,8 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server, with roles for namespaces. */
-import { readFileSync, statSync } from 'node:fs';
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  errors,
-  type JSONWebKeySet,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  jwtVerify,
-} from 'jose';
-import { isJsonObject, parseJson } from '../gateway/json-safety.ts';
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { ALGORITHMS, keySetFile } from '../protection/key-set.ts';
 import { type Refusal, unauthenticated, unavailable } from './refusal.ts';
 import { type Caller, ROLES, type Role } from './roles.ts';
-
-/** Signatures with a key pair alone: with a secret one, the public key could be taken for the secret. */
-export const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-] as const;
 
 export interface TokenSettings {
   jwks: { url: string } | { file: string };
@@ -32,8 +17,6 @@ export interface TokenSettings {
 /** The caller. `Refusal` 401 where the token is not good, 503 where the keys cannot be had. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Caller>;
 
-type KeyLookup = JWTVerifyGetKey;
-
 const FETCH_TIMEOUT_MS = 5_000;
 /** Clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
@@ -41,7 +24,7 @@ const MAX_SUBJECT_CHARACTERS = 255;
 
 /** @throws Error where a key set file cannot be used */
 export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
-  const keys = 'file' in settings.jwks ? fileKeys(settings.jwks.file) : remoteKeys(settings.jwks.url);
+  const keys = 'file' in settings.jwks ? keySetFile(settings.jwks.file) : remoteKeys(settings.jwks.url);
   const { issuer, audience, permissionsClaim = 'permissions' } = settings;
   const algorithms = (settings.algorithms ?? ALGORITHMS).filter((name) => ALGORITHMS.some((one) => one === name));
   return async (authorization) => {
@@ -65,43 +48,8 @@ export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
   };
 }
 
-function remoteKeys(url: string): KeyLookup {
+function remoteKeys(url: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
-}
-
-/** Read again when a token names a key that it lacks and the file has changed: so keys are rotated. */
-function fileKeys(file: string): KeyLookup {
-  let version = versionOf(file);
-  let lookup: KeyLookup = createLocalJWKSet(readKeySet(file));
-  return async (header, token) => {
-    try {
-      return await lookup(header, token);
-    } catch (error) {
-      const found = versionOf(file);
-      if (!(error instanceof errors.JWKSNoMatchingKey) || found === version) throw error;
-      lookup = createLocalJWKSet(readKeySet(file));
-      version = found;
-      return lookup(header, token);
-    }
-  };
-}
-
-function versionOf(file: string): string {
-  const { mtimeMs, size, ino } = statSync(file);
-  return `${ino}-${size}-${mtimeMs}`;
-}
-
-/** @throws Error that names no key */
-export function readKeySet(file: string): JSONWebKeySet {
-  const [content] = parseJson(readFileSync(file, 'utf8')) ?? [];
-  const keys = isJsonObject(content) ? content.keys : undefined;
-  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isJsonObject)) {
-    throw new Error('a key set must be {"keys": [...]}, with one key or more');
-  }
-  if (keys.some((key) => key.kty === 'oct' || 'd' in key || 'k' in key)) {
-    throw new Error('a key set must hold public keys alone');
-  }
-  return { keys } as unknown as JSONWebKeySet;
 }
 
 function refusalOf(error: unknown): Refusal {

@@ -11,12 +11,35 @@ export function addressProblem(address: string, environment: Environment): strin
   if (environment === 'production') {
     if (url.protocol !== 'https:') return 'must be https in production';
     if (isLoopback(url.hostname)) return 'must not be this machine in production';
-    if (/(^|[.-])sandbox([.-]|$)/.test(url.hostname)) return 'must not be a sandbox in production';
+    if (isCalledSandbox(url.hostname)) return 'must not be a sandbox in production';
     return null;
   }
   // A stand-in on the same machine sends nothing over a wire that others share.
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return 'must be https outside the sandbox';
   return null;
+}
+
+/**
+ * The rule that an address of a gateway or its token service breaks, or `null`. The sandbox environment encrypts
+ * nothing where it is told so and makes ledgers by itself: a gateway that posts must never be met with that.
+ */
+export function gatewayAddressProblem(address: string, environment: Environment): string | null {
+  const rule = addressProblem(address, environment);
+  if (rule || environment !== 'sandbox') return rule;
+  return isStandIn(new URL(address).hostname)
+    ? null
+    : 'must be a stand-in in the sandbox: this machine, a private address, a name without a dot, or a host called sandbox';
+}
+
+/** Where no provider's gateway can be: container networks name their hosts without a dot. */
+function isStandIn(hostname: string): boolean {
+  if (isLoopback(hostname) || isCalledSandbox(hostname)) return true;
+  if (!hostname.includes('.') && !hostname.startsWith('[')) return true;
+  return /^(10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+$/.test(hostname);
+}
+
+function isCalledSandbox(hostname: string): boolean {
+  return /(^|[.-])sandbox([.-]|$)/.test(hostname);
 }
 
 /** What two environments may not have in common: the host, and on one machine host and port. */
@@ -26,7 +49,8 @@ export function hostOf(address: string): string | null {
   return isLoopback(hostname) ? host : hostname;
 }
 
-function isLoopback(hostname: string): boolean {
+/** Of a URL's `hostname`: IPv6 in brackets. */
+export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||

@@ -1,7 +1,7 @@
 /** The gateway profile `default`, from the `GATEWAY_*` variables. */
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
-import { addressProblem } from './addresses.ts';
+import { gatewayAddressProblem } from './addresses.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
@@ -11,7 +11,7 @@ const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
 
 export function readDefaultProfile(reader: EnvironmentReader, environment: Environment): GatewayProfile {
   const inSandbox = (value: string) => (environment === 'sandbox' ? value : undefined);
-  const checkAddress = (value: string) => addressProblem(value, environment);
+  const checkAddress = (value: string) => gatewayAddressProblem(value, environment);
   const caCertificate = readCaCertificate(reader);
   return {
     name: 'default',
@@ -34,6 +34,12 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
       'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
       ['secondaryUse', 'originalRequest'],
       'secondaryUse',
+    ),
+    // Whoever may send signals in the namespace could make one up: where real files are at stake, that is not enough.
+    consentTrust: reader.oneOf(
+      'CONSENT_TRUST',
+      ['namespace', 'proof'],
+      environment === 'production' ? 'proof' : 'namespace',
     ),
     allowed: {},
   };

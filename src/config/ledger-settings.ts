@@ -1,7 +1,9 @@
 /** Where the ledger and the key ring are. */
 import type { LedgerAccess } from '../config-shape.ts';
 import type { Environment } from '../model/products.ts';
+import { isLoopback } from './addresses.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
+import { checkSecretFile } from './private-file.ts';
 
 export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
 
@@ -35,13 +37,19 @@ function readUrl(reader: EnvironmentReader, environment: Environment): string {
   const path = reader.optional('LEDGER_URL_FILE');
   if (path === undefined) {
     const fallback = environment === 'sandbox' ? 'file:.credit-journey/ledger.db' : undefined;
-    return reader.text('LEDGER_URL', fallback, (url) => urlProblem(url) ?? passwordProblem(url, environment));
+    return reader.text(
+      'LEDGER_URL',
+      fallback,
+      (url) => urlProblem(url) ?? passwordProblem(url, environment) ?? wireProblem(url, environment),
+    );
   }
   if (reader.optional('LEDGER_URL') !== undefined) reader.report('LEDGER_URL', 'must not be given beside its file');
   const url = reader.file('LEDGER_URL_FILE', path)?.trim();
-  const rule = url === undefined ? null : urlProblem(url);
-  if (rule) reader.report('LEDGER_URL_FILE', `must hold ${URL_FORMS}`);
-  return url ?? '';
+  checkSecretFile(reader, environment, 'LEDGER_URL_FILE');
+  if (url === undefined) return '';
+  const rule = urlProblem(url) ? `must hold ${URL_FORMS}` : wireProblem(url, environment);
+  if (rule) reader.report('LEDGER_URL_FILE', rule);
+  return url;
 }
 
 function urlProblem(url: string): string | null {
@@ -56,4 +64,15 @@ function passwordProblem(url: string, environment: Environment): string | null {
   const { password, searchParams } = new URL(url);
   const holdsPassword = password !== '' || searchParams.has('password');
   return holdsPassword ? 'must not hold a password in production: name a file in LEDGER_URL_FILE' : null;
+}
+
+/** What goes to the ledger over a network is encrypted in production, to a server whose certificate was checked. */
+function wireProblem(url: string, environment: Environment): string | null {
+  if (environment !== 'production' || url.startsWith('file:')) return null;
+  const { hostname, searchParams } = new URL(url);
+  // A Unix socket has no host, or names its directory in `host`.
+  const host = searchParams.get('host') ?? hostname;
+  if (host === '' || host.startsWith('/') || host.startsWith('%2F') || isLoopback(host)) return null;
+  const isChecked = searchParams.get('sslmode') === 'verify-full' && !searchParams.has('ssl');
+  return isChecked ? null : 'must have sslmode=verify-full in production, unless the database is on this machine';
 }

@@ -18,7 +18,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { profileName, text } from '../validation/fields.ts';
 import { parseWith } from '../validation/problems.ts';
-import { addressProblem, hostOf } from './addresses.ts';
+import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
@@ -70,6 +70,7 @@ const profileSchema = z.strictObject({
   notProcessedStatuses: z.array(z.int().min(400).max(599)).exactOptional(),
   ssnMismatch: z.enum(['hold', 'flag']).exactOptional(),
   originalInquiryDateSource: z.enum(['secondaryUse', 'originalRequest']).exactOptional(),
+  consentTrust: z.enum(['namespace', 'proof']).exactOptional(),
   ...additionsShape,
 });
 
@@ -152,7 +153,7 @@ function parsed<T>(reader: EnvironmentReader, schema: z.ZodType<T>, value: unkno
 
 function checkAddresses(reader: EnvironmentReader, profile: FileProfile, place: string): void {
   for (const field of ['authUrl', 'baseUrl'] as const) {
-    const rule = profile[field] === undefined ? null : addressProblem(profile[field], profile.environment);
+    const rule = profile[field] === undefined ? null : gatewayAddressProblem(profile[field], profile.environment);
     if (rule) reader.report(VARIABLE, `${place}/${field} ${rule}`);
   }
 }
@@ -250,6 +251,7 @@ function merged(
     returnCodes: profile.returnCodes ?? defaults.returnCodes,
     ssnMismatch: profile.ssnMismatch ?? defaults.ssnMismatch,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
+    consentTrust: profile.consentTrust ?? defaults.consentTrust,
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},
   };

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { CredentialsSource } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
 import { type EnvironmentReader, errorCode } from './environment-reader.ts';
+import { openFileProblem } from './private-file.ts';
 
 type Secret = { kind: 'value'; value: string } | { kind: 'file'; path: string };
 
@@ -53,11 +54,19 @@ export function credentialsSource(
   };
 }
 
+/** A secret that a program may do without: how it is read at each use. Checks at start that it can be. */
+export function optionalSecret(reader: EnvironmentReader, place: SecretPlace): (() => Promise<string>) | undefined {
+  if (place.file === undefined && place.value === undefined) return undefined;
+  const secret = secretAt(reader, place);
+  return () => readSecret(secret);
+}
+
 function secretAt(reader: EnvironmentReader, place: SecretPlace): Secret {
   const report = (rule: string) => reader.report(place.variable, `${place.place ?? ''}${rule}`);
   if (place.file !== undefined) {
     if (place.value !== undefined) report('must not be given beside its file');
-    const problem = secretFileProblem(place.file);
+    // Where only a file will do, it is one that not everybody may read.
+    const problem = secretFileProblem(place.file) ?? (place.fileOnly ? openFileProblem(place.file) : null);
     if (problem) report(problem);
     return { kind: 'file', path: place.file };
   }

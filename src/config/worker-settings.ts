@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { WorkerSettings } from '../config-shape.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
+import { readDeployment } from './deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Beyond the activity's own time-out: the answer is recorded, and Temporal is told. */
@@ -15,6 +16,7 @@ export function readWorkerSettings(
 ): WorkerSettings {
   const rate = readRate(reader);
   const workflowBundlePath = readBundlePath(reader);
+  const deployment = readDeployment(reader);
   return {
     // A workflow task is a few milliseconds of CPU: more at once than this only wait for one another on a core.
     maxConcurrentWorkflowTasks: reader.integer('WORKER_MAX_CONCURRENT_WORKFLOW_TASKS', {
@@ -31,6 +33,7 @@ export function readWorkerSettings(
     ...(rate === undefined ? {} : { maxInquiriesPerSecond: rate }),
     shutdownGraceMs: readShutdownGrace(reader, protocol),
     ...(workflowBundlePath === undefined ? {} : { workflowBundlePath }),
+    ...(deployment === undefined ? {} : { deployment }),
   };
 }
 

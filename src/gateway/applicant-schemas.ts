@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isCalendarDate } from '../model/instants.ts';
+import { CALENDAR_DATE, PRINTABLE } from '../model/portable-patterns.ts';
 import type { Applicant } from '../model/shapes.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant: ours, so that nothing is endless. */
@@ -24,13 +25,17 @@ export function an(maxLength: number) {
     .string()
     .refine((text) => !BLANK.test(text), 'must not be empty or blank')
     .refine((text) => text.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((text) => !FORBIDDEN_CHARACTER.test(text), 'must not hold control characters');
+    .refine((text) => !FORBIDDEN_CHARACTER.test(text), 'must not hold control characters')
+    .meta({ maxLength, pattern: PRINTABLE });
 }
 
 /** Type N: digits are exact. */
 export function digits(count: number, rule: string) {
   const pattern = new RegExp(`^[0-9]{${count}}$`);
-  return z.string().refine((text) => pattern.test(text), rule);
+  return z
+    .string()
+    .refine((text) => pattern.test(text), rule)
+    .meta({ pattern: pattern.source });
 }
 
 /** A list of at least one. */
@@ -41,7 +46,8 @@ export function list<T extends z.ZodType>(entry: T) {
 export const dateOfBirthSchema = z
   .string()
   .refine(isRealDate, 'must be a calendar date YYYY-MM-DD')
-  .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future');
+  .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future')
+  .meta({ format: 'date', pattern: CALENDAR_DATE, description: 'YYYY-MM-DD, not in the future.' });
 
 /** YYYY-MM-DD, and a day that the calendar has. */
 export function isRealDate(text: string): boolean {
@@ -49,13 +55,16 @@ export function isRealDate(text: string): boolean {
   return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-const emailAddressSchema = an(80).refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address');
+const EMAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
+
+const emailAddressSchema = an(80)
+  .refine((text) => EMAIL_ADDRESS.test(text), 'must be an e-mail address')
+  .meta({ pattern: EMAIL_ADDRESS.source });
 
 /** `node:net` admits zone ids (`fe80::1%eth0`), which name nothing outside the consumer's device. */
-const ipAddressSchema = an(45).refine(
-  (text) => isIP(text) !== 0 && !text.includes('%'),
-  'must be an IPv4 or IPv6 address',
-);
+const ipAddressSchema = an(45)
+  .refine((text) => isIP(text) !== 0 && !text.includes('%'), 'must be an IPv4 or IPv6 address')
+  .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
 
 const nameSchema = z.strictObject({
   first: an(30),
@@ -72,6 +81,8 @@ export const phoneSchema = z.strictObject({
 /** `zip` is AN 5 and yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
 const ZIP = /^([0-9]{5})(?:-?([0-9]{4}))?$/;
 
+const STATE = /^[A-Za-z]{2}$/;
+
 const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
@@ -81,9 +92,13 @@ const addressSchema = z
     // The list of state codes is not shown (interface 2.3).
     state: z
       .string()
-      .refine((text) => /^[A-Za-z]{2}$/.test(text), 'must be a two-letter state code')
+      .refine((text) => STATE.test(text), 'must be a two-letter state code')
+      .meta({ pattern: STATE.source })
       .transform((text) => text.toUpperCase()),
-    zip: z.string().refine((text) => ZIP.test(text), 'must be 5 digits, 9 digits or ZIP+4'),
+    zip: z
+      .string()
+      .refine((text) => ZIP.test(text), 'must be 5 digits, 9 digits or ZIP+4')
+      .meta({ pattern: ZIP.source }),
     zip4: digits(4, 'must be exactly 4 digits').exactOptional(),
   })
   .transform((address, context) => {
@@ -110,7 +125,7 @@ export const applicantShape = {
 };
 
 /** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
-export const applicantSchema = z.strictObject(applicantShape) satisfies z.ZodType<Applicant>;
+export const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
 /**
  * One to `maxApplicants` applicants. Identifiers differ, and so do SSNs: with one SSN for two, nobody could say

@@ -6,6 +6,7 @@ import { bodyText } from './body-text.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import { type ExchangeOutcome, exchange, type ResponseHeaders } from './exchange.ts';
+import { type ExchangeObserver, observed } from './observer.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -21,6 +22,8 @@ export interface SubmitOptions {
   signal?: AbortSignal;
   /** To decide who is who. Default: the request's own, which FAILSAFE's lacks identifiers for: required there. */
   expectedApplicants?: readonly ExpectedApplicant[];
+  /** For the observer alone. */
+  attempt?: number;
 }
 
 export interface GatewayReply {
@@ -47,11 +50,17 @@ export class GatewayClient {
   readonly #url: URL;
   readonly #agent: Agent;
   readonly #dispatcher: Dispatcher;
+  readonly #observer: ExchangeObserver | undefined;
   #markersBroken = false;
 
   /** @param interceptor composed around the pool; only tests have one */
-  constructor(profile: GatewayProfile, interceptor?: Dispatcher.DispatcherComposeInterceptor) {
+  constructor(
+    profile: GatewayProfile,
+    interceptor?: Dispatcher.DispatcherComposeInterceptor,
+    observer?: ExchangeObserver,
+  ) {
     this.#profile = profile;
+    this.#observer = observer;
     this.#url = requestUrl(profile);
     this.#agent = createConnections(profile, profile.limits.maxResponseBytes);
     this.#dispatcher = interceptor ? this.#agent.compose(interceptor) : this.#agent;
@@ -76,6 +85,24 @@ export class GatewayClient {
    * From the first byte on an attempt ends within `headersTimeoutMs + bodyTimeoutMs`.
    */
   async submit(options: SubmitOptions): Promise<GatewayReply> {
+    const begun = {
+      profile: this.#profile,
+      productCode: options.request.productCode,
+      url: this.#url,
+      ...(options.attempt === undefined ? {} : { attempt: options.attempt }),
+    };
+    return observed(
+      this.#observer,
+      begun,
+      () => this.#submit(options),
+      (reply) => ({
+        markersBroken: this.#markersBroken,
+        ...(reply ? { httpStatus: reply.httpStatus, answer: reply.answer.kind } : {}),
+      }),
+    );
+  }
+
+  async #submit(options: SubmitOptions): Promise<GatewayReply> {
     const expected = expectedOf(options);
     if (!/^[\x21-\x7e]+$/.test(options.accessToken)) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
     // Without markers nothing would keep a request that was given up from being written later.

@@ -53,6 +53,8 @@ export interface GatewayProfile {
   ssnMismatch: 'hold' | 'flag';
   /** Interface 2.6 and rule 3 against 2.4: which moment `originalInquiryDate` names. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
+  /** Whom a grant is believed: whoever may write to the namespace, or a key of the consent system's alone. */
+  consentTrust: 'namespace' | 'proof';
   /** Per product, the end users and purpose codes that may be asked for; all where absent. */
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>

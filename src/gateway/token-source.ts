@@ -6,6 +6,7 @@ import type { Agent } from 'undici';
 import { tokenUrl } from './addresses.ts';
 import { createConnections } from './connections.ts';
 import { GatewayError } from './errors.ts';
+import { type ExchangeObserver, observed } from './observer.ts';
 import type { Credentials, CredentialsSource, GatewayProfile } from './profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from './token-request.ts';
 import type { TokenResponse } from './token-response.ts';
@@ -23,6 +24,8 @@ export interface TokenSourceOptions {
   now?: () => number;
   /** 0 to 1, so that the workers of a fleet do not renew in the same second. */
   random?: () => number;
+  /** Told of each fetch. */
+  observer?: ExchangeObserver | undefined;
 }
 
 interface CachedToken extends AccessToken {
@@ -53,6 +56,7 @@ const RENEWAL_RETRY_MS = 10_000;
 export class TokenSource {
   readonly #now: () => number;
   readonly #random: () => number;
+  readonly #observer: ExchangeObserver | undefined;
   readonly #slots = new Map<string, Slot>();
   readonly #agents = new Map<string, Agent>();
   /** The client id that a source last gave: part of the key, and not worth reading a file for at every request. */
@@ -61,6 +65,7 @@ export class TokenSource {
   constructor(options: TokenSourceOptions = {}) {
     this.#now = options.now ?? Date.now;
     this.#random = options.random ?? Math.random;
+    this.#observer = options.observer;
   }
 
   /**
@@ -140,7 +145,16 @@ export class TokenSource {
     if (owner !== slot) owner.generation += 1;
   }
 
-  async #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
+  #fetch(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
+    return observed(
+      this.#observer,
+      { profile, url: tokenUrl(profile) },
+      () => this.#fetchNow(profile, startedAtMs),
+      () => ({}),
+    );
+  }
+
+  async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
     // Read anew for each fetch, so that a rotated secret is seen after a refusal.
     const credentials = await this.#readCredentials(profile);
     const response = await requestToken(this.#agentOf(profile), profile, credentials);

@@ -31,6 +31,8 @@ export interface KnownInquiry {
   /** `null` until something was claimed: a decision may come before any claim. */
   digest: string | null;
   abandoned: boolean;
+  /** Absent where nobody disposes of it. Once that was begun nothing is sent; when it is done no answer is left. */
+  disposal?: 'begun' | 'done';
   /** In ascending order. */
   attempts: readonly KnownAttempt[];
   decisions: readonly KnownDecision[];
@@ -82,6 +84,10 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'abandoned',
     forbids: (known) => (known.abandoned ? { kind: 'latest' } : null),
+  },
+  {
+    name: 'disposedOf',
+    forbids: (known) => (known.disposal ? { kind: 'latest' } : null),
   },
   {
     name: 'previousMissing',

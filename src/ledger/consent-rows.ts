@@ -1,29 +1,39 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
-
+import { chaining, columnsOf } from './audit-chain.ts';
 import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord } from './port.ts';
+import type { SqlRow } from './sql-session.ts';
 
 /** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
-export async function insertConsents({ session, dialect }: Writing, consents: readonly ConsentRecord[]): Promise<void> {
-  for (const consent of consents) {
-    await insertRow(
-      session,
-      'consents',
-      {
-        journey_id: consent.journeyId,
-        share_id: consent.shareId,
-        applicant_id: consent.applicantId,
-        consent_id: consent.consentId,
-        decision: consent.decision,
-        decided_at: consent.decidedAt,
-        end_user_code: consent.secondaryUser.endUserCode,
-        end_user: consent.secondaryUser.endUser,
-        evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
-        received_at: consent.receivedAt,
-      },
-      { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
-    );
-  }
+export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<void> {
+  if (consents.length === 0) return;
+  await chaining(writing, async (append) => {
+    for (const consent of consents) {
+      const row = await insertConsent(writing, consent);
+      if (row) await append('consents', row);
+    }
+  });
+}
+
+function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): Promise<SqlRow | undefined> {
+  return insertRow(
+    session,
+    'consents',
+    {
+      journey_id: consent.journeyId,
+      share_id: consent.shareId,
+      applicant_id: consent.applicantId,
+      consent_id: consent.consentId,
+      decision: consent.decision,
+      decided_at: consent.decidedAt,
+      end_user_code: consent.secondaryUser.endUserCode,
+      end_user: consent.secondaryUser.endUser,
+      evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+      received_at: consent.receivedAt,
+      proof: consent.proof,
+    },
+    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
+  );
 }
 
 /** Which grants permitted this attempt. */

@@ -28,6 +28,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
     const isRepeated = same.action === decision.action && same.attempt === decision.attempt;
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
+  if (known.disposal) return OVERTAKEN;
   if (decision.action === 'amend') return { kind: 'keep' };
   // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };

@@ -18,6 +18,18 @@ export class LedgerSchemaError extends Error {
   override readonly name = 'LedgerSchemaError';
 }
 
+/** The report that was asked for was disposed of: neither its text nor its key is left. */
+export class DisposedError extends Error {
+  override readonly name = 'DisposedError';
+  /** RFC 3339. */
+  readonly disposedAt: string;
+
+  constructor(disposedAt: string) {
+    super('the report was disposed of');
+    this.disposedAt = disposedAt;
+  }
+}
+
 /** Another request was made under this trace number: its outcome belongs to nobody else. */
 export class RequestDiffersError extends Error {
   override readonly name = 'RequestDiffersError';

@@ -30,6 +30,8 @@ export interface InquiryRow {
   abandoned_at: number | null;
   late_answer_at: number | null;
   late_consent_at: number | null;
+  legal_hold_at: number | null;
+  disposed_at: number | null;
 }
 
 export interface AttemptRow {
@@ -46,6 +48,7 @@ export interface AttemptRow {
   answer_kind: Answer['kind'] | null;
   outcome: ReportOutcome | null;
   answer: Uint8Array | null;
+  accepted_by: string | null;
   accepted_answer: Uint8Array | null;
   late_at: number | null;
   late_state: AttemptState | null;
@@ -60,7 +63,6 @@ export interface DecisionRow {
   reason: string;
   provider_said: DecisionRecord['providerSaid'];
   failure_type: FailureType | null;
-  answer: Uint8Array | null;
   decided_at: string;
   permits_attempt: number | null;
 }
@@ -80,9 +82,12 @@ export async function readState(
   customerTraceNumber: string,
 ): Promise<InquiryState> {
   const [row] = await session.rows<
-    { ledger_id: string; now: number; attempts: number; decisions: number } & InquiryRow
+    { ledger_id: string; now: number; attempts: number; decisions: number; is_disposal_begun: number } & InquiryRow
   >(
     `SELECT i.*, l.ledger_id, ${dialect.now} AS now,
+       (SELECT count(*) FROM retention_events e WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
+         AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at))
+       ) AS is_disposal_begun,
        (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
      FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
@@ -102,7 +107,15 @@ export async function readState(
           customerTraceNumber,
         ]);
   const inquiry = row.customer_trace_number === null ? null : row;
-  return { known: knownOf(row.ledger_id, inquiry, attempts, decisions, row.now), inquiry, attempts, nowMs: row.now };
+  const known = knownOf(row.ledger_id, inquiry, attempts, decisions, row.now);
+  const disposal = disposalOf(row, row.is_disposal_begun > 0);
+  return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, nowMs: row.now };
+}
+
+/** Begun for the inquiry, or for its journey as a whole before there was such an inquiry. */
+function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry['disposal'] {
+  if (disposed_at !== null) return 'done';
+  return isBegun ? 'begun' : undefined;
 }
 
 function knownOf(
@@ -133,12 +146,13 @@ function knownOf(
 
 /**
  * How the inquiry stands: its latest attempt, or that it was abandoned. `null` where nothing was claimed or abandoned.
- * What was abandoned before any claim shows attempt 0.
+ * What was abandoned before any claim shows attempt 0. For a run, what was disposed of is as good as abandoned: nothing
+ * is ever sent for it, and no answer is left to be told.
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const row = state.attempts.at(-1);
   const { known } = state;
-  if (state.inquiry && known.abandoned) {
+  if (state.inquiry && (known.abandoned || known.disposal)) {
     return {
       attempt: row?.attempt ?? 0,
       state: 'abandoned',
@@ -199,11 +213,6 @@ export function openAnswer(
   return cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer;
 }
 
-/** Where a decision's own answer is sealed to: its id, beside trace number and attempt. */
-export function decisionColumn(decisionId: string): string {
-  return `decision ${decisionId}`;
-}
-
 /** Which inquiries: a subquery for their trace numbers, and its values. */
 export interface InquirySelection {
   traceNumbers: string;
@@ -247,12 +256,28 @@ export async function readInquiries(
         ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
         ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
       })),
-      decisions: (decisions.get(row.customer_trace_number) ?? []).map((decision) => decisionView(decision, cipher)),
+      decisions: (decisions.get(row.customer_trace_number) ?? []).map((decision) =>
+        decisionView(decision, own, cipher),
+      ),
     };
   });
 }
 
 function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'attempts' | 'decisions'> {
+  return {
+    ...descriptionOf(row),
+    createdAt: instant(row.created_at),
+    ...(row.workflow_id === null ? {} : { workflowId: row.workflow_id }),
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
+    ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),
+    ...(row.late_answer_at === null ? {} : { lateAnswerAt: instant(row.late_answer_at) }),
+    ...(row.late_consent_at === null ? {} : { lateConsentAt: instant(row.late_consent_at) }),
+    ...(row.legal_hold_at === null ? {} : { legalHoldAt: instant(row.legal_hold_at) }),
+    ...(row.disposed_at === null ? {} : { disposedAt: instant(row.disposed_at) }),
+  };
+}
+
+export function descriptionOf(row: InquiryRow): InquiryDescription {
   return {
     customerTraceNumber: row.customer_trace_number,
     environment: row.environment,
@@ -262,21 +287,17 @@ function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'a
     callerId: row.caller_id,
     productCode: row.product_code,
     ordinal: row.ordinal,
-    createdAt: instant(row.created_at),
     ...(row.share_id === null ? {} : { shareId: row.share_id }),
     ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
     ...(row.end_user === null ? {} : { endUser: row.end_user }),
     ...(row.permissible_purpose_code === null ? {} : { permissiblePurposeCode: row.permissible_purpose_code }),
     ...(row.amends === null ? {} : { amends: row.amends }),
-    ...(row.workflow_id === null ? {} : { workflowId: row.workflow_id }),
-    ...(row.run_id === null ? {} : { runId: row.run_id }),
-    ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),
-    ...(row.late_answer_at === null ? {} : { lateAnswerAt: instant(row.late_answer_at) }),
-    ...(row.late_consent_at === null ? {} : { lateConsentAt: instant(row.late_consent_at) }),
   };
 }
 
-function decisionView(row: DecisionRow, cipher: LedgerCipher): DecisionRecord {
+/** What was accepted is kept once, with the attempt: decisions are never changed, and this may have to be destroyed. */
+function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher: LedgerCipher): DecisionRecord {
+  const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {
     decisionId: row.decision_id,
     customerTraceNumber: row.customer_trace_number,
@@ -287,7 +308,9 @@ function decisionView(row: DecisionRow, cipher: LedgerCipher): DecisionRecord {
     providerSaid: row.provider_said,
     decidedAt: row.decided_at,
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
-    ...(row.answer ? { answer: openAnswer(cipher, row.answer, row, decisionColumn(row.decision_id)) } : {}),
+    ...(accepted?.accepted_answer
+      ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
+      : {}),
   };
 }
 

@@ -2,9 +2,10 @@
 import type { Answer, InquiryDescription } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
-import { decisionColumn, sealAnswer } from './inquiry-rows.ts';
+import { chaining, columnsOf } from './audit-chain.ts';
+import { sealAnswer } from './inquiry-rows.ts';
 import type { ClaimRequest, DecisionRecord, OutcomeRecord } from './port.ts';
-import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
+import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 
 /** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
 export interface Writing {
@@ -15,7 +16,7 @@ export interface Writing {
 
 /**
  * Inserts a row of named columns; `sql` holds those whose value is an expression and not a parameter. Returns the
- * column named by `returning` of the row that was inserted, if one was.
+ * columns named by `returning` of the row that was inserted, if one was.
  */
 export async function insertRow(
   session: SqlSession,
@@ -24,16 +25,16 @@ export async function insertRow(
   {
     sql = {},
     onConflict = '',
-    returning = '1',
-  }: { sql?: Record<string, string>; onConflict?: string; returning?: string },
-): Promise<unknown> {
+    returning = ['1 AS inserted'],
+  }: { sql?: Record<string, string>; onConflict?: string; returning?: readonly string[] },
+): Promise<SqlRow | undefined> {
   const names = [...Object.keys(columns), ...Object.keys(sql)];
   const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
-  const [row] = await session.rows<{ returned: unknown }>(
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning} AS returned`,
+  const [row] = await session.rows(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning.join(', ')}`,
     Object.values(columns),
   );
-  return row?.returned;
+  return row;
 }
 
 /** Makes the inquiry's row where there is none, with the digest if it is made by a claim; says whether it did. */
@@ -84,7 +85,7 @@ export async function insertAttempt(
   request: ClaimRequest,
   permittedBy: string | undefined,
 ): Promise<number> {
-  const claimedAt = await insertRow(
+  const row = await insertRow(
     session,
     'attempts',
     {
@@ -102,10 +103,10 @@ export async function insertAttempt(
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
       },
-      returning: 'claimed_at',
+      returning: ['claimed_at'],
     },
   );
-  return Number(claimedAt);
+  return Number(row?.claimed_at);
 }
 
 /** On a row that was there before: what a claim says about the inquiry as a whole. */
@@ -150,8 +151,15 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
   );
 }
 
-/** Writes news beside an attempt that was superseded, and marks the inquiry for attention. */
-export async function writeLate({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
+/**
+ * Writes news beside an attempt that was superseded, and marks the inquiry for attention; `withAnswer` is false where
+ * the inquiry was disposed of.
+ */
+export async function writeLate(
+  { session, dialect, cipher }: Writing,
+  record: OutcomeRecord,
+  withAnswer: boolean,
+): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
   await session.rows(
     `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
@@ -165,7 +173,7 @@ export async function writeLate({ session, dialect, cipher }: Writing, record: O
       record.httpStatus,
       instantMs(record.requestedAt),
       summaryOf(record.answer).outcome,
-      sealAnswer(cipher, record.answer, row, 'late_answer'),
+      sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
     ],
   );
   await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
@@ -187,28 +195,30 @@ export async function drawAttention(
 }
 
 export async function insertDecision(
-  { session, dialect, cipher }: Writing,
+  writing: Writing,
   decision: DecisionRecord,
   permitsAttempt: number | undefined,
 ): Promise<void> {
-  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
-  await insertRow(
-    session,
-    'decisions',
-    {
-      ...row,
-      decision_id: decision.decisionId,
-      action: decision.action,
-      decided_by: decision.by,
-      reason: decision.reason,
-      provider_said: decision.providerSaid,
-      failure_type: decision.failureType,
-      answer: sealAnswer(cipher, decision.answer, row, decisionColumn(decision.decisionId)),
-      decided_at: decision.decidedAt,
-      permits_attempt: permitsAttempt,
-    },
-    { sql: { recorded_at: dialect.now } },
-  );
+  await chaining(writing, async (append) => {
+    const row = await insertRow(
+      writing.session,
+      'decisions',
+      {
+        customer_trace_number: decision.customerTraceNumber,
+        attempt: decision.attempt,
+        decision_id: decision.decisionId,
+        action: decision.action,
+        decided_by: decision.by,
+        reason: decision.reason,
+        provider_said: decision.providerSaid,
+        failure_type: decision.failureType,
+        decided_at: decision.decidedAt,
+        permits_attempt: permitsAttempt,
+      },
+      { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
+    );
+    if (row) await append('decisions', row);
+  });
 }
 
 /** The answer that came, if one did, stays beside the one that was accepted. */
@@ -241,7 +251,8 @@ function summaryOf(answer: Answer | undefined) {
   return {
     kind: answer?.kind,
     outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
-    returnCode: answer?.returnCode,
+    // A code that no table has, or of an answer that nobody trusts, is a stranger's text: it stays in the sealed answer.
+    returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
   };
 }
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../model/products.ts';
 import type { KeyWrapper, WrappedKey } from '../protection/key-ring.ts';
 import { LedgerCipher } from '../protection/sealing.ts';
+import { beginChain } from './audit-chain.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
 import { newLedgerSecret, openLedgerSecret } from './ledger-secret.ts';
@@ -60,14 +61,20 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     requireExpected(row, options);
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
-    return new SqlLedger(engine, identity, new LedgerCipher(row.ledger_id, secret), options.keyRing);
+    const cipher = new LedgerCipher(row.ledger_id, secret);
+    await beginChain(engine, cipher);
+    return new SqlLedger(engine, identity, cipher, options.keyRing);
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
-async function openEngine({ url, create = false }: OpenLedgerOptions): Promise<SqlEngine> {
+/** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address is neither of the two */
+export async function openEngine({
+  url,
+  create = false,
+}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
   try {
     if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
     if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);

@@ -27,6 +27,8 @@ export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeD
   if (!row) return { kind: 'missing' };
   if (news.isRepeated) return { kind: 'already' };
   const isOpen = row.state === 'sending' || row.state === 'unknown';
+  // Nothing is left to compare with: what was known stays known, and only what nobody knew is news.
+  if (known.disposal === 'done') return { kind: isOpen && news.state !== 'unknown' ? 'late' : 'already' };
   const isLatest = latestOf(known)?.attempt === row.attempt;
   if (isOpen && isLatest && !known.abandoned) return { kind: 'record' };
   // "I do not know" adds nothing to a row that knows, or that has been decided upon.

@@ -9,6 +9,8 @@ import type { FailureType, HoldAction } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
+import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
+import type { Retention } from './retention.ts';
 
 export interface LedgerIdentity {
   ledgerId: string;
@@ -108,6 +110,10 @@ export interface InquiryView extends InquiryDescription {
   /** What needs a person although nothing waits for it: when an answer came too late, and a withdrawn consent. */
   lateAnswerAt?: string;
   lateConsentAt?: string;
+  /** Under a legal hold: nothing of the journey is disposed of. */
+  legalHoldAt?: string;
+  /** Since then its attempts tell their states, and no answer. */
+  disposedAt?: string;
   /** When somebody last saw to that; what came later has not been seen to. */
   seenAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
@@ -129,6 +135,15 @@ export interface OpenInquiry extends InquiryView {
   undecided?: { attempt: number; failureType: FailureType };
   /** What has come too late and nobody has seen to. */
   attention: AttentionReason[];
+}
+
+/** What needs a person, as little of it as counting takes. */
+export interface OpenWork {
+  reason: FailureType | AttentionReason;
+  /** When the attempt was claimed that nobody has decided about, or the news came. RFC 3339. */
+  since: string;
+  /** Of the latest claim. */
+  workflowId?: string;
 }
 
 export interface SeenRecord {
@@ -159,8 +174,33 @@ export interface RewrapResult {
   unreadable: { keyId: string; reports: number }[];
 }
 
+/**
+ * What does not fit the chain. `headChanged` with a position: before that entry, the head had been tampered with.
+ * `otherChain`: the head that was expected is not on this chain.
+ */
+export interface ChainFinding {
+  kind: 'changed' | 'removed' | 'inserted' | 'outOfOrder' | 'headChanged' | 'otherChain';
+  /** From 1. */
+  position?: number;
+  /** Of `removed` without a key: so many, from `position` on. */
+  rows?: number;
+  table?: 'consents' | 'decisions';
+  /** The row's primary key; ids, opaque. */
+  key?: string[];
+}
+
+export interface ChainReport {
+  /** What the head says: how many rows are chained, and the hash of the last one, lower-case hex. */
+  entries: number;
+  head: string;
+  findings: ChainFinding[];
+}
+
 export interface Ledger {
   readonly identity: LedgerIdentity;
+
+  /** Disposal and legal holds: for operators. */
+  readonly retention: Retention;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(canonicalRequest: string): string;
@@ -201,10 +241,23 @@ export interface Ledger {
    */
   openInquiries(query?: OpenInquiriesQuery): Promise<OpenInquiry[]>;
 
+  /**
+   * Reads only, in pages: every attempt that was claimed in a period, oldest first, with what it was for, who decided
+   * and consented, and what came of it. Attempts claimed meanwhile may be among them.
+   */
+  inquiriesBetween(query?: InquiriesQuery): AsyncIterable<AuditedAttempt>;
+
+  /** Reads only and unseals nothing: at most so many of each kind of what `openInquiries` lists, oldest first. */
+  oldestOpen(limit: number): Promise<OpenWork[]>;
+
   /** Takes what came too late off that list, append-only; `false` where there was nothing to see to. */
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean>;
 
-  /** The newest answered report of a caller's id and product, unsealed; `null` where there is none. */
+  /**
+   * The newest answered report of a caller's id and product, unsealed; `null` where there is none.
+   *
+   * @throws DisposedError where there was one
+   */
   readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null>;
 
   /**
@@ -214,6 +267,12 @@ export interface Ledger {
    * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
    */
   rewrapDataKeys(): Promise<RewrapResult>;
+
+  /**
+   * Reads only: holds every consent and decision against the chain over them (docs/protection.md). `expectHead` is a
+   * head of before that was kept elsewhere: the chain must pass through it.
+   */
+  verifyChain(options?: { expectHead?: string }): Promise<ChainReport>;
 
   /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
   ping(): Promise<{ now: string }>;

@@ -70,3 +70,18 @@ export async function newestReport(
     wrappedKey: row.wrapped_key,
   };
 }
+
+/** When the last report of the product that was disposed of was; `null` where none was. */
+export async function disposedReport(
+  session: SqlSession,
+  callerId: string,
+  productCode: ProductCode,
+): Promise<number | null> {
+  const [row] = await session.rows<{ disposed_at: number | null }>(
+    `SELECT max(i.disposed_at) AS disposed_at FROM inquiries i
+     JOIN reports r ON r.customer_trace_number = i.customer_trace_number
+     WHERE i.caller_id = $1 AND i.product_code = $2 AND i.disposed_at IS NOT NULL`,
+    [callerId, productCode],
+  );
+  return row?.disposed_at ?? null;
+}

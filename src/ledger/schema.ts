@@ -2,7 +2,12 @@
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /** Never changed once released: what a new version needs is a new entry. */
-const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [firstTables, whatNeedsPeople];
+const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
+  firstTables,
+  whatNeedsPeople,
+  auditChain,
+  retention,
+];
 
 /** The version that this code works on. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -15,10 +20,15 @@ export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect):
   return row?.version ?? 0;
 }
 
-/** Brings the tables from their version to this code's; the caller's transaction makes it all or nothing. */
-export async function migrate(session: SqlSession, dialect: SqlDialect, from: number): Promise<void> {
+/** Brings the tables from one version to another, this code's own; the caller's transaction makes it all or nothing. */
+export async function migrate(
+  session: SqlSession,
+  dialect: SqlDialect,
+  from: number,
+  to = SCHEMA_VERSION,
+): Promise<void> {
   for (const [index, statements] of MIGRATIONS.entries()) {
-    if (index < from) continue;
+    if (index < from || index >= to) continue;
     for (const statement of statements(dialect)) await session.rows(statement);
     await session.rows(`INSERT INTO ledger_schema (version, applied_at) VALUES ($1, ${dialect.now})`, [index + 1]);
   }
@@ -57,6 +67,54 @@ function whatNeedsPeople(dialect: SqlDialect): string[] {
       PRIMARY KEY (customer_trace_number, decision_id)
     )`,
     ...dialect.guardRows('attention_seen', 'appendOnly'),
+  ];
+}
+
+/** What was disposed of or held, by whom and why; and which inquiries are old enough, found without reading the others. */
+function retention(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE retention_events (
+      event_id TEXT PRIMARY KEY,
+      caller_id TEXT NOT NULL,
+      -- NULL: all of it.
+      product_code TEXT,
+      kind TEXT NOT NULL,
+      recorded_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      details TEXT,
+      recorded_at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX retention_events_of_caller ON retention_events (caller_id, kind)',
+    ...dialect.guardRows('retention_events', 'appendOnly'),
+    'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
+    'CREATE INDEX inquiries_on_legal_hold ON inquiries (legal_hold_at) WHERE legal_hold_at IS NOT NULL',
+    // Kept with the attempt that it made accepted, where it can be destroyed: a decision is never changed.
+    'ALTER TABLE decisions DROP COLUMN answer',
+  ];
+}
+
+/** Consents with their proofs, and what makes it show when a consent or a decision is tampered with: audit-chain.ts. */
+function auditChain(dialect: SqlDialect): string[] {
+  return [
+    'ALTER TABLE consents ADD COLUMN proof TEXT',
+    `CREATE TABLE audit_chain (
+      position BIGINT PRIMARY KEY,
+      row_table TEXT NOT NULL,
+      -- The row's primary key, as a JSON list.
+      row_key TEXT NOT NULL,
+      previous TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      UNIQUE (row_table, row_key)
+    )`,
+    // Its one row is made when the ledger is opened next: that takes the ledger's key.
+    `CREATE TABLE audit_head (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      entries BIGINT NOT NULL,
+      hash TEXT NOT NULL,
+      mac TEXT NOT NULL
+    )`,
+    ...dialect.guardRows('audit_chain', 'appendOnly'),
+    ...dialect.guardRows('audit_head', 'keepRows'),
   ];
 }
 

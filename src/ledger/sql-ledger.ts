@@ -4,10 +4,13 @@ import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
+import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
 import { flagShares, insertConsents, linkConsents } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
-import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
+import { DisposedError, LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
+import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
+import { auditedAttempts } from './inquiry-audit-pages.ts';
 import {
   type AttemptRow,
   type InquiryState,
@@ -32,9 +35,10 @@ import {
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
-import { insertSeen, readOpenInquiries, withNeeds } from './open-inquiries.ts';
+import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from './open-inquiries.ts';
 import { decideOutcome } from './outcome.ts';
 import type {
+  ChainReport,
   ClaimRequest,
   ClaimVerdict,
   ConsentRecord,
@@ -45,14 +49,16 @@ import type {
   LedgerIdentity,
   OpenInquiriesQuery,
   OpenInquiry,
+  OpenWork,
   OutcomeRecord,
   RecordVerdict,
   RewrapResult,
   SeenRecord,
   StoredReport,
 } from './port.ts';
-import { insertReport, newestReport } from './report-rows.ts';
+import { disposedReport, insertReport, newestReport } from './report-rows.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
+import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
 /** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
@@ -60,6 +66,7 @@ const MAX_RACES = 3;
 
 export class SqlLedger implements Ledger {
   readonly identity: LedgerIdentity;
+  readonly retention: SqlRetention;
   readonly #engine: SqlEngine;
   readonly #cipher: LedgerCipher;
   readonly #keys: KeyWrapper;
@@ -67,6 +74,7 @@ export class SqlLedger implements Ledger {
   constructor(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
     this.#engine = engine;
     this.identity = identity;
+    this.retention = new SqlRetention(engine, identity);
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -124,18 +132,24 @@ export class SqlLedger implements Ledger {
       const row = state.attempts.find((candidate) => candidate.attempt === attempt);
       const isRepeated = row !== undefined && says(row, record, this.#cipher);
       const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
+      const isDisposed = state.known.disposal === 'done';
       switch (kind) {
         case 'missing':
           return { keep: false, value: 'missing' };
         case 'already':
           // Recorded once without its report, by a run that had none.
           return {
-            keep: await keepReport(writing, record, record.state === 'answered' ? sealed : undefined, false),
+            keep: await keepReport(
+              writing,
+              record,
+              record.state === 'answered' && !isDisposed ? sealed : undefined,
+              false,
+            ),
             value: 'already',
           };
         case 'late':
-          if (row?.late_state !== record.state) await writeLate(writing, record);
-          await keepReport(writing, record, sealed, true);
+          if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+          await keepReport(writing, record, isDisposed ? undefined : sealed, true);
           return { keep: true, value: 'late' };
         case 'record':
           await writeOutcome(writing, record);
@@ -203,6 +217,14 @@ export class SqlLedger implements Ledger {
     return this.#engine.read((session) => readOpenInquiries(session, this.#engine.dialect, query, this.#cipher));
   }
 
+  inquiriesBetween(query: InquiriesQuery = {}): AsyncIterable<AuditedAttempt> {
+    return auditedAttempts(this.#engine, this.#cipher, query);
+  }
+
+  oldestOpen(limit: number): Promise<OpenWork[]> {
+    return this.#engine.read((session) => readOldestOpen(session, this.#engine.dialect, limit));
+  }
+
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean> {
     return this.#write(async (writing) => {
       await lockInquiry(writing, seen.customerTraceNumber);
@@ -213,7 +235,11 @@ export class SqlLedger implements Ledger {
   }
 
   async readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null> {
-    const sealed = await this.#engine.read((session) => newestReport(session, callerId, productCode));
+    const { sealed, disposedAtMs } = await this.#engine.read(async (session) => ({
+      sealed: await newestReport(session, callerId, productCode),
+      disposedAtMs: await disposedReport(session, callerId, productCode),
+    }));
+    if (!sealed && disposedAtMs !== null) throw new DisposedError(instant(disposedAtMs));
     if (!sealed) return null;
     const { customerTraceNumber, attempt, storedAtMs } = sealed;
     const { ledgerId } = this.identity;
@@ -223,6 +249,10 @@ export class SqlLedger implements Ledger {
 
   rewrapDataKeys(): Promise<RewrapResult> {
     return rewrapDataKeys(this.#engine, this.#keys, this.identity);
+  }
+
+  verifyChain(options: { expectHead?: string } = {}): Promise<ChainReport> {
+    return verifyChain(this.#engine, this.#cipher, options);
   }
 
   async ping(): Promise<{ now: string }> {

@@ -43,6 +43,11 @@ export interface SqlEngine {
    * @throws LostRaceError where a unique key was taken meanwhile: nothing was written, read again
    */
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
+  /**
+   * Takes what was overwritten out of the engine's files, as far as it can; `false` where somebody else kept it from
+   * doing so, or it may not.
+   */
+  scrub(): Promise<boolean>;
   close(): Promise<void>;
 }
 

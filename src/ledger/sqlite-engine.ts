@@ -118,6 +118,20 @@ class SqliteEngine implements SqlEngine, SqlSession {
     }
   }
 
+  /** `secure_delete` has overwritten the pages: what is left of before is in the log, which this empties. */
+  scrub(): Promise<boolean> {
+    const until = deadline();
+    return this.#inTurn(async () => {
+      this.#checkFile();
+      for (;;) {
+        const [row] = await this.rows<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
+        if (row?.busy === 0) return true;
+        if (performance.now() >= until) return false;
+        await sleep(BUSY_RETRY_MS);
+      }
+    });
+  }
+
   async close(): Promise<void> {
     await this.#inTurn(async () => {
       if (this.#database.isOpen) this.#database.close();

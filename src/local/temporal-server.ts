@@ -37,6 +37,8 @@ export interface TemporalServerOptions {
 export interface TemporalServer {
   /** `host:port` */
   address: string;
+  /** The same API over HTTP. */
+  httpUrl: string;
   namespace: string;
   /** Absent when headless. */
   uiUrl?: string;
@@ -100,7 +102,7 @@ class ServerStartError extends Error {
 }
 
 async function startOnce(binary: string, options: TemporalServerOptions): Promise<TemporalServer> {
-  const [freePort = 0, freeUiPort = 0] = await freePorts(2);
+  const [freePort = 0, freeUiPort = 0, httpPort = 0] = await freePorts(3);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
   const namespace = options.namespace ?? 'default';
@@ -109,10 +111,14 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
   const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
   const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
   const log = openSync(logFile, 'a', 0o600);
-  const child = await startOwnedChild(binary, serverArguments({ ...options, port, uiPort, searchAttributes }), {
-    env: options.env ?? process.env,
-    stdio: ['ignore', log, log],
-  }).finally(() => closeSync(log));
+  const child = await startOwnedChild(
+    binary,
+    serverArguments({ ...options, port, uiPort, httpPort, searchAttributes }),
+    {
+      env: options.env ?? process.env,
+      stdio: ['ignore', log, log],
+    },
+  ).finally(() => closeSync(log));
 
   const removeScratch = () => {
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
@@ -131,6 +137,7 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
   }
   return {
     address,
+    httpUrl: `http://${LOOPBACK}:${httpPort}`,
     namespace,
     ...(options.headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
     pid: child.pid,
@@ -145,7 +152,12 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
 }
 
 function serverArguments(
-  options: TemporalServerOptions & { port: number; uiPort: number; searchAttributes: Readonly<Record<string, string>> },
+  options: TemporalServerOptions & {
+    port: number;
+    uiPort: number;
+    httpPort: number;
+    searchAttributes: Readonly<Record<string, string>>;
+  },
 ): string[] {
   const dynamicConfig = { ...DYNAMIC_CONFIG, ...options.dynamicConfig };
   return [
@@ -155,6 +167,8 @@ function serverArguments(
     LOOPBACK,
     '--port',
     String(options.port),
+    '--http-port',
+    String(options.httpPort),
     ...(options.headless ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
     ...(options.headless || options.uiCodecEndpoint === undefined
       ? []

@@ -75,6 +75,8 @@ export interface ConsentMessage {
   secondaryUser: SecondaryUser;
   /** Required for a grant; never personal. */
   evidence?: { method: string; textVersion: string; capturedAt: string; reference: string };
+  /** Compact JWS over `{ "consent": <all of the above>, "exp": <seconds since 1970>, "iat"?: … }`. */
+  proof?: string;
 }
 
 export interface AdvanceMessage {

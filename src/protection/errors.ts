@@ -1,15 +1,31 @@
 import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
+import type { KmsFailure } from './kms.ts';
 
 /** The key ring file cannot be used: missing, readable by others, malformed. Says where and what, never a value. */
 export class KeyRingError extends Error {
-  override readonly name = 'KeyRingError';
+  override readonly name: string = 'KeyRingError';
   /** Empty where the file as a whole is at fault. */
   readonly problems: readonly Problem[];
 
   constructor(message: string, problems: readonly Problem[] = []) {
     super(problems.length === 0 ? message : `${message}: ${problems.map((p) => `${p.path} ${p.rule}`).join('; ')}`);
     this.problems = problems;
+  }
+}
+
+/**
+ * A key management service did not wrap or unwrap keys of the ring. Says which keys and what to do. The file is as it
+ * was, and the same may succeed later without a change to it.
+ */
+export class KeyServiceError extends KeyRingError {
+  override readonly name = 'KeyServiceError';
+  /** Why, each different reason once for each service. */
+  readonly failures: readonly KmsFailure[];
+
+  constructor(message: string, failures: readonly KmsFailure[]) {
+    super(message);
+    this.failures = failures;
   }
 }
 

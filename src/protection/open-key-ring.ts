@@ -1,3 +1,4 @@
+/** The key ring that is configured. */
 import { access } from 'node:fs/promises';
 import type { Config } from '../config-shape.ts';
 import { createKeyRing, type KeyRing, loadKeyRing } from './key-ring.ts';

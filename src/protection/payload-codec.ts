@@ -27,6 +27,8 @@ export interface PayloadCodecOptions {
   mode: 'worker' | 'client';
   /** Raises the alert: called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
+  /** In the worker: called each time that a marker takes a payload's place. */
+  onUndecodable?: (reason: UndecodableReason) => void;
 }
 
 /** Far more than any message of ours; what nests deeper overflows the stack of whoever writes it out again. */
@@ -57,6 +59,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
     } catch (error) {
       if (!(error instanceof BrokenEnvelopeError)) throw error;
       if (mode === 'client') throw new UndecodablePayloadError(error.reason, error.keyId);
+      options.onUndecodable?.(error.reason);
       return markerOf(error.reason);
     }
   }

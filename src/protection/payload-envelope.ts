@@ -7,7 +7,8 @@ import proto from '@temporalio/proto';
 import type { UndecodableReason } from '../model/undecodable.ts';
 import { decrypt, encrypt } from './aead.ts';
 import { SealBrokenError } from './errors.ts';
-import { KEY_ID_FORM, type RingKey } from './key-ring.ts';
+import type { RingKey } from './key-ring.ts';
+import { KEY_ID_FORM } from './key-ring-file.ts';
 import { PAYLOAD_DICTIONARY_1 } from './payload-dictionary.ts';
 
 /** The value of `encoding`: what the payload is, and in which version of the format. */

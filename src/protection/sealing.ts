@@ -60,23 +60,30 @@ export async function rewrap(
 
 /**
  * What one ledger derives from its own secret, which is wrapped by the key ring and stays the same for the ledger's
- * life: the digests of requests, and the sealing of small values (`consumerId`s) that every look-up needs at once,
+ * life: the digests of requests, the hashes of the audit chain, and the sealing of small values (`consumerId`s) that every look-up needs at once,
  * without a call to a key management service.
  */
 export class LedgerCipher {
   readonly #digestKey: Uint8Array;
   readonly #valueKey: Uint8Array;
+  readonly #chainKey: Uint8Array;
   readonly #ledgerId: string;
 
   constructor(ledgerId: string, secret: Uint8Array) {
     this.#ledgerId = ledgerId;
     this.#digestKey = derive(secret, ledgerId, 'request digest');
     this.#valueKey = derive(secret, ledgerId, 'small values');
+    this.#chainKey = derive(secret, ledgerId, 'audit chain');
   }
 
   /** HMAC-SHA-256, lower-case hex. */
   digest(text: string): string {
     return createHmac('sha256', this.#digestKey).update(text, 'utf8').digest('hex');
+  }
+
+  /** HMAC-SHA-256, lower-case hex: what the audit chain is made of. */
+  chainHash(text: string): string {
+    return createHmac('sha256', this.#chainKey).update(text, 'utf8').digest('hex');
   }
 
   /** Seals a JSON value, bound to the row and column that `place` names. */

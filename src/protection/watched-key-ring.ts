@@ -1,24 +1,30 @@
 /** A key ring that follows its file, so that keys are rotated under a running worker. */
 import { stat } from 'node:fs/promises';
-import { UnknownKeyError } from './errors.ts';
+import { KeyServiceError, UnknownKeyError } from './errors.ts';
 import {
   type KeyRing,
-  type KeyUse,
   type KeyWrapper,
   loadKeyRing,
   type PayloadKeys,
   type RingKey,
   type WrappedKey,
 } from './key-ring.ts';
+import type { KeyUse } from './key-ring-file.ts';
 
 /** How long a worker may go on encrypting under the key before; what it must decrypt it looks for at once. */
 const POLL_MS = 5_000;
+/** A key management service that did not answer is asked again after this: every payload under a new key comes by here. */
+const SERVICE_RETRY_MS = 30_000;
 
 export interface WatchOptions {
   pollMs?: number;
+  serviceRetryMs?: number;
   /** The file was changed, and this is what it holds now. */
   onReload?: (ring: KeyRing) => void;
-  /** The file was changed into something that cannot be used: the keys before stay. Called once for each change. */
+  /**
+   * The file was changed into something that cannot be used, or its key management service does not do its part
+   * (`KeyServiceError`: that is tried again): the keys before stay. Called once for each change.
+   */
   onReloadFailed?: (error: unknown) => void;
 }
 
@@ -28,7 +34,9 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   readonly #timer: NodeJS.Timeout;
   #ring: KeyRing;
   #version: string;
+  #retryAtMs = Number.POSITIVE_INFINITY;
   #reloading: Promise<void> | undefined;
+  #lastReloadFailed = false;
 
   private constructor(file: string, ring: KeyRing, version: string, options: WatchOptions) {
     this.#file = file;
@@ -50,6 +58,11 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   /** The keys as they are now. */
   get ring(): KeyRing {
     return this.#ring;
+  }
+
+  /** Whether the file says something newer that could not be used: for readiness. */
+  get lastReloadFailed(): boolean {
+    return this.#lastReloadFailed;
   }
 
   current(use: KeyUse): RingKey {
@@ -94,12 +107,19 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
 
   async #reload(): Promise<void> {
     const version = await versionOf(this.#file);
-    if (version === this.#version) return;
+    const isChanged = version !== this.#version;
+    if (!isChanged && performance.now() < this.#retryAtMs) return;
     this.#version = version;
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
     try {
       this.#ring = await loadKeyRing(this.#file);
+      this.#lastReloadFailed = false;
     } catch (error) {
-      this.#options.onReloadFailed?.(error);
+      this.#lastReloadFailed = true;
+      if (error instanceof KeyServiceError) {
+        this.#retryAtMs = performance.now() + (this.#options.serviceRetryMs ?? SERVICE_RETRY_MS);
+      }
+      if (isChanged) this.#options.onReloadFailed?.(error);
       return;
     }
     this.#options.onReload?.(this.#ring);

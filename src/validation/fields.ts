@@ -1,9 +1,11 @@
 /** The fields that several messages share, as zod schemas. What the gateway's tables say is taken from there. */
 import { z } from 'zod';
 import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from '../gateway/request-schemas.ts';
+import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../model/compact-jws.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, mayHoldSsn, opaqueIdProblem } from '../model/opaque-id.ts';
+import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
 import { STAGES } from '../model/products.ts';
 
 /** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */
@@ -17,11 +19,16 @@ const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
 /** Printable ASCII without spaces and without `@`: enough for `doc:2024/17#v2`, too little for an address. */
 const EVIDENCE_REFERENCE = /^[!-?A-~]+$/;
 
+const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
+
 function opaqueId(maxLength: number) {
-  return z.string().superRefine((text, context) => {
-    const rule = opaqueIdProblem(text, maxLength);
-    if (rule) context.addIssue({ code: 'custom', message: rule });
-  });
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const rule = opaqueIdProblem(text, maxLength);
+      if (rule) context.addIssue({ code: 'custom', message: rule });
+    })
+    .meta({ maxLength, pattern: OPAQUE_ID, description: `Opaque: nothing that looks like ${SSN_LOOK}.` });
 }
 
 /** Words for people: not blank, no control characters. */
@@ -30,7 +37,8 @@ export function text(maxLength: number) {
     .string()
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((value) => !FORBIDDEN_CHARACTER.test(value), 'must not hold control characters');
+    .refine((value) => !FORBIDDEN_CHARACTER.test(value), 'must not hold control characters')
+    .meta({ maxLength, pattern: PRINTABLE });
 }
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
@@ -40,17 +48,24 @@ export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);
 
 export const instant = z
   .string()
-  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset');
+  .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
+  .meta({ format: 'date-time', pattern: INSTANT });
 
-export const duration = z.string().superRefine((value, context) => {
-  const ms = parseDurationMs(value);
-  if (ms === null) {
-    const message = 'must be an ISO 8601 duration in days and time, such as P30D or PT24H, longer than zero';
-    context.addIssue({ code: 'custom', message });
-  } else if (ms > MAX_DURATION_DAYS * MS_PER_DAY) {
-    context.addIssue({ code: 'custom', message: `must be at most P${MAX_DURATION_DAYS}D` });
-  }
-});
+export const duration = z
+  .string()
+  .superRefine((value, context) => {
+    const ms = parseDurationMs(value);
+    if (ms === null) {
+      const message = 'must be an ISO 8601 duration in days and time, such as P30D or PT24H, longer than zero';
+      context.addIssue({ code: 'custom', message });
+    } else if (ms > MAX_DURATION_DAYS * MS_PER_DAY) {
+      context.addIssue({ code: 'custom', message: `must be at most P${MAX_DURATION_DAYS}D` });
+    }
+  })
+  .meta({
+    pattern: DURATION,
+    description: `ISO 8601 in days and time, longer than zero, at most P${MAX_DURATION_DAYS}D.`,
+  });
 
 export const stage = z.enum(STAGES);
 
@@ -78,12 +93,20 @@ export const evidence = z.strictObject({
   capturedAt: instant,
   reference: text(100)
     .refine((value) => EVIDENCE_REFERENCE.test(value), 'must be printable characters without spaces and "@"')
-    .refine((value) => !mayHoldSsn(value), 'must be opaque: it looks as if it held a social security number'),
+    .refine((value) => !mayHoldSsn(value), 'must be opaque: it looks as if it held a social security number')
+    .meta({ pattern: EVIDENCE_REFERENCE.source, description: `Never personal: nothing that looks like ${SSN_LOOK}.` }),
 });
+
+/** What it proves is judged by an activity. */
+export const proof = z
+  .string()
+  .max(MAX_PROOF_LENGTH, `must have at most ${MAX_PROOF_LENGTH} characters`)
+  .regex(COMPACT_JWS, 'must be a compact JWS');
 
 /** Name of a gateway profile: it is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 export const profileName = z
   .string()
-  .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes');
+  .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes')
+  .meta({ pattern: PROFILE_NAME.source });

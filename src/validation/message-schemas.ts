@@ -10,14 +10,23 @@ const MAX_SHARES = 20;
 /** A run makes at most this many attempts at one inquiry before it holds: only a typing error is above. */
 const MAX_ATTEMPT = 100_000;
 
-export const shareSchema = z.strictObject({
-  shareId: fields.shareId,
-  ...fields.secondaryUserFields,
-  permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
-  reportOf: fields.stage.exactOptional(),
-  awaitConsentFor: fields.duration.exactOptional(),
-  consentValidFor: fields.duration.exactOptional(),
-});
+/** Interface 4.2.3, rule 5, for the published schemas: parsing checks it beside the schema, with all other rules. */
+const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
+
+const secondaryUserSchema = z
+  .strictObject(fields.secondaryUserFields)
+  .meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES });
+
+export const shareSchema = z
+  .strictObject({
+    shareId: fields.shareId,
+    ...fields.secondaryUserFields,
+    permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+    reportOf: fields.stage.exactOptional(),
+    awaitConsentFor: fields.duration.exactOptional(),
+    consentValidFor: fields.duration.exactOptional(),
+  })
+  .meta({ id: 'share', ...ONE_OF_TWO_NAMES });
 
 const gateSchema = z.strictObject({
   pass: z.enum(['manual', 'auto']).exactOptional(),
@@ -53,8 +62,9 @@ export const consentSchema = z.strictObject({
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   decidedAt: fields.instant,
-  secondaryUser: z.strictObject(fields.secondaryUserFields),
+  secondaryUser: secondaryUserSchema,
   evidence: fields.evidence.exactOptional(),
+  proof: fields.proof.exactOptional(),
 });
 
 export function advanceSchema(maxApplicants: number) {

@@ -9,8 +9,8 @@ const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'Tempo
 
 /** Reads, or writes that are idempotent: repeated without limit, and no faster than once a minute in an outage. */
 export const journeyActivities = proxyActivities<JourneyActivities>({
-  // Above the ledger's own time-outs (a few seconds) and the token service's.
-  startToCloseTimeout: '1 minute',
+  // Above the ledger's own time-outs and the preflight's 10 s; what a killed worker had in hand stands still this long.
+  startToCloseTimeout: '20 seconds',
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,

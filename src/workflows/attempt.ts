@@ -147,7 +147,9 @@ async function lookUp(
     ...(reference ? { reference } : {}),
   };
   try {
-    return { found: await CancellationScope.nonCancellable(() => journeyActivities.lookUpInquiry(args)) };
+    const summary = `${inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
+    const lookUpInquiry = () => journeyActivities.lookUpInquiry.executeWithOptions({ summary }, [args]);
+    return { found: await CancellationScope.nonCancellable(lookUpInquiry) };
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
     if (!type) throw error;
@@ -199,11 +201,17 @@ export async function recordStep(
   const record = recordOf(host.run, inquiry, step);
   if (!record) return;
   try {
-    await CancellationScope.nonCancellable(() => journeyActivities.recordOutcome(record));
+    const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
+    const recordOutcome = () => journeyActivities.recordOutcome.executeWithOptions({ summary }, [record]);
+    await CancellationScope.nonCancellable(recordOutcome);
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.
-    log.warn('an outcome was not recorded: the ledger is not the one that the run has used');
+    const { customerTraceNumber, productCode } = inquiry;
+    log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
+      customerTraceNumber,
+      productCode,
+    });
   }
 }
 

@@ -2,6 +2,8 @@
  * Who has consented to what, in whatever order the messages came. Pure and deterministic; docs/journeys.md, Consent.
  *
  * - A message is known by (share, applicant, consentId, decision): a duplicate changes nothing.
+ * - A grant may be pending: whether it counts is not known yet. Until then it permits nothing; one that is refused is as
+ *   if it had never come, and others under its key may be pending beside it.
  * - A denial ends every grant of the applicant for the share that was decided before it.
  * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
  *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
@@ -17,6 +19,7 @@ interface Entry {
   revokesAll: boolean;
   /** A grant that a revocation of everything has already ended. */
   ended: boolean;
+  isPending: boolean;
 }
 
 /** How one applicant stands towards one share. `none`: has not been heard of. */
@@ -26,25 +29,51 @@ export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'de
 export const MAX_CONSENT_MESSAGES = 1_000;
 
 export class ConsentBook {
-  readonly #entries: Entry[] = [];
+  #entries: Entry[] = [];
 
   get size(): number {
     return this.#entries.length;
   }
 
+  /** Whether a message under its key counts. */
   has(record: ConsentRecord): boolean {
-    return this.#entries.some(({ record: known }) => sameMessage(known, record));
+    return this.#entries.some(({ record: known, isPending }) => !isPending && sameMessage(known, record));
   }
 
   /** Whether the message is new. */
   add(record: ConsentRecord): boolean {
     if (this.has(record)) return false;
-    const mine = this.#of(record.shareId, record.applicantId);
-    const revokesAll =
-      record.decision === 'revoked' && !mine.some(({ record: known }) => isGrant(known, record.consentId));
-    if (revokesAll) for (const entry of mine) entry.ended = true;
-    this.#entries.push({ record, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0, revokesAll, ended: false });
+    this.#append(record, false);
     return true;
+  }
+
+  /** A grant of which it is not known yet whether it counts. */
+  addPending(record: ConsentRecord): void {
+    this.#append(record, true);
+  }
+
+  /** From now on it counts; `false` where another under its key does already, or it was dropped meanwhile. */
+  accept(record: ConsentRecord): boolean {
+    const entry = this.#entries.find((one) => one.record === record);
+    if (!entry?.isPending) return false;
+    if (this.has(record)) {
+      this.refuse(record);
+      return false;
+    }
+    entry.isPending = false;
+    return true;
+  }
+
+  /** A revocation of a grant that turns out to be none was one with an unknown id. */
+  refuse(record: ConsentRecord): void {
+    const left = this.#entries.filter((entry) => entry.record !== record);
+    this.#entries = [];
+    for (const entry of left) this.#append(entry.record, entry.isPending);
+  }
+
+  /** The same message with another record of it, such as without its proof. */
+  replace(record: ConsentRecord, by: ConsentRecord): void {
+    for (const entry of this.#entries) if (entry.record === record) entry.record = by;
   }
 
   /**
@@ -80,8 +109,22 @@ export class ConsentBook {
     return this.#entries.filter(({ record }) => !isKnownShare(record.shareId)).length;
   }
 
+  /** Those that count. */
   all(): ConsentRecord[] {
-    return this.#entries.map(({ record }) => record);
+    return this.#entries.flatMap(({ record, isPending }) => (isPending ? [] : [record]));
+  }
+
+  pending(): ConsentRecord[] {
+    return this.#entries.flatMap(({ record, isPending }) => (isPending ? [record] : []));
+  }
+
+  #append(record: ConsentRecord, isPending: boolean): void {
+    const mine = this.#of(record.shareId, record.applicantId);
+    const revokesAll =
+      record.decision === 'revoked' && !mine.some(({ record: known }) => isGrant(known, record.consentId));
+    if (revokesAll) for (const entry of mine) entry.ended = true;
+    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    this.#entries.push({ record, decidedAtMs, revokesAll, ended: false, isPending });
   }
 
   #of(shareId: string, applicantId: string): Entry[] {
@@ -97,7 +140,7 @@ export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
 }
 
 function stands(grant: Entry, mine: readonly Entry[]): boolean {
-  if (grant.ended) return false;
+  if (grant.ended || grant.isPending) return false;
   return !mine.some((other) => {
     if (other.record.decision === 'denied') {
       return other.record.consentId === grant.record.consentId || other.decidedAtMs >= grant.decidedAtMs;

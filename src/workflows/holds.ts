@@ -32,6 +32,15 @@ export class Holds {
     return [...this.#open.values()].map(({ status }) => status);
   }
 
+  /** With whom each hold is about, and whether a decision about it is being recorded. */
+  get view(): (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[] {
+    return [...this.#open.values()].map(({ status, applicantIds, decision }) => ({
+      ...status,
+      applicantIds,
+      isDecided: decision !== undefined,
+    }));
+  }
+
   /** Puts the inquiry on hold until a person has decided. Never times out. */
   async wait(
     inquiry: InquiryDescription,
@@ -162,7 +171,9 @@ export async function recordTheDecision(
   };
   try {
     const verdict = await CancellationScope.nonCancellable(() =>
-      journeyActivities.recordDecision({ ledgerId: run.ledgerId, inquiry, decision }),
+      journeyActivities.recordDecision.executeWithOptions({ summary: `recording the decision: ${action}` }, [
+        { ledgerId: run.ledgerId, inquiry, decision },
+      ]),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
     // Somebody's resend of this very attempt stands already: it permits the next one just as well.

@@ -25,12 +25,15 @@ import type {
   WithdrawMessage,
 } from '../model/shapes.ts';
 import { ConsentBook } from './consent-book.ts';
+import { ConsentChecks } from './consent-checks.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 
 export interface StageRecord {
   status: StageStatus;
   reference?: ReportReference;
+  /** When it came into its state. */
+  since?: string;
 }
 
 export interface ShareRecord {
@@ -39,6 +42,12 @@ export interface ShareRecord {
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
   attention?: 'revokedAfterPosting';
+  /** When it came into its state. */
+  since?: string;
+  /** Until when it waits for consent, once its report exists. */
+  until?: string;
+  /** Listed already while it waits, so that its posting costs no upsert of its own. */
+  plannedTraceNumber?: string;
 }
 
 /** Refused messages that `status` shows; the total counts the rest. */
@@ -50,6 +59,7 @@ export class Journey {
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, AdvanceMessage>();
   readonly consents = new ConsentBook();
+  readonly checks = new ConsentChecks();
   readonly flights = new Flights();
   readonly holds = new Holds(() => this.publish());
   /** What `prepareJourney` fixed; absent until it has answered. */
@@ -61,9 +71,16 @@ export class Journey {
   /** No further share is taken: the run is about to complete. */
   isClosing = false;
   gate: StageCode | undefined;
-  /** How many of the consents the ledger has. */
-  recordedConsents = 0;
+  /** When the gate began, and when it expires. */
+  gateTimes = { since: '', until: '' };
+  /** All has settled; further shares are taken until then. */
+  openUntil: string | undefined;
+  /** Those of the consents that the ledger has. */
+  readonly recordedConsents = new Set<ConsentRecord>();
   outcome: JourneyOutcome | undefined;
+  /** Its input was refused, or it was cancelled before. */
+  endedUnchecked = false;
+  isCancelled = false;
   readonly #refused: RefusedMessage[] = [];
   #refusedTotal = 0;
   readonly #retries = new Map<string, string>();
@@ -94,6 +111,13 @@ export class Journey {
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
   }
 
+  /** Shares that wait for nothing but somebody's consent. */
+  get sharesInWait(): ShareRecord[] {
+    return [...this.shares.values()].filter(
+      (share) => share.state === 'awaitingConsent' && share.until !== undefined && this.ungranted(share).length > 0,
+    );
+  }
+
   get sharesAreSettled(): boolean {
     return [...this.shares.values()].every(({ state }) => !['awaitingConsent', 'posting', 'held'].includes(state));
   }
@@ -109,6 +133,16 @@ export class Journey {
 
   addShare(input: ShareInput): void {
     this.shares.set(input.shareId, { input, state: 'awaitingConsent' });
+  }
+
+  changeStage(stage: StageRecord, change: Partial<StageStatus>): void {
+    if (change.state !== stage.status.state) stage.since = new Date().toISOString();
+    Object.assign(stage.status, change);
+  }
+
+  changeShare(share: ShareRecord, state: ShareState): void {
+    if (state !== share.state) share.since = new Date().toISOString();
+    share.state = state;
   }
 
   stage(productCode: StageCode): StageRecord | undefined {
@@ -167,6 +201,11 @@ export class Journey {
     };
   }
 
+  /** Whom it is shared with. */
+  nameOf({ input: { endUserCode, endUser } }: ShareRecord): string {
+    return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
+  }
+
   references(): JourneyReferences {
     return {
       journeyId: this.journeyId,
@@ -194,20 +233,21 @@ export class Journey {
   }
 
   /** Brings the search attributes up to date; those that the server does not know are left out. */
-  publish(stage?: StageRecord): void {
+  publish(journeyStage?: StageCode | 'awaitingConsent'): void {
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
       ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
     ];
     const pairs: SearchAttributeUpdatePair[] = [];
     this.#pair(pairs, 'NeedsAttention', attention[0] ?? null);
-    if (stage) {
-      this.#pair(pairs, 'JourneyStage', stage.status.productCode);
+    if (journeyStage) {
+      this.#pair(pairs, 'JourneyStage', journeyStage);
       this.#pair(pairs, 'EndUserCode', this.input.endUserCode);
     }
-    const traceNumbers = [...this.stages.map(({ status }) => status), ...this.shares.values()].flatMap(
-      ({ customerTraceNumber }) => (customerTraceNumber === undefined ? [] : [customerTraceNumber]),
-    );
+    const traceNumbers = [
+      ...this.stages.map(({ status }) => status.customerTraceNumber),
+      ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
+    ].filter((traceNumber) => traceNumber !== undefined);
     if (this.#isNews('CustomerTraceNumber', traceNumbers.length > 0 ? traceNumbers.join(' ') : null)) {
       pairs.push({
         key: defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST),

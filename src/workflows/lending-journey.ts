@@ -7,14 +7,17 @@ import {
   log,
 } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { journeyActivities } from './activity-stubs.ts';
+import { settleEarlyGrants } from './consent-handlers.ts';
 import { applicationFailureOf } from './flights.ts';
 import { Journey, type ShareRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { runShare } from './shares.ts';
+import { showDetails } from './journey-view.ts';
+import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
@@ -27,25 +30,32 @@ import { undecodableInput } from './undecodable-input.ts';
 export async function lendingJourney(input: LendingJourneyInput): Promise<JourneyResult> {
   const journey = new Journey(input);
   handleMessages(journey);
+  showDetails(journey);
   const run = await prepare(journey);
   try {
     const outcome = await runToTheEnd(journey, run);
     return journey.result(run.environment, outcome);
   } catch (error) {
-    if (isCancellation(error)) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
+    journey.isCancelled = isCancellation(error);
+    if (journey.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
     throw error;
   }
 }
 
 async function prepare(journey: Journey): Promise<PreparedRun> {
-  if (isUndecodable(journey.input)) throw undecodableInput(journey.input);
+  if (isUndecodable(journey.input)) {
+    journey.endedUnchecked = true;
+    throw undecodableInput(journey.input);
+  }
   try {
     const run = await journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [
       { input: journey.input },
     ]);
     journey.run = run;
+    settleEarlyGrants(journey);
     return run;
   } catch (error) {
+    journey.endedUnchecked = true;
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;
     const { message, type, details } = failure;
@@ -56,7 +66,8 @@ async function prepare(journey: Journey): Promise<PreparedRun> {
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
   const parts = [runStages(journey, run), runShares(journey, run)] as const;
   // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
-  const ends = await Promise.race([Promise.allSettled(parts), bugIn(parts[0]), bugIn(parts[1])]);
+  const bugs = [...parts, listConsentWaits(journey, run)].map(bugIn);
+  const ends = await Promise.race([Promise.allSettled(parts), ...bugs]);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   const [stages] = ends;
   const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
@@ -96,6 +107,7 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const leftMs = openUntilMs - Date.now();
       const isOver = () => journey.isEnding || hasNews();
       if (journey.isEnding || leftMs <= 0) break;
+      journey.openUntil = new Date(openUntilMs).toISOString();
       if (!(await condition(isOver, leftMs, { summary: 'open for further shares' }))) break;
     }
     journey.isClosing = true;
@@ -124,20 +136,25 @@ async function closeDown(journey: Journey, run: PreparedRun): Promise<void> {
   do {
     await recordConsents(journey, run);
     await condition(allHandlersFinished);
-  } while (journey.consents.size > journey.recordedConsents);
+  } while (journey.checks.isBusy || unrecorded(journey).length > 0);
+}
+
+function unrecorded(journey: Journey): ConsentRecord[] {
+  return journey.consents.all().filter((record) => !journey.recordedConsents.has(record));
 }
 
 async function recordConsents(journey: Journey, run: PreparedRun): Promise<void> {
-  const consents = journey.consents.all();
-  if (consents.length === journey.recordedConsents) return;
+  if (journey.checks.isBusy) await condition(() => !journey.checks.isBusy);
+  const consents = unrecorded(journey);
+  if (consents.length === 0) return;
   try {
     await journeyActivities.recordConsents.executeWithOptions({ summary: `recording ${consents.length} consents` }, [
       {
         ledgerId: run.ledgerId,
-        consents: consents.slice(journey.recordedConsents),
-        refusalsAfterPosting: consents.filter(
-          ({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(journey.shares.get(shareId)),
-        ),
+        consents,
+        refusalsAfterPosting: journey.consents
+          .all()
+          .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(journey.shares.get(shareId))),
       },
     ]);
   } catch (error) {
@@ -145,5 +162,5 @@ async function recordConsents(journey: Journey, run: PreparedRun): Promise<void>
     // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.
     log.warn('consents were not recorded: the ledger is not the one that the run has used');
   }
-  journey.recordedConsents = consents.length;
+  for (const consent of consents) journey.recordedConsents.add(consent);
 }

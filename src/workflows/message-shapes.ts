@@ -3,6 +3,7 @@
  * the bundle. Each returns the reason for which a message is refused (a path and a rule, never a value), or `null`.
  * The client and the activities hold the full tables of the interface.
  */
+import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../model/compact-jws.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -43,6 +44,11 @@ const duration: Check = (value, path) =>
   typeof value === 'string' && parseDurationMs(value) !== null
     ? null
     : `${path} must be an ISO 8601 duration in days and time, such as P30D`;
+
+const compactJws: Check = (value, path) =>
+  typeof value === 'string' && value.length <= MAX_PROOF_LENGTH && COMPACT_JWS.test(value)
+    ? null
+    : `${path} must be a compact JWS of at most ${MAX_PROOF_LENGTH} characters`;
 
 const attemptNumber: Check = (value, path) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 ? null : `${path} must be a whole number from 1`;
@@ -127,6 +133,7 @@ const consentFields: Fields = {
       reference: { check: text(100) },
     }),
   ),
+  proof: optional(compactJws),
 };
 
 export function consentProblem(value: unknown): string | null {

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
@@ -16,7 +16,11 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   if (isUndecodable(input)) throw undecodableInput(input);
   const { consent } = input;
   try {
-    return await journeyActivities.recordLateConsentMessage({ consent, receivedAt: new Date().toISOString() });
+    const args = { consent, receivedAt: new Date().toISOString() };
+    return await journeyActivities.recordLateConsentMessage.executeWithOptions(
+      { summary: 'recording a late consent' },
+      [args],
+    );
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;
@@ -24,3 +28,10 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
     throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
   }
 }
+
+// Seconds long: it ends on the version that it began on, and needs no patches. The server refuses what an unversioned
+// worker says of versions.
+setWorkflowOptions(
+  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
+  recordLateConsent,
+);

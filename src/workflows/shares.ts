@@ -1,8 +1,9 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
+import { traceNumber } from '../model/trace-number.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 
@@ -11,13 +12,39 @@ const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 /** How the consents towards a share stand, taken together. */
 type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
+/**
+ * Keeps the search attributes true where nothing but shares is left: whether they wait for consent. One upsert for all
+ * that wait at once; of a posting, which takes seconds, it says nothing.
+ */
+export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
+  if (!run.listsConsentWaits) return;
+  const { workflowType } = workflowInfo();
+  for (;;) {
+    await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
+    for (const share of journey.sharesInWait) {
+      const { shareId } = share.input;
+      const inquiry = {
+        workflowType,
+        callerId: journey.journeyId,
+        productCode: 'SECONDUSE',
+        shareId,
+        ordinal: 0,
+      } as const;
+      share.plannedTraceNumber ??= traceNumber({ ...run, ...inquiry });
+    }
+    journey.publish('awaitingConsent');
+    await condition(() => journey.openUntil !== undefined && journey.sharesAreSettled);
+    journey.publish(journey.stages.at(-1)?.status.productCode);
+  }
+}
+
 /** Carries one share to its end: the report it is of, everybody's consent, one posting. */
 export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   await condition(() => journey.isEnding || journey.reportOf(share.input) !== 'notYet');
   const report = journey.reportOf(share.input);
-  if (journey.isEnding || report === 'notYet') share.state = 'abandoned';
-  else if (report === null) share.state = 'nothingToShare';
-  else share.state = await shareReportOf(journey, run, share, report);
+  if (journey.isEnding || report === 'notYet') journey.changeShare(share, 'abandoned');
+  else if (report === null) journey.changeShare(share, 'nothingToShare');
+  else journey.changeShare(share, await shareReportOf(journey, run, share, report));
 }
 
 async function shareReportOf(
@@ -30,12 +57,14 @@ async function shareReportOf(
   const applicantIds = report.applicants.map(({ applicantId }) => applicantId);
   const consent = () => consentTowards(journey, share, applicantIds);
   const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
+  share.since = new Date().toISOString();
+  share.until = new Date(waitUntilMs).toISOString();
   for (;;) {
-    share.state = 'awaitingConsent';
+    journey.changeShare(share, 'awaitingConsent');
     const isOver = () => journey.isEnding || consent().kind !== 'waiting';
     if (!isOver()) {
       const leftMs = waitUntilMs - Date.now();
-      const summary = `share ${shareId}: waiting for the consent of ${journey.ungranted(share).join(', ')}`;
+      const summary = `waiting for the consent of ${journey.ungranted(share).join(', ')} to share ${shareId} with ${journey.nameOf(share)}`;
       // Silence means no.
       if (leftMs <= 0 || !(await condition(isOver, leftMs, { summary }))) return 'expired';
     }
@@ -43,7 +72,7 @@ async function shareReportOf(
     const { kind } = consent();
     if (kind === 'denied' || kind === 'revoked') return kind;
     if (kind === 'waiting') continue;
-    share.state = 'posting';
+    journey.changeShare(share, 'posting');
     const end = await postShare(journey, run, share, report, consent);
     if (end !== 'notPermitted') return end;
   }
@@ -75,7 +104,7 @@ async function postShare(
     case 'answered': {
       const { reference } = end.answer;
       if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
-      share.state = 'posted';
+      journey.changeShare(share, 'posted');
       noteRefusalAfterPosting(journey, share, consent());
       return 'posted';
     }
@@ -116,7 +145,7 @@ function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): Inquiry
     onProgress: ({ customerTraceNumber, state, waitingFor }) => {
       journey.noteRetry(customerTraceNumber, waitingFor);
       share.customerTraceNumber = customerTraceNumber;
-      share.state = state === 'held' ? 'held' : 'posting';
+      journey.changeShare(share, state === 'held' ? 'held' : 'posting');
       journey.publish();
     },
   };

@@ -13,7 +13,7 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
     const passed = await passGate(journey, stage);
     if (journey.isEnding) return skipRest(journey, 'withdrawn');
     if (!passed) {
-      stage.status.state = 'expired';
+      journey.changeStage(stage, { state: 'expired' });
       return skipRest(journey, 'expired');
     }
     const applicants = journey.advances.get(stage.status.productCode)?.applicants;
@@ -25,7 +25,9 @@ export async function runStages(journey: Journey, run: PreparedRun): Promise<Jou
 }
 
 function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
-  for (const { status } of journey.stages) if (status.state === 'pending') status.state = 'skipped';
+  for (const stage of journey.stages) {
+    if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
+  }
   return outcome;
 }
 
@@ -37,6 +39,8 @@ async function passGate(journey: Journey, { status }: StageRecord): Promise<bool
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
   journey.gate = status.productCode;
   const expiresAfterMs = parseDurationMs(expiresAfter) ?? 0;
+  const until = new Date(Date.now() + expiresAfterMs).toISOString();
+  journey.gateTimes = { since: new Date().toISOString(), until };
   const summary = `gate before ${status.productCode}: waiting for advance, ${expiresAfter} at the most`;
   const passed = await condition(isOpen, expiresAfterMs, { summary });
   journey.gate = undefined;
@@ -60,13 +64,13 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       if (end.applicants) journey.setApplicants(end.applicants);
       return settle(journey, stage, end.answer);
     case 'abandoned':
-      status.state = 'abandoned';
+      journey.changeStage(stage, { state: 'abandoned' });
       journey.stageWasAbandoned = true;
       journey.flights.recheck();
       return 'abandoned';
     case 'stopped':
     case 'notPermitted':
-      status.state = 'skipped';
+      journey.changeStage(stage, { state: 'skipped' });
       return 'withdrawn';
   }
 }
@@ -76,7 +80,7 @@ function settle(
   stage: StageRecord,
   { outcome, reference }: { outcome: 'record' | 'noRecord' | 'noReport'; reference?: StageRecord['reference'] },
 ): JourneyOutcome | undefined {
-  stage.status.state = outcome;
+  journey.changeStage(stage, { state: outcome });
   if (reference) {
     stage.reference = reference;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
@@ -92,9 +96,9 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     holds: journey.holds,
     isEnding: () => journey.isEnding,
     onProgress: ({ customerTraceNumber, attempts, state, waitingFor }) => {
-      Object.assign(stage.status, { customerTraceNumber, attempts, state });
+      journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.noteRetry(customerTraceNumber, waitingFor);
-      journey.publish(stage);
+      journey.publish(stage.status.productCode);
     },
   };
 }

@@ -27,6 +27,8 @@ describe('what needs a person, in lines', () => {
     assert.ok(text.includes(`credit-journey resolve ${HOLD.journeyId} ${TRACE} --attempt 12`));
     assert.ok(text.includes(`credit-journey resolve --ledger ${TRACE} --attempt 12`));
     assert.ok(text.includes('J-1 (no run)'));
+    const left = holdTable([{ ...HOLD, heldBy: 'ledger' }], 80).join('\n');
+    assert.ok(left.includes(`${HOLD.journeyId} (no run)`), 'its command does not name the journey');
     assert.deepEqual(commandLines('a b', 80, '  '), ['  a b']);
     assert.deepEqual(commandLines('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });

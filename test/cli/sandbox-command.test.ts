@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
@@ -47,4 +49,18 @@ test('sandbox: refuses a port that is no number before it starts', async (t) => 
   const child = run(t, '--port', 'x');
   const [code] = await once(child, 'exit');
   assert.notEqual(code, 0);
+});
+
+test('sandbox: warns before it listens beyond this machine, and does so in the sandbox environment alone', async (t) => {
+  // An address that no machine has: nothing listens in the end.
+  const warned = run(t, '--host', '192.0.2.1');
+  assert.match(await text(warned.stderr as Readable), /^warning: the sandbox asks nobody who they are/);
+  process.env.GATEWAY_ENVIRONMENT = 'uat';
+  t.after(() => {
+    delete process.env.GATEWAY_ENVIRONMENT;
+  });
+  const refused = run(t, '--host', '192.0.2.1');
+  const said = await text(refused.stderr as Readable);
+  assert.match(said, /--host may leave this machine in the sandbox environment alone/);
+  assert.doesNotMatch(said, /warning/);
 });

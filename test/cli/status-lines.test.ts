@@ -69,7 +69,9 @@ describe('a status on a terminal', () => {
   });
 
   test('keeps to 80 columns', () => {
-    for (const line of statusLines(HELD, output)) assert.ok(line.length <= 80, line);
+    const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
+    for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);
+    assert.match(lines.join(' '), /needs a person/, 'a long id hides nothing');
   });
 
   test('needs a person when it is held, and when a posted share does', () => {

@@ -12,6 +12,10 @@ const COMMANDS = [
   'dev',
   'worker',
   'setup',
+  'deploy',
+  'doctor',
+  'inquiries',
+  'dispose',
   'sandbox',
   'codec-server',
   'keys',
@@ -29,6 +33,9 @@ const COMMANDS = [
   'list',
 ];
 
+/** One of those that a command has. */
+const SUBCOMMANDS: Record<string, string[]> = { keys: ['new'], deploy: ['promote'] };
+
 describe('help', { concurrency: 4 }, () => {
   test('of the program names every command in 80 columns', async () => {
     const { code, stdout } = await runCli(['--help']);
@@ -39,7 +46,7 @@ describe('help', { concurrency: 4 }, () => {
 
   for (const command of COMMANDS) {
     test(`of ${command} is there, with an example`, async () => {
-      const args = command === 'keys' ? ['keys', 'new'] : [command];
+      const args = [command, ...(SUBCOMMANDS[command] ?? [])];
       const { code, stdout } = await runCli([...args, '--help']);
       assert.equal(code, 0);
       assert.match(stdout, new RegExp(`\\$ (credit-journey|npm run) ${args.join(' ')}`));

@@ -6,6 +6,9 @@ import { consentMessage } from '../support/journey-harness.ts';
 test('a message sent again has the same id, and another one another', () => {
   const consent = consentMessage('J1', { applicantId: '1A', consentId: 'C-1' });
   assert.equal(updateIds.recordConsent(consent), 'consent-S1-1A-C-1-granted');
+  const proved = ['a.b.c', 'a.b.d'].map((proof) => updateIds.recordConsent({ ...consent, proof }));
+  assert.match(proved[0] ?? '', /^consent-S1-1A-C-1-granted-[0-9a-f]{16}$/);
+  assert.notEqual(proved[0], proved[1]);
   assert.equal(updateIds.advance({ journeyId: 'J1', to: 'PREAPP' }), 'advance-PREAPP-1');
   const ids = [
     consent,

@@ -426,12 +426,22 @@ function countOf(statuses: number[]): Record<number, number> {
   return counts;
 }
 
+type Sent = { status: number | undefined; sentBytes: number };
+
 /** Sends up to 100 MB until it is answered; how much the socket took. */
-function sendForever(
-  url: string,
-  caller: string,
-  headers: Record<string, string>,
-): Promise<{ status: number | undefined; sentBytes: number }> {
+async function sendForever(url: string, caller: string, headers: Record<string, string>): Promise<Sent> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await sendOnce(url, caller, headers);
+    } catch (error) {
+      // The server closes while more is being sent: sometimes the system tells of that before it hands out the answer.
+      const { code } = error as NodeJS.ErrnoException;
+      if (tries === 5 || (code !== 'EPIPE' && code !== 'ECONNRESET')) throw error;
+    }
+  }
+}
+
+function sendOnce(url: string, caller: string, headers: Record<string, string>): Promise<Sent> {
   const chunk = Buffer.alloc(256 * 1024, ' ');
   return new Promise((resolve, reject) => {
     const all = { authorization: `Bearer ${caller}`, 'content-type': 'application/json', ...headers };

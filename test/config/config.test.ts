@@ -38,14 +38,14 @@ const UAT: Env = {
   GATEWAY_CUSTOMER_ID: 'CUST0001',
   GATEWAY_SOFTWARE_PROVIDER_ID: 'SP01',
   GATEWAY_TIME_ZONE: 'America/Chicago',
-  LEDGER_URL: 'postgres://ledger.example.com/credit',
+  LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=verify-full',
   LEDGER_ID: 'ledger-1',
   KEY_RING_FILE: 'keys.json',
 };
 
 async function production(t: TestContext): Promise<Env> {
   const file = join(await directory(t), 'secret');
-  await writeFile(file, 'a-secret\n');
+  await writeFile(file, 'a-secret\n', { mode: 0o600 });
   const { GATEWAY_CLIENT_SECRET: _, ...env } = UAT;
   return {
     ...env,
@@ -53,6 +53,8 @@ async function production(t: TestContext): Promise<Env> {
     GATEWAY_AUTH_URL: 'https://auth.example.com',
     GATEWAY_BASE_URL: 'https://gateway.example.com',
     GATEWAY_CLIENT_SECRET_FILE: file,
+    TEMPORAL_TLS: 'true',
+    CONSENT_TRUST: 'namespace',
   };
 }
 
@@ -170,9 +172,12 @@ describe('production', () => {
 
   it('takes the address of its ledger from a file', async (t) => {
     const file = join(await directory(t), 'url');
-    await writeFile(file, 'postgres://u:p@db.example.com/x\n');
+    await writeFile(file, 'postgres://u:p@db.example.com/x?sslmode=verify-full\n', { mode: 0o600 });
     const { LEDGER_URL: _, ...env } = await production(t);
-    assert.equal(loadConfig({ ...env, LEDGER_URL_FILE: file }).ledger.url, 'postgres://u:p@db.example.com/x');
+    assert.equal(
+      loadConfig({ ...env, LEDGER_URL_FILE: file }).ledger.url,
+      'postgres://u:p@db.example.com/x?sslmode=verify-full',
+    );
   });
 });
 
@@ -249,7 +254,8 @@ describe('the Temporal connection', () => {
   });
 
   it('needs no secret of the gateway', () => {
-    assert.equal(loadClientSettings({ GATEWAY_ENVIRONMENT: 'production' }).taskQueue, 'credit-journeys-production');
+    const env = { GATEWAY_ENVIRONMENT: 'uat', KEY_RING_FILE: 'keys.json' };
+    assert.equal(loadClientSettings(env).taskQueue, 'credit-journeys-uat');
   });
 });
 

@@ -35,6 +35,7 @@ export function profileFor(
     returnCodes: {},
     ssnMismatch: 'hold',
     originalInquiryDateSource: 'secondaryUse',
+    consentTrust: 'namespace',
     allowed: {},
     ...others,
     limits: { ...TEST_LIMITS, ...limits },

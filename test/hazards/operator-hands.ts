@@ -12,6 +12,7 @@ import type { InquiryView, Ledger } from '../../src/ledger/port.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import type { HoldStatus, JourneyStatus } from '../../src/model/shapes.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
+import { createConsentProofVerifier } from '../../src/protection/consent-proof.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { workflowBundle } from '../support/temporal.ts';
@@ -277,6 +278,7 @@ export async function startWorkflowWorker({ config }: Harness): Promise<Workflow
         gateways: new Map(),
         registeredSearchAttributes: async () => [],
         startedEncrypted: async () => false,
+        checkConsentProof: createConsentProofVerifier(undefined),
       }),
     },
     stickyQueueScheduleToStartTimeout: 1_000,

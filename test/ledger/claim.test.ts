@@ -118,6 +118,20 @@ const TABLE: Row[] = [
     claim: facts(1),
     expected: LATEST,
   },
+  ...(['begun', 'done'] as const).flatMap((disposal): Row[] => [
+    {
+      title: `disposal ${disposal}, although a resend stands`,
+      known: known({ disposal, digest: null, attempts: [attempt('unknown')], decisions: [RESEND] }),
+      claim: facts(2),
+      expected: LATEST,
+    },
+    {
+      title: `disposal ${disposal}, before any claim`,
+      known: known({ disposal, digest: null }),
+      claim: facts(1),
+      expected: LATEST,
+    },
+  ]),
   {
     title: 'the attempt is there already',
     known: known({ attempts: [attempt('notSent')] }),

@@ -1,8 +1,9 @@
 /** Part of the contract suite: which inquiries need a person. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import type { Ledger, OutcomeRecord } from '../../src/ledger/port.ts';
+import type { Ledger, OpenInquiry, OutcomeRecord } from '../../src/ledger/port.ts';
 import {
   attempted,
   claimOf,
@@ -22,12 +23,23 @@ const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNum
 
 async function reasons(ledger: Ledger, query = {}): Promise<Record<string, string | undefined>> {
   const open = await ledger.openInquiries(query);
+  if (Object.keys(query).length === 0) await assertCountedAlike(ledger, open);
   return Object.fromEntries(
     open.map(({ customerTraceNumber, undecided, attention }) => [
       customerTraceNumber,
       [...(undecided ? [undecided.failureType] : []), ...attention].join(' '),
     ]),
   );
+}
+
+/** What is counted is what is listed, wherever a test asks for the list. */
+async function assertCountedAlike(ledger: Ledger, open: readonly OpenInquiry[]): Promise<void> {
+  const listed = open.flatMap(({ undecided, attention, attempts, workflowId, lateAnswerAt, lateConsentAt }) => [
+    ...(undecided ? [[undecided.failureType, attempts.at(-1)?.claimedAt, workflowId]] : []),
+    ...attention.map((reason) => [reason, reason === 'lateAnswer' ? lateAnswerAt : lateConsentAt, workflowId]),
+  ]);
+  const counted = (await ledger.oldestOpen(100)).map(({ reason, since, workflowId }) => [reason, since, workflowId]);
+  assert.deepEqual(counted.map(String).sort(), listed.map(String).sort());
 }
 
 export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
@@ -64,6 +76,19 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     const row = (await ledger.openInquiries({ states: ['unknown'] }))[1];
     assert.equal(row?.attempts[0]?.state, 'unknown', 'what is overdue reads as what it is');
     assert.equal((await ledger.lookUp(ledger.identity.ledgerId, 'H-OVERDUE'))?.state, 'unknown');
+  });
+
+  test('the oldest are counted first, and no more than were asked for', async (t) => {
+    const { ledger } = await opened(t);
+    for (const trace of ['C-FIRST', 'A-SECOND', 'B-THIRD']) {
+      await attempted(ledger, { ...numbered(trace), run: { workflowId: trace, runId: 'run-1' } }, { state: 'unknown' });
+      // Instants are whole milliseconds.
+      await delay(2);
+    }
+    assert.deepEqual(
+      (await ledger.oldestOpen(2)).map(({ workflowId }) => workflowId),
+      ['C-FIRST', 'A-SECOND'],
+    );
   });
 
   test('a decision takes an inquiry off the list, until its next attempt needs another', async (t) => {
@@ -163,6 +188,13 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'DROP INDEX attempts_in_doubt',
       'DROP INDEX inquiries_answered_late',
       'DROP INDEX inquiries_revoked_late',
+      'DROP TABLE audit_chain',
+      'DROP TABLE audit_head',
+      'ALTER TABLE consents DROP COLUMN proof',
+      'DROP TABLE retention_events',
+      'DROP INDEX inquiries_not_disposed',
+      'DROP INDEX inquiries_on_legal_hold',
+      'ALTER TABLE decisions ADD COLUMN answer TEXT',
       'DELETE FROM ledger_schema WHERE version > 1',
     ]) {
       await backend.execute(url, statement);

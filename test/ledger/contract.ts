@@ -1,8 +1,11 @@
 /** What every engine of the ledger must do; each engine's test file runs this suite against a real database. */
 import { describe, type TestContext } from 'node:test';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { auditTests } from './contract-audit.ts';
+import { chainTests } from './contract-chain.ts';
 import { claimTests } from './contract-claims.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
+import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
@@ -26,8 +29,11 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));
+  describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
+  describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
+  describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));
 }

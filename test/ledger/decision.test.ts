@@ -44,6 +44,14 @@ const TABLE: Row[] = [
   ['resend of a doubtful answer', known([DOUBTFUL]), decision('resend'), OVERTAKEN],
   ['resend after accept', known(['accepted']), decision('resend'), OVERTAKEN],
   ['resend after abandon', known(['unknown'], { abandoned: true }), decision('resend'), OVERTAKEN],
+  ...(['resend', 'accept', 'amend', 'abandon'] as const).map(
+    (action): Row => [
+      `${action} after it was disposed of`,
+      known(['unknown'], { disposal: 'done' }),
+      decision(action),
+      OVERTAKEN,
+    ],
+  ),
   ['a second resend, unspent', known(['unknown'], { decisions: [OTHER_RESEND] }), decision('resend'), OVERTAKEN],
   [
     'a second resend, spent',

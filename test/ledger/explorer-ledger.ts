@@ -1,5 +1,13 @@
 /** The ledger as the explorer has it: rows in memory, and every verdict from the product's own pure functions. */
-import { type ClaimRule, decideClaim, isOverdue, latestOf, permitFor, standing } from '../../src/ledger/claim.ts';
+import {
+  type ClaimRule,
+  decideClaim,
+  HELD_STATES,
+  isOverdue,
+  latestOf,
+  permitFor,
+  standing,
+} from '../../src/ledger/claim.ts';
 import { decideDecision } from '../../src/ledger/decision.ts';
 import { decideOutcome } from '../../src/ledger/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
@@ -36,6 +44,7 @@ export function claim(ledger: LedgerCopy, asker: Asker, attempt: number, rules: 
 /** What forbids every send, whoever asks and however often has been sent. */
 export function whyNothingMayBeSent(ledger: LedgerCopy): string | undefined {
   if (ledger.abandoned) return 'after the inquiry was abandoned';
+  if (ledger.disposal) return 'after the inquiry was disposed of';
   return ledger.attempts.some(isSettled) ? 'although its outcome stands' : undefined;
 }
 
@@ -124,6 +133,24 @@ export function accepted({ of }: Pick<Asker, 'of'>): Answer {
   return { kind: 'outcome', outcome: 'record', returnCode: of };
 }
 
+/** As `disposal.ts`: nothing that is sealed is left, and no digest; `null` where it is refused. */
+export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
+  const latest = latestOf(ledger);
+  if (ledger.disposal || ledger.attempts.length === 0) return null;
+  if (latest && standing(latest) === 'sending') return null;
+  if (latest && isUndecided(ledger, latest as Row)) return null;
+  const attempts = ledger.attempts.map(({ answer: _, accepted: __, ...row }) => row);
+  return { ...ledger, disposal: 'done', digest: null, attempts };
+}
+
+/** As `open-inquiries.ts` has it. */
+function isUndecided(ledger: LedgerCopy, row: Row): boolean {
+  if (ledger.abandoned || permitFor(ledger, row.attempt + 1)) return false;
+  if (ledger.decisions.some(({ action, attempt }) => action === 'amend' && attempt === row.attempt)) return false;
+  if (row.state === 'answered') return row.answerKind !== 'outcome';
+  return HELD_STATES.includes(standing(row));
+}
+
 /** Time passes: nothing more can come of the attempt in time. */
 export function timeIsOver(ledger: LedgerCopy, row: Row): LedgerCopy {
   return withRow(ledger, { ...row, answerInMs: 0 });
@@ -141,7 +168,7 @@ function settleOverdue(ledger: LedgerCopy): LedgerCopy {
 
 function latestView(ledger: LedgerCopy): AttemptView | null {
   const row = ledger.attempts.at(-1);
-  if (ledger.abandoned) return { attempt: row?.attempt ?? 0, state: 'abandoned', claimedAt: '' };
+  if (ledger.abandoned || ledger.disposal) return { attempt: row?.attempt ?? 0, state: 'abandoned', claimedAt: '' };
   if (!row) return null;
   const state = standing(row);
   const answer = row.accepted ?? row.answer;

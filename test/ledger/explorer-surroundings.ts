@@ -1,5 +1,5 @@
 /** What others do to the run: Temporal, operators, people who decide, time, and who replaces the ledger. */
-import { timeIsOver } from './explorer-ledger.ts';
+import { disposeOf, timeIsOver } from './explorer-ledger.ts';
 import { allowedActions, inPhase } from './explorer-run.ts';
 import { givenUp, type Scene, spend } from './explorer-scene.ts';
 import { type Decision, type Execution, type LedgerCopy, newRun } from './explorer-world.ts';
@@ -103,6 +103,17 @@ export function ledgerIsReplaced(scene: Scene): void {
       ledger: { ...empty, ledgerId: ledger.ledgerId, digest, attempts, decisions },
     });
   }
+}
+
+/**
+ * What the ledger holds is disposed of. Refused to those who know of an open run; here it comes at any moment, as if the
+ * run had been started in the one between the look and the disposal.
+ */
+export function isDisposedOf(scene: Scene): void {
+  const { world, emit } = scene;
+  const { budget } = world;
+  const ledger = budget.disposals === 0 ? null : disposeOf(world.ledger);
+  if (ledger) emit('disposed of', { ...world, ...spend(scene, { disposals: budget.disposals - 1 }), ledger });
 }
 
 /** A person decides on a hold. */

@@ -107,6 +107,8 @@ export interface Budget {
   /** Terminated, or its history lost, and started again; for the same applicants or corrected ones. */
   restarts: number;
   swaps: number;
+  /** What the ledger holds is disposed of, although a run goes on or is started again. */
+  disposals: number;
   /** The run asks for one attempt too many. */
   miscounts: number;
 }
@@ -140,14 +142,18 @@ export function keyOf({ ledger, run, executions, budget, slack }: World): string
   if (flights.length > 1) flights.sort();
   const canReset = budget.resets > 0;
   return [
-    ledger.ledgerId + ledger.copy + (ledger.digest ?? '-') + (ledger.abandoned ? 'x' : ''),
+    ledger.ledgerId +
+      ledger.copy +
+      (ledger.digest ?? '-') +
+      (ledger.abandoned ? 'x' : '') +
+      (ledger.disposal ? 'd' : ''),
     ledger.attempts.map(keyOfRow).join(','),
     ledger.decisions.map(keyOfKnownDecision).join(','),
     run.of + run.ledgerId + run.attempt + keyOfPhase(run.phase),
     canReset ? run.scheduled.join('') : '',
     canReset ? run.holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',') : '',
     flights.join(','),
-    `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.miscounts}${slack}`,
+    `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.disposals}${budget.miscounts}${slack}`,
   ].join(';');
 }
 

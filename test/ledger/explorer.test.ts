@@ -5,7 +5,16 @@ import { type Exploration, explore, type Scope } from './explorer.ts';
 import type { EndName } from './explorer-scene.ts';
 import type { Budget } from './explorer-world.ts';
 
-const NOTHING: Budget = { crashes: 0, resets: 0, decisions: 0, timeOuts: 0, restarts: 0, swaps: 0, miscounts: 0 };
+const NOTHING: Budget = {
+  crashes: 0,
+  resets: 0,
+  decisions: 0,
+  timeOuts: 0,
+  restarts: 0,
+  swaps: 0,
+  disposals: 0,
+  miscounts: 0,
+};
 const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
 /** One for each way to go on: with an outcome, by itself, by a decision. */
 const THREE_ENDS: readonly EndName[] = ['outcome', 'throttled', 'lost'];
@@ -44,8 +53,15 @@ const MISCOUNTING_RUN = scope('a run that once asks for one attempt too many', {
   decisions: 1,
   miscounts: 1,
 });
+const DISPOSED_OF = scope('the same, disposed of at any moment, and started again once', {
+  crashes: ANY,
+  timeOuts: 1,
+  restarts: 1,
+  decisions: 1,
+  disposals: 1,
+});
 /** The small ones first: a counterexample in them is found at once. */
-const SCOPES = [MISCOUNTING_RUN, OLDER_LEDGER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
+const SCOPES = [MISCOUNTING_RUN, DISPOSED_OF, OLDER_LEDGER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
 
 function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {
   t.diagnostic(`${name}: ${states} states, ${steps} steps, the furthest ${depth} steps away`);

@@ -8,6 +8,7 @@ import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import { type Emit, type Mutation, type Scene, type Surroundings, taken } from './explorer-scene.ts';
 import {
   attemptTimesOut,
+  isDisposedOf,
   isReset,
   isStartedAgain,
   ledgerIsReplaced,
@@ -86,6 +87,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   timePasses(scene);
   ledgerIsReplaced(scene);
   personDecides(scene);
+  isDisposedOf(scene);
 }
 
 /** Every state that was met, how it was first come to, and what led where. */

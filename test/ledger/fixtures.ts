@@ -9,7 +9,8 @@ import type {
   OutcomeRecord,
 } from '../../src/ledger/port.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
-import { KEY_USES, KeyRing } from '../../src/protection/key-ring.ts';
+import { KeyRing } from '../../src/protection/key-ring.ts';
+import { KEY_USES } from '../../src/protection/key-ring-file.ts';
 
 export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
 

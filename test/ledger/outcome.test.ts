@@ -38,6 +38,20 @@ const TABLE: Row[] = [
   ['the answer that was overruled is said again', known(['accepted']), news('answered', true), 'already'],
   ['an answer comes after somebody abandoned', known(['unknown'], { abandoned: true }), news('answered'), 'late'],
   ['"unknown" comes after somebody abandoned', known(['sending'], { abandoned: true }), news('unknown'), 'already'],
+  [
+    'an answer comes while it is being disposed of',
+    known(['unknown'], { disposal: 'begun' }),
+    news('answered'),
+    'record',
+  ],
+  ['an answer comes after it was disposed of', known(['unknown'], { disposal: 'done' }), news('answered'), 'late'],
+  [
+    'what was known is said after it was disposed of',
+    known(['answered'], { disposal: 'done' }),
+    news('answered'),
+    'already',
+  ],
+  ['"unknown" comes after it was disposed of', known(['unknown'], { disposal: 'done' }), news('unknown'), 'already'],
 ];
 
 describe('news of an attempt', () => {

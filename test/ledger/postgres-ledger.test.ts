@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
+import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -102,6 +103,37 @@ describe('PostgreSQL: the server', () => {
       const verdict = await handle.claim(claimOf(ledger));
       assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'sending');
     }
+  });
+
+  test('that does not let us vacuum is said to have kept old row versions', async (t) => {
+    const url = await newUrl();
+    const ring = keyRing();
+    assert.equal(await (await open(t, url, ring)).retention.scrub(), true);
+    await execute(url, "CREATE ROLE teller LOGIN PASSWORD 'teller'");
+    await execute(url, 'GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO teller');
+    const limited = new URL(url);
+    limited.username = 'teller';
+    limited.password = 'teller';
+    assert.equal(await (await open(t, limited.href, ring)).retention.scrub(), false);
+  });
+
+  test('is looked at by `doctor` without a key: identity, keys in use, durability, clock', async (t) => {
+    const url = await newUrl();
+    const empty = await inspectLedger(url);
+    assert.deepEqual([empty.schemaVersion, empty.content], [0, undefined]);
+    const ring = keyRing();
+    const { identity } = await open(t, url, ring);
+    const { content, durability, clock, schemaVersion, knownSchemaVersion } = await inspectLedger(url);
+    assert.equal(schemaVersion, knownSchemaVersion);
+    assert.deepEqual(content, {
+      ledgerId: identity.ledgerId,
+      environment: 'sandbox',
+      wrappedUnder: [{ keyId: ring.current('ledger').id, secret: true, reports: 0 }],
+      openInquiries: 0,
+    });
+    // As the server of the tests is started.
+    assert.deepEqual(durability, { isFlushed: false, waitsForStandby: false, isStandby: false });
+    assert.ok(Date.parse(clock.now) > 0);
   });
 
   test('that cannot be reached, or has no such database, is said so without the password', async () => {

@@ -50,6 +50,42 @@ describe('SQLite: the file', () => {
     for (const name of names) assert.equal((await stat(join(dirname(file), name))).mode & 0o777, 0o600, name);
   });
 
+  test('holds neither a report nor its key once it was disposed of, nor does its log', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    const other = { callerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
+    for (const inquiry of [{}, other]) {
+      const claim = claimOf(ledger, { inquiry });
+      await ledger.claim(claim);
+      const { customerTraceNumber } = claim.inquiry;
+      const report = JSON.stringify({ text: 'x'.repeat(20_000) });
+      await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }), report);
+    }
+    const database = new DatabaseSync(file, { readOnly: true });
+    const rows = database
+      .prepare('SELECT r.*, a.answer FROM reports r JOIN attempts a USING (customer_trace_number)')
+      .all();
+    database.close();
+    const held = async (trace: string) => {
+      const row = rows.find(({ customer_trace_number }) => customer_trace_number === trace);
+      const [key, answer, body] = [row?.wrapped_key, row?.answer, row?.body].map((blob) =>
+        Buffer.from(blob as Uint8Array),
+      );
+      const sealed = [key, answer, body?.subarray(0, 64), body?.subarray(-64)];
+      const names = (await readdir(dirname(file))).filter((name) => !name.endsWith('-shm'));
+      const bytes = Buffer.concat(await Promise.all(names.map((name) => readFile(join(dirname(file), name)))));
+      return sealed.map((part) => part !== undefined && bytes.includes(part));
+    };
+    assert.deepEqual(await held(TRACE), [true, true, true, true]);
+    const warrant = { by: 'ops', reason: 'kept long enough' };
+    await ledger.retention.begin({ callerId: 'J-1' }, warrant);
+    await ledger.retention.dispose({ callerId: 'J-1' }, warrant, 0);
+    assert.equal(await ledger.retention.scrub(), true);
+    assert.deepEqual(await held(TRACE), [false, false, false, false]);
+    assert.deepEqual(await held(other.customerTraceNumber), [true, true, true, true]);
+    assert.equal((await stat(`${file}-wal`)).size, 0);
+  });
+
   test('shows nothing of a report, nor does its log', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
@@ -106,6 +142,18 @@ describe('SQLite: the file', () => {
 });
 
 describe('SQLite: other writers', () => {
+  test('one that is reading keeps the log from being emptied, which is said', async (t) => {
+    const file = newFile();
+    const ledger = await open(t, file);
+    const reader = new DatabaseSync(file);
+    t.after(() => reader.close());
+    reader.exec('BEGIN; SELECT * FROM ledger_identity');
+    await ledger.claim(claimOf(ledger));
+    assert.equal(await ledger.retention.scrub(), false);
+    reader.exec('ROLLBACK');
+    assert.equal(await ledger.retention.scrub(), true);
+  });
+
   test('one that holds the file makes it unavailable after a short while, and reading goes on', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);

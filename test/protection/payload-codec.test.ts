@@ -38,8 +38,11 @@ async function assertRefused(payload: Payload, reason: UndecodableReason, what?:
   );
 }
 
-function flipped(bytes: Uint8Array, index: number): Uint8Array {
-  return Uint8Array.from(bytes, (byte, at) => (at === index ? byte ^ 1 : byte));
+/** One bit, another one, all of them. */
+const FLIPS = [0x01, 0x80, 0xff];
+
+function flipped(bytes: Uint8Array, index: number, flip: number): Uint8Array {
+  return Uint8Array.from(bytes, (byte, at) => (at === index ? byte ^ flip : byte));
 }
 
 /** An encrypted payload as somebody writes it who has the key and another idea of what belongs inside. */
@@ -120,7 +123,9 @@ describe('a payload that was tampered with', () => {
     const payload = await encoded({ journeyId: 'J-1', decision: 'granted' });
     const data = payload.data ?? new Uint8Array();
     for (let index = 0; index < data.byteLength; index += 1) {
-      await assertRefused({ ...payload, data: flipped(data, index) }, 'tampered', `byte ${index}`);
+      for (const flip of FLIPS) {
+        await assertRefused({ ...payload, data: flipped(data, index, flip) }, 'tampered', `byte ${index} ${flip}`);
+      }
       const reason = index < 33 ? 'malformed' : 'tampered';
       await assertRefused({ ...payload, data: data.subarray(0, index) }, reason, `length ${index}`);
     }
@@ -134,8 +139,10 @@ describe('a payload that was tampered with', () => {
       const bytes = payload.metadata?.[name];
       assert.ok(bytes);
       for (let index = 0; index < bytes.byteLength; index += 1) {
-        const metadata = { ...payload.metadata, [name]: flipped(bytes, index) };
-        await assertRefused({ ...payload, metadata }, reason, `${name} ${index}`);
+        for (const flip of FLIPS) {
+          const metadata = { ...payload.metadata, [name]: flipped(bytes, index, flip) };
+          await assertRefused({ ...payload, metadata }, reason, `${name} ${index} ${flip}`);
+        }
       }
     }
   });

@@ -114,7 +114,7 @@ test('refuses options that cannot be', async () => {
     { tokenLifetimeSeconds: 0 },
     { latencyMs: -1 },
     { seed: 0.5 },
-    { host: '0.0.0.0' as never },
+    { host: 'sandbox.example.com' },
   ]) {
     await assert.rejects(startSandbox(options), RangeError);
   }

@@ -3,7 +3,7 @@
  * sandbox over sockets and an SQLite ledger. One harness serves a file; each test takes ids of its own.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
@@ -22,6 +22,7 @@ import type {
 import { createDataConverter } from '../../src/protection/data-converter.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { runWorker } from '../../src/worker.ts';
+import { CONSENT_KEYS } from './consent-proofs.ts';
 import { testServer } from './temporal.ts';
 
 // Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
@@ -64,12 +65,21 @@ export interface HarnessOptions {
   server?: { address: string; namespace: string };
   env?: Record<string, string>;
   sandbox?: Parameters<typeof startSandbox>[0];
+  /** A second profile, `proving`, in which a grant counts only with a proof. */
+  proving?: boolean;
 }
+
+const PROVING = {
+  profiles: { proving: { environment: 'sandbox', customerId: 'SANDBOX0001', consentTrust: 'proof' } },
+};
 
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const server = options.server ?? (await testServer());
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
   const sandbox = await startSandbox(options.sandbox ?? {});
+  const [consentKeys, profiles] = [join(dataDir, 'consent-keys.json'), join(dataDir, 'profiles.json')];
+  await writeFile(consentKeys, JSON.stringify(CONSENT_KEYS));
+  if (options.proving) await writeFile(profiles, JSON.stringify(PROVING));
   const loaded = loadConfig({
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
@@ -79,6 +89,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     PAYLOAD_ENCRYPTION: 'off',
     LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
     KEY_RING_FILE: join(dataDir, 'keys.json'),
+    CONSENT_JWKS_FILE: consentKeys,
+    ...(options.proving ? { GATEWAY_PROFILES_FILE: profiles } : {}),
     ...options.env,
   });
   const bundle = process.env.TEST_WORKFLOW_BUNDLE;

@@ -1,4 +1,6 @@
 /** One run of every outcome that a workflow has, each played to its end, or to where it waits. */
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { proved } from './consent-proofs.ts';
 import {
   applicant,
   consentMessage,
@@ -10,10 +12,14 @@ import {
   update,
 } from './journey-harness.ts';
 
+/** What a scenario needs of a harness: who starts journeys, and where they run. */
+export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
+
 export interface Scenario {
   /** `<workflow>-<what happens>`: the name of its recorded history. */
   name: string;
-  play(harness: Harness): Promise<JourneyHandle>;
+  /** Where there is the profile `proving`. */
+  play(harness: Stage): Promise<JourneyHandle>;
 }
 
 const share = { shareId: 'S1', endUserCode: 'EU999' };
@@ -174,6 +180,18 @@ const requestedShare: Scenario = {
   },
 };
 
+const consentAwaited: Scenario = {
+  name: 'lendingJourney-consentAwaited',
+  async play(harness) {
+    const input = journeyInput({ gates: { PREAPP: { pass: 'auto' }, PRECLOSE: { pass: 'auto' } }, shares: [share] });
+    const handle = await harness.start({ ...input, sharesOpenFor: 'PT1S' });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'recordConsent', consentMessage(input.journeyId, { applicantId: '1A' }));
+    await handle.result();
+    return handle;
+  },
+};
+
 const lateConsent: Scenario = {
   name: 'recordLateConsent-recorded',
   async play(harness) {
@@ -190,6 +208,83 @@ const lateConsent: Scenario = {
   },
 };
 
+const consentProved: Scenario = {
+  name: 'lendingJourney-consentProved',
+  async play(harness) {
+    const input = oneStage('0001', { profile: 'proving', shares: [share] });
+    const handle = await harness.start(input);
+    await handle.signal('consent', await proved(consentMessage(input.journeyId, { applicantId: '1A' })));
+    await handle.result();
+    return handle;
+  },
+};
+
+/** An early grant without a proof, a grant with a wrong one, the right one, and a revocation with a wrong one. */
+const proofRefused: Scenario = {
+  name: 'lendingJourney-proofRefused',
+  async play(harness) {
+    const input = oneStage('0001', { profile: 'proving', shares: [share], sharesOpenFor: 'P1D' });
+    const { journeyId } = input;
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const handle = (await harness.client.workflow.signalWithStart('lendingJourney', {
+      workflowId: `journey-${journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [input],
+      signal: 'consent',
+      signalArgs: [grant],
+    })) as unknown as JourneyHandle;
+    const untilRefused = (total: number) =>
+      untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === total);
+    await untilRefused(1);
+    await handle.signal('consent', await proved(grant, { consent: { ...grant, journeyId: 'another' } }));
+    await untilRefused(2);
+    await update(handle, 'recordConsent', await proved(grant));
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const { evidence: _, ...rest } = grant;
+    await handle.signal('consent', await proved({ ...rest, decision: 'revoked' }, { consent: grant }));
+    await untilRefused(3);
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+    return handle;
+  },
+};
+
+/** An update that arrives with the start waits until it is known what makes a grant count. */
+const earlyGrant: Scenario = {
+  name: 'lendingJourney-earlyGrant',
+  async play(harness) {
+    const input = oneStage('0001', { shares: [share] });
+    await harness.client.workflow.executeUpdateWithStart('recordConsent', {
+      args: [consentMessage(input.journeyId, { applicantId: '1A' })],
+      startWorkflowOperation: new WithStartWorkflowOperation('lendingJourney', {
+        workflowId: `journey-${input.journeyId}`,
+        taskQueue: harness.config.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'FAIL',
+      }),
+    });
+    const handle = harness.client.workflow.getHandle(`journey-${input.journeyId}`) as JourneyHandle;
+    await handle.result();
+    return handle;
+  },
+};
+
+const lateGrantRefused: Scenario = {
+  name: 'recordLateConsent-refused',
+  async play(harness) {
+    const input = oneStage('0001', { profile: 'proving' });
+    const handle = await harness.start(input);
+    await handle.result();
+    const late = await harness.client.workflow.start('recordLateConsent', {
+      workflowId: `late-consent-${input.journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [{ consent: consentMessage(input.journeyId, { applicantId: '1A' }) }],
+    });
+    await late.result().catch(() => undefined);
+    return late as unknown as JourneyHandle;
+  },
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   fullJourney,
   atGate,
@@ -198,7 +293,12 @@ export const SCENARIOS: readonly Scenario[] = [
   advancedWithApplicants,
   revokedAfterPosting,
   requestedShare,
+  consentAwaited,
   lateConsent,
+  consentProved,
+  proofRefused,
+  earlyGrant,
+  lateGrantRefused,
   runsThrough('stopped', '0404'),
   runsThrough('noReport', '0405'),
   runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),

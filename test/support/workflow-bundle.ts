@@ -2,11 +2,15 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { FAILURE_CONVERTER_PATH } from '../../src/protection/data-converter.ts';
 
+/** What a worker that traces has in its bundle besides. */
+export const TRACING_MODULES = [fileURLToPath(new URL('../../src/telemetry/workflow-tracing.ts', import.meta.url))];
+
 /** Bundles the workflows from source; about a second. Returns the code. */
-export async function bundleWorkflows(): Promise<string> {
+export async function bundleWorkflows(workflowInterceptorModules: string[] = []): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
     failureConverterPath: FAILURE_CONVERTER_PATH,
+    workflowInterceptorModules,
     // Only warnings and errors: a line per bundle says nothing to a test run.
     logger: new DefaultLogger('WARN'),
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ConsentRecord } from '../../src/ledger/port.ts';
 import { ConsentBook, isForUser } from '../../src/workflows/consent-book.ts';
@@ -111,4 +111,63 @@ test('no sequence of messages leaves a grant standing that its consumer took bac
     }),
     { numRuns: 2_000 },
   );
+});
+
+describe('a grant of which it is not known yet whether it counts', () => {
+  const grant = message('C1', 'granted', 5);
+  const standing = (book: ConsentBook) => book.standing('S1', '1A', { nowMs: T0 + 3_600_000 }).kind;
+
+  test('permits nothing until it is accepted, and is recorded only then', () => {
+    const book = new ConsentBook();
+    book.addPending(grant);
+    assert.deepEqual([standing(book), book.has(grant), book.all().length], ['none', false, 0]);
+    assert.equal(book.accept(grant), true);
+    assert.deepEqual([standing(book), book.has(grant), book.all().length], ['granted', true, 1]);
+    assert.equal(book.accept(grant), false);
+  });
+
+  test('is as if it had never come once it is refused, and may come again', () => {
+    const book = new ConsentBook();
+    book.addPending(grant);
+    book.refuse(grant);
+    assert.deepEqual([standing(book), book.size], ['none', 0]);
+    assert.equal(book.accept(grant), false);
+    const again = { ...grant };
+    book.addPending(again);
+    assert.equal(book.accept(again), true);
+    assert.equal(standing(book), 'granted');
+  });
+
+  test('gives way to another under its key that was accepted first', () => {
+    const book = new ConsentBook();
+    const other = { ...grant };
+    book.addPending(grant);
+    book.addPending(other);
+    assert.equal(book.accept(other), true);
+    assert.equal(book.accept(grant), false);
+    assert.equal(book.size, 1);
+  });
+
+  test('is ended by a revocation that came while it was judged', () => {
+    const book = new ConsentBook();
+    book.addPending(grant);
+    book.add(message('C1', 'revoked', 6));
+    book.accept(grant);
+    assert.equal(standing(book), 'revoked');
+  });
+
+  test('is known to a revocation of it, which leaves the others, unless it is refused', () => {
+    for (const [isGood, expected] of [
+      [true, 'granted'],
+      [false, 'revoked'],
+    ] as const) {
+      const book = new ConsentBook();
+      book.add(message('C0', 'granted', 1));
+      book.addPending(grant);
+      book.add(message('C1', 'revoked', 6));
+      if (isGood) book.accept(grant);
+      else book.refuse(grant);
+      assert.equal(standing(book), expected);
+    }
+  });
 });

@@ -1,0 +1,42 @@
+# syntax=docker/dockerfile:1
+# Worker, codec server, command line and sandbox in one image: docs/deploy.md
+
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No package's own script is needed, and none runs.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.ts scripts/build.ts
+COPY src src
+COPY sandbox sandbox
+RUN npm run build
+
+FROM node:24.21.0-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24.21.0-bookworm-slim
+# What the sandbox and a local ledger may write to; the rest of the image is never written to.
+RUN install -d -o node -g node -m 0700 /var/lib/credit-journey
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY bin bin
+COPY deploy/health-check.js deploy/follow-key-ring.sh deploy/
+COPY package.json ./
+# Which version this is (docs/versioning.md). Workers stay unversioned where no deployment is named.
+ARG BUILD_ID=""
+ARG DEPLOYMENT_NAME=""
+ENV BUILD_ID=${BUILD_ID} \
+    DEPLOYMENT_NAME=${DEPLOYMENT_NAME} \
+    HEALTH_ADDRESS=127.0.0.1:9465 \
+    NODE_ENV=production
+# A number: Kubernetes must see that it is not root.
+USER 1000:1000
+# Of the worker; other commands listen elsewhere, and say so where they are run.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["node", "/app/deploy/health-check.js", "http://127.0.0.1:9465/healthz"]
+ENTRYPOINT ["node", "/app/bin/credit-journey.js"]
+CMD ["worker"]

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Makes everything secret that docker-compose.yml needs, in deploy/secrets: passwords, the key ring, the key that signs
+# the codec server's tokens, and two tokens. Nothing that is there is overwritten. Needs openssl.
+#
+#   deploy/make-secrets.sh           all of it
+#   deploy/make-secrets.sh tokens    both tokens anew, for another 90 days
+set -eu
+umask 077
+
+root="$(cd "$(dirname "$0")/.." && pwd)"
+secrets="${SECRETS_DIR:-$root/deploy/secrets}"
+environment="${COMPOSE_ENV_FILE:-$root/.env}"
+issuer=credit-journey-compose
+audience=codec-server
+token_days=90
+
+write() { # file; its content comes from standard input
+  # noclobber: a file that is there is kept, also where somebody else makes it in this very moment.
+  (set -C && cat >"$secrets/$1")
+}
+
+base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
+
+password() { # user
+  openssl rand -hex 24 | write "$1"
+}
+
+key() { # use
+  printf '    {\n      "id": "%s-%s",\n      "use": "%s",\n      "createdAt": "%s",\n      "status": "current",\n      "secret": "%s"\n    }' \
+    "$1" "$(openssl rand -hex 6)" "$1" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$(openssl rand -base64 32)"
+}
+
+key_ring() {
+  printf '{\n  "version": 1,\n  "keys": [\n%s,\n%s\n  ]\n}\n' "$(key payload)" "$(key ledger)" | write keys/keys.json
+}
+
+signing_key() {
+  openssl genrsa 2048 2>/dev/null | write token_signing_key
+  # An RSA public key of 2048 bits is 294 bytes of DER: 33 before the modulus, 256 of it, 5 with the exponent 65537.
+  modulus="$(openssl rsa -in "$secrets/token_signing_key" -pubout -outform DER 2>/dev/null | tail -c 261 | head -c 256 | base64url)"
+  printf '{"keys":[{"kty":"RSA","kid":"compose","use":"sig","alg":"RS256","n":"%s","e":"AQAB"}]}\n' "$modulus" | write codec_jwks
+}
+
+token() { # subject, permissions
+  now="$(date +%s)"
+  header="$(printf '{"alg":"RS256","kid":"compose","typ":"JWT"}' | base64url)"
+  claims="$(printf '{"iss":"%s","aud":"%s","sub":"%s","iat":%d,"exp":%d,"permissions":"%s"}' \
+    "$issuer" "$audience" "$1" "$now" "$((now + token_days * 86400))" "$2" | base64url)"
+  signature="$(printf %s "$header.$claims" | openssl dgst -sha256 -sign "$secrets/token_signing_key" -binary | base64url)"
+  printf %s "$header.$claims.$signature"
+}
+
+tokens() {
+  printf 'proxy_set_header Authorization "Bearer %s";\n' "$(token ui 'default:encode default:decode-redacted')" | write ui_authorization
+  token platform 'default:encode default:decode default:report' | write platform_token
+}
+
+own() {
+  # Containers read the files as whoever made them; root's own are given to the image's user.
+  if [ "$(id -u)" = 0 ]; then chown -R 1000:1000 "$secrets"; fi
+}
+
+if [ "${1:-}" = tokens ]; then
+  if [ ! -s "$secrets/token_signing_key" ]; then
+    echo "there is no $secrets/token_signing_key: run $0 first" >&2
+    exit 1
+  fi
+  rm -f "$secrets/ui_authorization" "$secrets/platform_token"
+  tokens
+  own
+  echo "made both tokens anew: restart the web service, docker compose restart web"
+  exit
+fi
+
+for there in "$secrets" "$environment"; do
+  if [ -e "$there" ]; then
+    echo "$there is there already, and is left as it is" >&2
+    exit 1
+  fi
+done
+mkdir -p "$secrets/keys"
+for user in postgres_password temporal_db_password ledger_db_password grafana_password; do password "$user"; done
+printf 'postgres://ledger:%s@postgres:5432/ledger\n' "$(cat "$secrets/ledger_db_password")" | write ledger_url
+key_ring
+signing_key
+tokens
+own
+owner="$(id -u)"
+group="$(id -g)"
+if [ "$owner" = 0 ]; then owner=1000 group=1000; fi
+# Who may read the secrets, for docker compose.
+printf 'SECRETS_UID=%s\nSECRETS_GID=%s\n' "$owner" "$group" >"$environment"
+echo "made $secrets and $environment"
+echo "Keep a copy of $secrets/keys/keys.json where the backups are not: what the ledger seals cannot be read without it."

@@ -1,0 +1,117 @@
+package com.example;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.temporal.api.enums.v1.WorkflowIdConflictPolicy;
+import io.temporal.api.enums.v1.WorkflowIdReusePolicy;
+import io.temporal.client.UpdateOptions;
+import io.temporal.client.WorkflowClient;
+import io.temporal.client.WorkflowClientOptions;
+import io.temporal.client.WorkflowNotFoundException;
+import io.temporal.client.WorkflowOptions;
+import io.temporal.client.WorkflowStub;
+import io.temporal.client.WorkflowUpdateStage;
+import io.temporal.serviceclient.WorkflowServiceStubs;
+import io.temporal.serviceclient.WorkflowServiceStubsOptions;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+
+/**
+ * Starts a journey, passes its gate, sends consents, waits for the end and reads a report:
+ *
+ * <pre>mvn -q compile exec:java -Dexec.args="journey.json consent-1a.json consent-2a.json"</pre>
+ */
+public final class RunJourney {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  public static void main(String[] files) throws Exception {
+    String namespace = System.getenv("TEMPORAL_NAMESPACE");
+    var codecServer =
+        new CodecServer(
+            System.getenv("CODEC_SERVER_URL"), namespace, Path.of(System.getenv("CODEC_SERVER_TOKEN_FILE")));
+    WorkflowServiceStubs service =
+        WorkflowServiceStubs.newServiceStubs(
+            WorkflowServiceStubsOptions.newBuilder().setTarget(System.getenv("TEMPORAL_ADDRESS")).build());
+    WorkflowClient client =
+        WorkflowClient.newInstance(
+            service,
+            WorkflowClientOptions.newBuilder()
+                .setNamespace(namespace)
+                .setDataConverter(codecServer.dataConverter())
+                .build());
+    try {
+      System.out.println(JSON.writeValueAsString(run(client, codecServer, files)));
+    } finally {
+      service.shutdownNow();
+      codecServer.close();
+    }
+  }
+
+  private static Map<String, JsonNode> run(WorkflowClient client, CodecServer codecServer, String[] files)
+      throws Exception {
+    JsonNode journey = read(files[0]);
+    String journeyId = journey.get("journeyId").textValue();
+    WorkflowStub run = client.newUntypedWorkflowStub("lendingJourney", options("journey-" + journeyId));
+    run.start(journey);
+
+    // Fails with a WorkflowUpdateException where the journey refuses it: its cause says UpdateRefused, and why.
+    JsonNode answer =
+        run.startUpdate(
+                UpdateOptions.newBuilder(JsonNode.class)
+                    .setUpdateName("advance")
+                    // The id makes a repeated call the same call.
+                    .setUpdateId("advance-PREAPP-1")
+                    .setWaitForStage(WorkflowUpdateStage.COMPLETED)
+                    .build(),
+                Map.of("journeyId", journeyId, "to", "PREAPP"))
+            .getResult();
+
+    for (int index = 1; index < files.length; index++) sendConsent(client, read(files[index]));
+
+    // A long poll: it returns when the journey ends, be it in weeks.
+    JsonNode result = run.getResult(JsonNode.class);
+    return Map.of("answer", answer, "result", result, "report", codecServer.report(journeyId, "PREAPP"));
+  }
+
+  /** A consent that comes after its journey's end goes to the ledger by a workflow of its own. */
+  private static void sendConsent(WorkflowClient client, JsonNode consent) throws NoSuchAlgorithmException {
+    String journeyId = consent.get("journeyId").textValue();
+    try {
+      client.newUntypedWorkflowStub("journey-" + journeyId).signal("consent", consent);
+    } catch (WorkflowNotFoundException ended) {
+      String id = "late-consent-" + journeyId + "-" + hashOf(consent);
+      client.newUntypedWorkflowStub("recordLateConsent", options(id)).start(Map.of("consent", consent));
+    }
+  }
+
+  /** What is running is found again, what has completed is never run twice. */
+  private static WorkflowOptions options(String workflowId) {
+    return WorkflowOptions.newBuilder()
+        .setTaskQueue(System.getenv("TASK_QUEUE"))
+        .setWorkflowId(workflowId)
+        .setWorkflowIdReusePolicy(WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
+        .setWorkflowIdConflictPolicy(WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
+        .build();
+  }
+
+  private static String hashOf(JsonNode consent) throws NoSuchAlgorithmException {
+    String key =
+        String.join(
+            "|",
+            consent.get("shareId").textValue(),
+            consent.get("applicantId").textValue(),
+            consent.get("consentId").textValue(),
+            consent.get("decision").textValue());
+    byte[] hash = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+    return HexFormat.of().formatHex(hash).substring(0, 16);
+  }
+
+  private static JsonNode read(String file) throws IOException {
+    return JSON.readTree(Path.of(file).toFile());
+  }
+}

@@ -1,0 +1,62 @@
+"""
+Starts a journey, passes its gate, sends consents, waits for the end and reads a report:
+
+    python run_journey.py journey.json consent-1a.json consent-2a.json
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from codec_server import CodecServer
+from send_consent import send_consent
+from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError
+
+
+async def main(journey_file: str, *consent_files: str) -> None:
+    namespace = os.environ["TEMPORAL_NAMESPACE"]
+    codec_server = CodecServer(os.environ["CODEC_SERVER_URL"], namespace, os.environ["CODEC_SERVER_TOKEN_FILE"])
+    client = await Client.connect(
+        os.environ["TEMPORAL_ADDRESS"], namespace=namespace, data_converter=codec_server.data_converter()
+    )
+    journey = read(journey_file)
+    journey_id = journey["journeyId"]
+
+    # A running journey is found again, a completed one is never run twice.
+    handle = await client.start_workflow(
+        "lendingJourney",
+        journey,
+        id=f"journey-{journey_id}",
+        task_queue=os.environ["TASK_QUEUE"],
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+    )
+
+    try:
+        # The id makes a repeated call the same call.
+        answer = await handle.execute_update(
+            "advance", {"journeyId": journey_id, "to": "PREAPP"}, id="advance-PREAPP-1"
+        )
+    except WorkflowUpdateFailedError as error:
+        # UpdateRefused, with {"reason": ...} in its details.
+        refusal = error.cause
+        raise SystemExit(refusal.details[0]["reason"] if isinstance(refusal, ApplicationError) else refusal)
+
+    for consent_file in consent_files:
+        await send_consent(client, read(consent_file))
+
+    # A long poll: it returns when the journey ends, be it in weeks.
+    result = await handle.result()
+    report = await codec_server.report(journey_id, "PREAPP")
+    print(json.dumps({"answer": answer, "result": result, "report": report}))
+
+
+def read(path: str):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,62 @@
+/**
+ * `npm run examples`: runs the Java example of docs/integrating.md against servers of its own, with the machine's Maven
+ * and JDK 17. The others are run by `npm test`.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { JourneyReport } from '../src/client.ts';
+import type { JourneyResult, UpdateAnswer } from '../src/model/shapes.ts';
+import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
+
+/** The first run downloads some 50 MB of libraries and Maven's own plugins. */
+const TIMEOUT_MS = 8 * 60_000;
+
+const closers: (() => unknown)[] = [];
+let isGood = false;
+await globalSetup();
+try {
+  await runJava();
+  isGood = true;
+} catch (error) {
+  console.error(error);
+} finally {
+  for (const close of closers) await close();
+  await globalTeardown();
+}
+console.log(isGood ? 'the examples work' : 'an example failed');
+process.exit(isGood ? 0 : 1);
+
+async function runJava(): Promise<void> {
+  // They read where the server is when they are loaded.
+  const { example, sharedJourney, startKeylessWorld } = await import('../test/support/keyless-callers.ts');
+  const world = await startKeylessWorld({ after: (close) => closers.unshift(close as () => unknown) });
+  const { journey, journeyFile, consentFiles } = await sharedJourney(world);
+  // Built elsewhere, so that the tree stays as it is.
+  const directory = mkdtempSync(join(tmpdir(), 'credit-journey-java-'));
+  closers.push(() => rmSync(directory, { recursive: true, force: true }));
+  cpSync(example('java'), directory, { recursive: true });
+  const files = [journeyFile, ...consentFiles].join(' ');
+  const { stdout } = await promisify(execFile)(
+    'mvn',
+    ['--quiet', '--batch-mode', '-Dstyle.color=never', 'compile', 'exec:java', `-Dexec.args=${files}`],
+    { cwd: directory, env: { ...process.env, ...world.env }, timeout: TIMEOUT_MS },
+  );
+  // Maven switches colours off in its output, in colour.
+  const answers = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
+  const { answer, result, report } = JSON.parse(answers) as {
+    answer: UpdateAnswer;
+    result: JourneyResult;
+    report: JourneyReport;
+  };
+  assert.equal(answer.accepted, true);
+  assert.equal(result.journeyId, journey.journeyId);
+  assert.equal(result.outcome, 'completed');
+  assert.equal(result.shares[0]?.state, 'posted');
+  assert.equal(report.redacted, false);
+  assert.equal(report.customerTraceNumber, result.stages[1]?.customerTraceNumber);
+  console.log(`Java: ${result.journeyId} completed, its share was posted and its report read`);
+}

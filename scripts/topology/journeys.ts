@@ -1,0 +1,87 @@
+/** What goes through the topology: journeys of a platform with a token and no key, and an operator's decisions. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sampleJourney } from '../../src/cli/sample-journey.ts';
+import { CreditJourneys, type JourneyHandle } from '../../src/client.ts';
+import type { HoldStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
+
+interface Posted {
+  customerTraceNumber: string;
+  reportReferenceNumber: string;
+  consumerIds: string[];
+}
+
+const JOURNEY_TIMEOUT_MS = 3 * 60_000;
+
+export async function connect(env: Readonly<Record<string, string>>): Promise<CreditJourneys> {
+  Object.assign(process.env, env);
+  return CreditJourneys.connect();
+}
+
+/** Two stages of one applicant, the second at once after the first. */
+function input(journeyId: string): LendingJourneyInput {
+  const { shares: _none, applicants, ...sample } = sampleJourney({ journeyId, auto: true });
+  return {
+    ...sample,
+    stages: ['PREQUAL', 'PREAPP'],
+    gates: { PREAPP: { pass: 'auto' } },
+    applicants: applicants.slice(0, 1),
+  };
+}
+
+export async function startMany(journeys: CreditJourneys, count: number): Promise<JourneyHandle[]> {
+  return Promise.all(Array.from({ length: count }, () => journeys.start(input(`T-${randomUUID()}`))));
+}
+
+export async function postedAt(sandboxUrl: string): Promise<Posted[]> {
+  return (await (await fetch(`${sandboxUrl}/_sandbox/inquiries`)).json()) as Posted[];
+}
+
+/**
+ * Waits for every journey, and decides about each hold as a person would who asks the provider: what was posted is
+ * accepted, what was not is sent again. Resolves with how many decisions it took.
+ */
+export async function finishAll(handles: readonly JourneyHandle[], sandboxUrl: string): Promise<number> {
+  const endsAt = performance.now() + JOURNEY_TIMEOUT_MS;
+  let decisions = 0;
+  const open = new Set(handles);
+  while (open.size > 0) {
+    if (performance.now() > endsAt) throw new Error(`${open.size} journeys did not end`);
+    for (const handle of open) {
+      const { state, holds } = await handle.status();
+      if (state === 'completed') open.delete(handle);
+      else if (!['running', 'held'].includes(state)) throw new Error(`a journey is ${state}`);
+      for (const hold of holds) {
+        await decide(handle, hold, await postedAt(sandboxUrl));
+        decisions += 1;
+      }
+    }
+    await delay(250);
+  }
+  return decisions;
+}
+
+async function decide(handle: JourneyHandle, hold: HoldStatus, posted: readonly Posted[]): Promise<void> {
+  const { customerTraceNumber, attempts: attempt, since } = hold;
+  const found = posted.find((one) => one.customerTraceNumber === customerTraceNumber);
+  const decision = { decisionId: `D-${randomUUID()}`, customerTraceNumber, attempt, by: 'topology', reason: 'asked' };
+  if (!found) {
+    await handle.resolve({ ...decision, action: 'resend', providerSaid: 'notPosted' });
+    return;
+  }
+  const applicants = found.consumerIds.map((consumerId) => ({ applicantId: '1A', consumerId }));
+  const { reportReferenceNumber } = found;
+  await handle.resolve({
+    ...decision,
+    action: 'accept',
+    providerSaid: 'posted',
+    outcome: 'record',
+    reference: { reportReferenceNumber, requestedAt: since, applicants },
+  });
+}
+
+/** Trace numbers that were posted more than once. */
+export function postedTwice(posted: readonly Posted[]): string[] {
+  const numbers = posted.map(({ customerTraceNumber }) => customerTraceNumber);
+  return numbers.filter((number, index) => numbers.indexOf(number) < index);
+}

@@ -1,0 +1,62 @@
+import type { ConsentRecord } from '../ledger/port.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+import { parseConsent } from '../validation/messages.ts';
+import type { JourneyActivities, RecordConsentsResult } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translating } from './failures.ts';
+
+/**
+ * Consents are checked and recorded; each activity is idempotent, so Temporal may repeat it without limit.
+ *
+ * @throws `LedgerUnavailable`, and `ActivityFailed` while the consent keys cannot be read (repeated); `LedgerChanged`
+ *   (final)
+ */
+export function createConsentActivities(
+  dependencies: ActivityDependencies,
+): Pick<JourneyActivities, 'checkConsentProof' | 'recordConsents' | 'recordLateConsentMessage'> {
+  const { ledger, checkConsentProof } = dependencies;
+
+  async function record(
+    ledgerId: string,
+    consents: ConsentRecord[],
+    refusals: ConsentRecord[],
+  ): Promise<RecordConsentsResult> {
+    await ledger.recordConsents(ledgerId, consents);
+    let postedSharesFlagged = 0;
+    for (const refusal of refusals) postedSharesFlagged += await ledger.flagPostedShares(ledgerId, refusal);
+    return { postedSharesFlagged };
+  }
+
+  /** No run says which profile it was: those of the journey's inquiries, and where none of them is known, any. */
+  async function needsProof({ journeyId }: ConsentMessage): Promise<boolean> {
+    const all = [...dependencies.config.profiles.values()];
+    const used = new Set((await ledger.inquiriesOf(journeyId)).map(({ profile }) => profile));
+    const known = all.filter(({ name }) => used.has(name));
+    return (known.length > 0 ? known : all).some(({ consentTrust }) => consentTrust === 'proof');
+  }
+
+  /** A grant only as far as it is proved; a refusal always, without a proof that is none. */
+  async function proved(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
+    const isGrant = consent.decision === 'granted';
+    if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;
+    const verdict = await checkConsentProof(consent, new Date(receivedAt));
+    if (verdict.accepted) return consent;
+    if (isGrant) throw new InvalidInputError([{ path: '/proof', rule: `is refused: ${verdict.reason}` }]);
+    const { proof: _, ...unproved } = consent;
+    return unproved;
+  }
+
+  return {
+    checkConsentProof: ({ consent, receivedAt }) => translating(() => checkConsentProof(consent, new Date(receivedAt))),
+
+    recordConsents: ({ ledgerId, consents, refusalsAfterPosting }) =>
+      translating(() => record(ledgerId, consents, refusalsAfterPosting)),
+
+    recordLateConsentMessage: ({ consent, receivedAt }) =>
+      translating(async () => {
+        const late = { ...(await proved(parseConsent(consent), receivedAt)), receivedAt };
+        return record(ledger.identity.ledgerId, [late], late.decision === 'granted' ? [] : [late]);
+      }),
+  };
+}

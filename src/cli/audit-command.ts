@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { ChainFinding, ChainReport } from '../ledger/port.ts';
+import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
+import { UsageError } from './errors.ts';
+import { EXIT } from './exit-codes.ts';
+import { createOutput, type Output, wrap } from './output.ts';
+
+interface VerifyOptions extends OutputOptions {
+  expectHead?: string;
+}
+
+export function registerAuditCommand(program: Command): void {
+  const audit = program.command('audit').description('what the ledger can prove of itself').helpCommand(false);
+  const verify = audit
+    .command('verify')
+    .description('hold every consent and decision against the chain over them: 3 if anything does not fit')
+    .option('--expect-head <hash>', 'a head of before, kept elsewhere: the chain must pass through it');
+  withExamples(withOutputOptions(verify), 'credit-journey audit verify');
+  verify.action(async (options: VerifyOptions) => {
+    const report = await verifyLedger(expectedHead(options));
+    const output = createOutput(options);
+    output.answer(report, () => reportLines(report, output));
+    if (report.findings.length > 0) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
+  if (expectHead === undefined) return {};
+  if (!/^[0-9a-f]{64}$/i.test(expectHead)) throw new UsageError('--expect-head must be 64 hexadecimal digits');
+  return { expectHead: expectHead.toLowerCase() };
+}
+
+async function verifyLedger(expected: { expectHead?: string }): Promise<ChainReport & { ledgerId: string }> {
+  const { openConfiguredLedger } = await import('../client/configured-ledger.ts');
+  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  try {
+    return { ledgerId: ledger.identity.ledgerId, ...(await ledger.verifyChain(expected)) };
+  } finally {
+    await ledger.close();
+  }
+}
+
+function reportLines({ ledgerId, entries, head, findings }: ChainReport & { ledgerId: string }, output: Output) {
+  const { colors, width } = output;
+  const verdict =
+    findings.length === 0
+      ? colors.green('whole: every consent and decision is as it was written')
+      : colors.red(`broken: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`);
+  return [
+    verdict,
+    ...findings.flatMap((finding) => wrap(findingLine(finding), width, '  ')),
+    `ledger   ${ledgerId}`,
+    `entries  ${entries}`,
+    `head     ${head}`,
+  ];
+}
+
+const SENTENCES: Record<ChainFinding['kind'], string> = {
+  changed: 'was changed, or its entry was',
+  removed: 'was removed',
+  inserted: 'was not written by this project',
+  outOfOrder: 'does not follow what stands before it',
+  headChanged: 'the head of the chain was tampered with',
+  otherChain: 'the head that was expected is not on this chain: it is an older or another copy',
+};
+
+function findingLine({ kind, table, key, position, rows }: ChainFinding): string {
+  const where = position === undefined ? '' : `entry ${position}`;
+  if (kind === 'otherChain' || kind === 'headChanged') {
+    return `${SENTENCES[kind]}${where ? ` before ${where}` : ''}`;
+  }
+  const many = rows === undefined ? '' : rows === 1 ? ', with its row' : ` and ${rows - 1} after it, with their rows`;
+  const what = table && key ? `${table} ${key.join(' ')}` : `${where}${many}`;
+  return `${what}: ${SENTENCES[kind]}${table && key && where ? ` (${where})` : ''}`;
+}

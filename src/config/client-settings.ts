@@ -1,0 +1,74 @@
+/** What a client needs: how its payloads are encoded, and what production lets it hold. */
+import type { CodecServerAccess, PayloadAccess } from '../config-shape.ts';
+import type { Environment } from '../model/products.ts';
+import { addressProblem } from './addresses.ts';
+import { isPem } from './default-profile.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+import { SANDBOX_KEY_RING_FILE } from './ledger-settings.ts';
+import { optionalSecret } from './secrets.ts';
+
+/** What the program that asks is. */
+export interface ClientUse {
+  /** Runs beside the ledger, with a worker's secrets: production lets it have keys and ledger. Default false. */
+  besideLedger?: boolean;
+  /** Brings a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
+  ownDataConverter?: boolean;
+}
+
+const SECRETS_OF_OTHERS = ['KEY_RING_FILE', 'LEDGER_URL', 'LEDGER_URL_FILE'];
+
+/** Only workers, the codec server and what runs beside the ledger hold keys in production (docs/configuration.md). */
+export function refuseKeys(reader: EnvironmentReader, environment: Environment, use: ClientUse): void {
+  if (environment !== 'production' || use.besideLedger) return;
+  for (const variable of SECRETS_OF_OTHERS) {
+    if (reader.optional(variable) === undefined) continue;
+    reader.report(variable, 'must not be given to a client in production: it goes through CODEC_SERVER_URL');
+  }
+}
+
+/** The codec server wins over a key ring; in the clear is for the sandbox alone. */
+export function readPayloadAccess(
+  reader: EnvironmentReader,
+  about: { environment: Environment; isEncrypted: boolean; codecServer: CodecServerAccess | undefined; use: ClientUse },
+): PayloadAccess {
+  const { environment, isEncrypted, codecServer, use } = about;
+  const isSandbox = environment === 'sandbox';
+  if (!isEncrypted) return { kind: 'clear' };
+  if (codecServer) return { kind: 'codecServer' };
+  const file = reader.optional('KEY_RING_FILE') ?? (isSandbox ? SANDBOX_KEY_RING_FILE : undefined);
+  if (file !== undefined) return { kind: 'keyRing', file, mayBeMissing: isSandbox };
+  if (!use.ownDataConverter) {
+    const orKeys = environment === 'production' && !use.besideLedger ? '' : ', unless KEY_RING_FILE is given';
+    reader.report('CODEC_SERVER_URL', `is required outside the sandbox${orKeys}: nothing is sent in the clear`);
+  }
+  return { kind: 'clear' };
+}
+
+/** `CODEC_SERVER_URL` and what belongs to it; `undefined` where it is not set. */
+export function readCodecServer(reader: EnvironmentReader, environment: Environment): CodecServerAccess | undefined {
+  const url = reader.optional('CODEC_SERVER_URL');
+  if (url === undefined) return undefined;
+  const rule = addressProblem(url, environment);
+  if (rule) reader.report('CODEC_SERVER_URL', rule);
+  const readToken = optionalSecret(reader, {
+    variable: 'CODEC_SERVER_TOKEN',
+    value: reader.optional('CODEC_SERVER_TOKEN'),
+    file: reader.optional('CODEC_SERVER_TOKEN_FILE'),
+    fileOnly: environment === 'production',
+  });
+  if (!readToken && environment === 'production') reader.report('CODEC_SERVER_TOKEN_FILE', 'is required in production');
+  const caCertificate = readCaCertificate(reader);
+  return {
+    url: url.replace(/\/+$/, ''),
+    ...(readToken === undefined ? {} : { readToken }),
+    ...(caCertificate === undefined ? {} : { caCertificate }),
+  };
+}
+
+function readCaCertificate(reader: EnvironmentReader): string | undefined {
+  const path = reader.optional('CODEC_SERVER_CA_FILE');
+  if (path === undefined) return undefined;
+  const pem = reader.file('CODEC_SERVER_CA_FILE', path);
+  if (pem !== undefined && !isPem(pem)) reader.report('CODEC_SERVER_CA_FILE', 'must hold a PEM certificate');
+  return pem;
+}

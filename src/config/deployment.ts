@@ -1,0 +1,29 @@
+/** Which version of which deployment a worker belongs to. Unversioned until a deployment is named. */
+import type { DeploymentVersion } from '../worker-deployment.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+/** Temporal puts "." or ":" between the name and the build id. */
+const DEPLOYMENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/** A tag, a commit or a digest's hex digits. */
+const BUILD_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Of a worker: `undefined` where `DEPLOYMENT_NAME` is not set, whatever build id an image has. */
+export function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
+  const { deploymentName, buildId } = readDeploymentNames(reader);
+  if (deploymentName === undefined) return undefined;
+  if (buildId === undefined) reader.report('BUILD_ID', 'is required with DEPLOYMENT_NAME');
+  return { deploymentName, buildId: buildId ?? '' };
+}
+
+/** As far as they are set. */
+export function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
+  const [deploymentName, buildId] = [reader.optional('DEPLOYMENT_NAME'), reader.optional('BUILD_ID')];
+  if (deploymentName !== undefined && !DEPLOYMENT_NAME.test(deploymentName)) {
+    reader.report('DEPLOYMENT_NAME', 'must be 1 to 64 letters, digits, dashes or underscores');
+  }
+  if (buildId !== undefined && !BUILD_ID.test(buildId)) {
+    reader.report('BUILD_ID', 'must be 1 to 128 letters, digits, dots, dashes or underscores');
+  }
+  return { ...(deploymentName === undefined ? {} : { deploymentName }), ...(buildId === undefined ? {} : { buildId }) };
+}

@@ -1,0 +1,26 @@
+/** Whether our clock agrees with everybody else's: dates of consents and of secondary uses are compared with it. */
+import { type Check, pass, warn } from './check.ts';
+
+/** What servers that keep their time are never apart by. */
+const MAX_SKEW_MS = 30_000;
+
+/** Made after the others: they have asked. */
+export const clockCheck: Check = {
+  name: 'clock',
+  needs: [],
+  async run({ clocks }) {
+    if (clocks.length === 0) return warn('nobody could be asked for the time', 'put right what is above first');
+    const told = clocks
+      .toSorted((one, other) => (one.whose < other.whose ? -1 : 1))
+      .map(({ whose, aheadMs }) => `${whose} ${seconds(aheadMs)}`);
+    const detail = `others compared with ours: ${told.join(', ')}`;
+    return clocks.every(({ aheadMs }) => Math.abs(aheadMs) <= MAX_SKEW_MS)
+      ? pass(detail)
+      : warn(detail, 'set the clocks by NTP: the one that differs from all others is wrong');
+  },
+};
+
+function seconds(ms: number): string {
+  const rounded = Math.round(ms / 1000);
+  return `${rounded > 0 ? '+' : ''}${rounded} s`;
+}

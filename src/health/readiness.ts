@@ -1,0 +1,53 @@
+/** Whether a worker is ready: a list of checks, each of which passes or says in constant words why it does not. */
+
+/** Resolves with what is wrong, or `null`. What it throws is not shown. */
+export type ReadinessCheck = () => Promise<string | null> | string | null;
+
+export interface ReadinessReport {
+  ready: boolean;
+  checks: Record<string, { ok: true } | { ok: false; reason: string }>;
+}
+
+/** A probe waits a second or two: a check that hangs is a failure by name. */
+const CHECK_TIMEOUT_MS = 1_500;
+/** Probes of many watchers ask the ledger once. */
+const BELIEVED_FOR_MS = 1_000;
+
+export class Readiness {
+  readonly #checks = new Map<string, ReadinessCheck>([['polling', () => 'is starting']]);
+  readonly #timeoutMs: number;
+  #last: { report: Promise<ReadinessReport>; askedAtMs: number } | undefined;
+
+  constructor(timeoutMs = CHECK_TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Adds checks, or puts others in their place. */
+  set(checks: Readonly<Record<string, ReadinessCheck>>): void {
+    for (const [name, check] of Object.entries(checks)) this.#checks.set(name, check);
+    this.#last = undefined;
+  }
+
+  report(): Promise<ReadinessReport> {
+    if (this.#last && performance.now() - this.#last.askedAtMs < BELIEVED_FOR_MS) return this.#last.report;
+    this.#last = { report: this.#ask(), askedAtMs: performance.now() };
+    return this.#last.report;
+  }
+
+  async #ask(): Promise<ReadinessReport> {
+    const results = await Promise.all(
+      [...this.#checks].map(async ([name, check]) => {
+        const reason = await withinTime(check, this.#timeoutMs);
+        return [name, reason === null ? { ok: true as const } : { ok: false as const, reason }] as const;
+      }),
+    );
+    return { ready: results.every(([, { ok }]) => ok), checks: Object.fromEntries(results) };
+  }
+}
+
+async function withinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const timer = setTimeout(() => resolve('does not answer in time'), timeoutMs);
+  const asked = (async () => check())().catch(() => 'does not answer');
+  return Promise.race([asked, promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,61 @@
+/** What makes a worker ready: it polls, on the ledger that it was started with, with keys, and with markers that hold. */
+import type { NativeConnection, Worker } from '@temporalio/worker';
+import { type DeploymentWatch, getsWork } from '../deployment-watch.ts';
+import type { GatewayClient } from '../gateway/gateway-client.ts';
+import { LedgerChangedError } from '../ledger/errors.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { WatchedKeyRing } from '../protection/watched-key-ring.ts';
+import type { ReadinessCheck } from './readiness.ts';
+
+export interface WorkerParts {
+  workers: readonly Pick<Worker, 'getState'>[];
+  connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
+  ledger: Pick<Ledger, 'identity' | 'lookUp'>;
+  keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
+  gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
+  /** With worker versioning. */
+  deployment?: Pick<DeploymentWatch, 'state'> | undefined;
+}
+
+const SERVER_TIMEOUT_MS = 1_000;
+/** No inquiry has it: trace numbers have 28 characters. */
+const NO_TRACE_NUMBER = 'READINESS';
+
+export function workerChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
+  const { workers, connection, ledger, keys, gateways, deployment } = parts;
+  return {
+    polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
+    temporal: async () => {
+      await connection.withDeadline(Date.now() + SERVER_TIMEOUT_MS, () => connection.workflowService.getSystemInfo({}));
+      return null;
+    },
+    // The identity is read from the database each time: another one may answer at the same address by now.
+    ledger: async () => {
+      try {
+        await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
+        return null;
+      } catch (error) {
+        return error instanceof LedgerChangedError
+          ? 'is not the one that the worker was started with'
+          : 'does not answer';
+      }
+    },
+    keys: async () => {
+      if (keys.lastReloadFailed) return 'the key ring was changed into something that cannot be used';
+      try {
+        keys.current('payload');
+        await keys.currentKeyId('ledger');
+        return null;
+      } catch {
+        return 'there is no key to encrypt with';
+      }
+    },
+    markers: () => {
+      const broken = [...gateways].filter(([, { markersBroken }]) => markersBroken).map(([name]) => name);
+      return broken.length === 0 ? null : `are broken, and nothing is sent: ${broken.join(', ')}`;
+    },
+    ...(deployment
+      ? { deployment: () => (getsWork(deployment.state()) ? null : 'is not the current version of the workers') }
+      : {}),
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * The chain over consents and decisions: each row's hash covers the one before it, under a key that only the ledger's
+ * secret gives, so that whoever can write to the database cannot compute it. docs/protection.md, "The audit chain".
+ *
+ * 1. A row and its entry are written in one transaction, while the head is locked: entries have no gaps.
+ * 2. The head tells how many entries there are and the hash of the last one, authenticated: the last rows cannot be
+ *    taken away without it.
+ * 3. A head that is not authentic is never made authentic again without a mark: the mark is an entry itself.
+ */
+import type { LedgerCipher } from '../protection/sealing.ts';
+import type { Writing } from './inquiry-writes.ts';
+import type { SqlDialect, SqlEngine, SqlRow, SqlSession } from './sql-session.ts';
+
+/** What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. */
+export const CHAINED = {
+  consents: {
+    key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
+    columns: ['decided_at', 'end_user_code', 'end_user', 'evidence', 'received_at', 'recorded_at', 'proof'],
+  },
+  decisions: {
+    key: ['customer_trace_number', 'decision_id'],
+    columns: [
+      ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
+      'permits_attempt',
+    ],
+  },
+} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[] }>;
+
+export type ChainedTable = keyof typeof CHAINED;
+export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
+
+/** The entry that says: here the head was found not to be authentic. */
+export const BROKEN_HEAD = 'audit_head';
+
+export interface ChainHead {
+  entries: number;
+  hash: string;
+}
+
+export interface ChainEntry {
+  position: number;
+  row_table: string;
+  row_key: string;
+  previous: string;
+  hash: string;
+}
+
+/** Rows that one statement reads or writes: thousands of values are within what both engines take. */
+export const CHAIN_BATCH = 500;
+
+export function columnsOf(table: ChainedTable): readonly string[] {
+  return [...CHAINED[table].key, ...CHAINED[table].columns];
+}
+
+export function keyOf(table: ChainedTable, row: SqlRow): string {
+  return JSON.stringify(CHAINED[table].key.map((column) => row[column]));
+}
+
+/** Where the chain begins. */
+export function beginningOf(cipher: LedgerCipher): string {
+  return cipher.chainHash(JSON.stringify(['beginning']));
+}
+
+export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
+  return cipher.chainHash(JSON.stringify([previous, table, ...columnsOf(table).map((column) => row[column] ?? null)]));
+}
+
+export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
+  return cipher.chainHash(JSON.stringify([previous, BROKEN_HEAD, key]));
+}
+
+function macOf(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
+  return cipher.chainHash(JSON.stringify(['head', entries, hash]));
+}
+
+/** `null` where there is none. */
+export async function readHead(
+  session: SqlSession,
+  cipher: LedgerCipher,
+  lock = '',
+): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
+  const [row] = await session.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
+  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === macOf(cipher, row) } : null;
+}
+
+/**
+ * Appends what `work` inserts. Takes the head's lock first, so that two who insert the same rows wait for each other
+ * there and nowhere else; of an inquiry's lock and this one, the inquiry's is always taken first.
+ */
+export async function chaining(
+  { session, dialect, cipher }: Writing,
+  work: (append: (table: ChainedTable, row: SqlRow) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  let head = await lockedHead(session, dialect, cipher);
+  const before = head;
+  await work(async (table, row) => {
+    const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
+    await insertEntries(session, [entry]);
+    head = headAt(entry);
+  });
+  if (head !== before) await writeHead(session, cipher, head);
+}
+
+async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
+  const head = await readHead(session, cipher, dialect.forUpdate);
+  const [last] = await session.rows<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
+  // Fewer entries than the head counts leave a gap behind, which is mark enough.
+  if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
+  // To stop here would stop every journey; to go on without a mark would hide what was done.
+  const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
+  const key = JSON.stringify([found.entries + 1]);
+  const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
+  await insertEntries(session, [mark]);
+  await writeHead(session, cipher, headAt(mark));
+  return headAt(mark);
+}
+
+function entryAfter(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
+  return { position: head.entries + 1, row_table: table, row_key: key, previous: head.hash, hash };
+}
+
+function headAt({ position, hash }: ChainEntry): ChainHead {
+  return { entries: position, hash };
+}
+
+async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainHead): Promise<void> {
+  await session.rows(
+    `INSERT INTO audit_head (only_row, entries, hash, mac) VALUES (1, $1, $2, $3)
+     ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
+    [head.entries, head.hash, macOf(cipher, head)],
+  );
+}
+
+async function insertEntries(session: SqlSession, entries: readonly ChainEntry[]): Promise<void> {
+  await session.rows(
+    `INSERT INTO audit_chain (position, row_table, row_key, previous, hash) VALUES ${places(entries.length, 5)}`,
+    entries.flatMap(({ position, row_table, row_key, previous, hash }) => [
+      position,
+      row_table,
+      row_key,
+      previous,
+      hash,
+    ]),
+  );
+}
+
+/** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
+export function places(rows: number, width: number, from = 1): string {
+  const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
+  return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
+}
+
+/** The rows of a table after `after`, in the order of its key; one batch. */
+export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow | undefined): Promise<SqlRow[]> {
+  const key: readonly string[] = CHAINED[table].key;
+  const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
+  return session.rows<SqlRow>(
+    `SELECT ${columnsOf(table).join(', ')} FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
+    after ? key.map((column) => after[column] as string) : [],
+  );
+}
+
+/**
+ * Makes the head where there is none, and chains what was written before there was a chain, in one transaction. Rows
+ * that were chained once are never chained again: where entries are left without a head, the next append marks that.
+ */
+export async function beginChain(engine: SqlEngine, cipher: LedgerCipher): Promise<void> {
+  if (await engine.read((session) => hasBegun(session))) return;
+  await engine.write(async (session) => {
+    for (const statement of engine.dialect.migrationLock) await session.rows(statement);
+    // Read again, under the lock: another process may have been first.
+    if (await hasBegun(session)) return { keep: false, value: undefined };
+    let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };
+    for (const table of CHAINED_TABLES) head = await chainTable(session, cipher, table, head);
+    await writeHead(session, cipher, head);
+    return { keep: true, value: undefined };
+  });
+}
+
+async function hasBegun(session: SqlSession): Promise<boolean> {
+  const found = await session.rows('SELECT entries FROM audit_head UNION ALL SELECT max(position) FROM audit_chain');
+  return found.some(({ entries }) => entries !== null);
+}
+
+async function chainTable(
+  session: SqlSession,
+  cipher: LedgerCipher,
+  table: ChainedTable,
+  from: ChainHead,
+): Promise<ChainHead> {
+  let head = from;
+  let after: SqlRow | undefined;
+  for (;;) {
+    const rows = await readRows(session, table, after);
+    const entries: ChainEntry[] = [];
+    for (const row of rows) {
+      const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
+      entries.push(entry);
+      head = headAt(entry);
+    }
+    if (entries.length > 0) await insertEntries(session, entries);
+    if (rows.length < CHAIN_BATCH) return head;
+    after = rows.at(-1);
+  }
+}

@@ -1,0 +1,40 @@
+/** A ledger whose operations are timed by somebody, such as metrics; to its callers it is the ledger itself. */
+import { LedgerUnavailableError } from './errors.ts';
+import type { Ledger } from './port.ts';
+
+export interface LedgerOperation {
+  /** The name of the port's method. */
+  operation: string;
+  durationMs: number;
+  /** `unavailable`: it could not be reached, or did not answer in time. */
+  result: 'ok' | 'unavailable' | 'failed';
+}
+
+/** @param observer told of what ends with a promise; what it throws is dropped */
+export function observedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
+  const timed = (operation: string, result: Promise<unknown>) => {
+    const startedAt = performance.now();
+    const tell = (how: LedgerOperation['result']) => {
+      try {
+        observer({ operation, durationMs: performance.now() - startedAt, result: how });
+      } catch {
+        // Watching must never cost an attempt.
+      }
+    };
+    result.then(
+      () => tell('ok'),
+      (error: unknown) => tell(error instanceof LedgerUnavailableError ? 'unavailable' : 'failed'),
+    );
+  };
+  return new Proxy(ledger, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        const result: unknown = member.apply(target, args);
+        if (result instanceof Promise && typeof name === 'string') timed(name, result);
+        return result;
+      };
+    },
+  });
+}

@@ -1,0 +1,92 @@
+/** The retention side of the ledger on any SQL engine: each method is one transaction. */
+import { beginDisposal, dispose, readDisposalView, readOlderThan } from './disposal.ts';
+import { LedgerChangedError } from './errors.ts';
+import { instant } from './inquiry-rows.ts';
+import { readHolds, releaseLegalHold, setLegalHold } from './legal-hold.ts';
+import type { LedgerIdentity } from './port.ts';
+import type {
+  AgePage,
+  AgeQuery,
+  DisposalScope,
+  DisposalVerdict,
+  DisposalView,
+  LegalHold,
+  Retention,
+  RetentionEvent,
+  Warrant,
+} from './retention.ts';
+import { readEvents, readUnfinished } from './retention-events.ts';
+import type { SqlEngine, SqlSession, Written } from './sql-session.ts';
+
+export class SqlRetention implements Retention {
+  readonly #engine: SqlEngine;
+  readonly #identity: LedgerIdentity;
+
+  constructor(engine: SqlEngine, identity: LedgerIdentity) {
+    this.#engine = engine;
+    this.#identity = identity;
+  }
+
+  view(scope: DisposalScope): Promise<DisposalView> {
+    return this.#engine.read((session) => readDisposalView(session, this.#engine.dialect, scope));
+  }
+
+  olderThan(query: AgeQuery): Promise<AgePage> {
+    return this.#engine.read((session) => readOlderThan(session, this.#engine.dialect, query));
+  }
+
+  unfinished(): Promise<DisposalScope[]> {
+    return this.#engine.read(readUnfinished);
+  }
+
+  begin(scope: DisposalScope, warrant: Warrant): Promise<DisposalVerdict> {
+    return this.#write((session) => beginDisposal(session, this.#engine.dialect, scope, warrant));
+  }
+
+  dispose(scope: DisposalScope, warrant: Warrant, runs: number): Promise<DisposalVerdict> {
+    return this.#write((session) => dispose(session, this.#engine.dialect, { scope, warrant, runs }));
+  }
+
+  scrub(): Promise<boolean> {
+    return this.#engine.scrub();
+  }
+
+  disposalOf(callerId: string): Promise<string | null> {
+    return this.#engine.read(async (session) => {
+      const [row] = await session.rows<{ begun_at: number | null }>(
+        `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
+        [callerId],
+      );
+      const begunAtMs = row?.begun_at ?? null;
+      return begunAtMs === null ? null : instant(begunAtMs);
+    });
+  }
+
+  setLegalHold(journeyId: string, warrant: Warrant): Promise<(LegalHold & { isNew: boolean }) | null> {
+    return this.#write((session) => setLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  }
+
+  releaseLegalHold(journeyId: string, warrant: Warrant): Promise<boolean> {
+    return this.#write((session) => releaseLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  }
+
+  legalHolds(): Promise<LegalHold[]> {
+    return this.#engine.read((session) => readHolds(session));
+  }
+
+  events(callerId: string): Promise<RetentionEvent[]> {
+    return this.#engine.read((session) => readEvents(session, callerId));
+  }
+
+  /** Another database may answer at the same address by now: what is destroyed there would be somebody else's. */
+  #write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+    return this.#engine.write(async (session) => {
+      const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+      const { ledgerId } = this.#identity;
+      if (row?.ledger_id !== ledgerId) {
+        throw new LedgerChangedError(`asked for ledger ${ledgerId}, but this is ledger ${row?.ledger_id ?? 'none'}`);
+      }
+      return work(session);
+    });
+  }
+}

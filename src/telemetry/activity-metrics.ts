@@ -1,0 +1,68 @@
+/** Counts attempts and inquiries by what the worker's activities were asked for and came to; no activity knows of it. */
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from '../activities/contract.ts';
+import type { DecisionRecord, DecisionVerdict } from '../ledger/port.ts';
+import { isFailureType } from '../model/failure-types.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
+import type { Metrics } from './metrics.ts';
+
+export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      async execute(input, next) {
+        const [args] = input.args;
+        switch (info.activityType) {
+          case 'submitInquiry':
+            return countAttempt(metrics, args as SubmitInquiryArgs, next(input) as Promise<SubmitInquiryResult>);
+          case 'recordDecision':
+            return countDecision(metrics, (args ?? {}) as DecisionArgs, next(input) as Promise<DecisionVerdict>);
+          default:
+            return next(input);
+        }
+      },
+    },
+  });
+}
+
+async function countAttempt(metrics: Metrics, args: SubmitInquiryArgs, result: Promise<SubmitInquiryResult>) {
+  const product = args?.inquiry?.productCode;
+  try {
+    const submitted = await result;
+    // `latest` was counted by whoever made that attempt.
+    if (submitted.kind === 'answered') {
+      const { answer } = submitted;
+      switch (answer.kind) {
+        case 'outcome':
+          metrics.attempt(product, 'answered');
+          metrics.inquiry(product, answer.outcome);
+          break;
+        case 'returnCodeUnknown':
+          metrics.attempt(product, 'ReturnCodeUnknown');
+          break;
+        case 'unexpectedResponse':
+          metrics.attempt(product, 'UnexpectedResponse');
+          break;
+      }
+    }
+    return submitted;
+  } catch (error) {
+    const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
+    if (isFailureType(type) && details?.[0]?.claimed) metrics.attempt(product, type);
+    throw error;
+  }
+}
+
+interface DecisionArgs {
+  inquiry?: InquiryDescription;
+  decision?: DecisionRecord;
+}
+
+async function countDecision(metrics: Metrics, { inquiry, decision }: DecisionArgs, result: Promise<DecisionVerdict>) {
+  const verdict = await result;
+  if (verdict.kind !== 'recorded') return verdict;
+  if (decision?.action === 'abandon') metrics.inquiry(inquiry?.productCode, 'abandoned');
+  if (decision?.action === 'accept' && decision.answer?.kind === 'outcome') {
+    metrics.inquiry(inquiry?.productCode, decision.answer.outcome);
+  }
+  return verdict;
+}

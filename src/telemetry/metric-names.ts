@@ -1,0 +1,126 @@
+/** Every metric of our own: its name, what it counts, its labels. docs/metrics.md prints this table. */
+
+export interface MetricDefinition {
+  /** As Prometheus shows it: counters end in `_total`, times in `_seconds`. */
+  name: string;
+  kind: 'counter' | 'gauge' | 'histogram';
+  help: string;
+  /** Never an id, and only words of closed lists: products, reasons, profiles. */
+  labels: readonly string[];
+}
+
+const PREFIX = 'credit_journey_';
+
+export const METRICS = {
+  attempts: {
+    name: `${PREFIX}attempts_total`,
+    kind: 'counter',
+    help: 'Attempts that were claimed and made, by what came of them: answered, or the failure type',
+    labels: ['product', 'result'],
+  },
+  inquiries: {
+    name: `${PREFIX}inquiries_total`,
+    kind: 'counter',
+    help: 'Inquiries that were settled, by the gateway’s answer or by a person’s decision in a run',
+    labels: ['product', 'outcome'],
+  },
+  timeToAnswer: {
+    name: `${PREFIX}time_to_answer_seconds`,
+    kind: 'histogram',
+    help: 'From handing a request to its connection pool to the end of the gateway’s answer',
+    labels: ['product'],
+  },
+  tokenFetches: {
+    name: `${PREFIX}token_fetches_total`,
+    kind: 'counter',
+    help: 'Requests to the token service: fetched, or the failure type',
+    labels: ['profile', 'result'],
+  },
+  ledgerLatency: {
+    name: `${PREFIX}ledger_latency_seconds`,
+    kind: 'histogram',
+    help: 'How long the ledger took, by operation of its port',
+    labels: ['operation', 'result'],
+  },
+  ledgerUp: {
+    name: `${PREFIX}ledger_up`,
+    kind: 'gauge',
+    help: '1 where the ledger answered when it was last asked, else 0',
+    labels: [],
+  },
+  openHolds: {
+    name: `${PREFIX}open_holds`,
+    kind: 'gauge',
+    help: 'Inquiries in the ledger that need a person, by reason; at most 1000 are looked at',
+    labels: ['reason'],
+  },
+  oldestHoldAge: {
+    name: `${PREFIX}oldest_hold_age_seconds`,
+    kind: 'gauge',
+    help: 'Age of the oldest inquiry in the ledger that needs a person, by reason; 0 where there is none',
+    labels: ['reason'],
+  },
+  journeysNeedingAttention: {
+    name: `${PREFIX}journeys_needing_attention`,
+    kind: 'gauge',
+    help: 'Running journeys whose NeedsAttention is set, by its value; also holds that came before any claim',
+    labels: ['reason'],
+  },
+  inquiriesWithoutRun: {
+    name: `${PREFIX}inquiries_without_run`,
+    kind: 'gauge',
+    help: 'Inquiries that may have been posted, without an outcome, and with no run that waits for one',
+    labels: [],
+  },
+  undecodable: {
+    name: `${PREFIX}undecodable_payloads_total`,
+    kind: 'counter',
+    help: 'Payloads that could not be decoded, each time one is met, by why',
+    labels: ['reason'],
+  },
+  unknownKey: {
+    name: `${PREFIX}unknown_key_total`,
+    kind: 'counter',
+    help: 'Payloads that wait for a key that the key ring lacks, each time one is met',
+    labels: [],
+  },
+  markersBroken: {
+    name: `${PREFIX}wire_markers_broken`,
+    kind: 'gauge',
+    help: '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
+    labels: ['profile'],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export type MetricKey = keyof typeof METRICS;
+
+/** Seconds. A gateway answers in about one, and is given up after 90 at most (docs/configuration.md). */
+const ANSWER_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90];
+/** Seconds. A claim on a local disk is below a millisecond; the ledger's own time-outs are seconds. */
+const LEDGER_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Seconds. What an alert about 5 s needs between the SDK's own. */
+const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
+
+/** By the name before its unit, as the SDK wants them. */
+export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
+  [baseName(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
+  [baseName(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
+  activity_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
+  workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
+};
+
+/** Without what the SDK's exporter puts at the end by itself: of counters and histograms, and not of gauges. */
+export function baseName({ name, kind }: MetricDefinition): string {
+  switch (kind) {
+    case 'counter':
+      return name.replace(/_total$/, '');
+    case 'histogram':
+      return name.replace(/_seconds$/, '');
+    case 'gauge':
+      return name;
+  }
+}
+
+export function unitOf({ name, kind }: MetricDefinition): 'seconds' | undefined {
+  return kind === 'histogram' && name.endsWith('_seconds') ? 'seconds' : undefined;
+}

@@ -1,0 +1,134 @@
+/** Our own metrics, over the SDK's meter. None throws, whatever it is given: what is measured goes on unmeasured. */
+import type { MetricMeter, MetricTags } from '@temporalio/common';
+import type { GatewayErrorCode } from '../gateway/errors.ts';
+import type { LedgerOperation } from '../ledger/observed-ledger.ts';
+import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { PRODUCTS } from '../model/products.ts';
+import type { ReportOutcome } from '../model/shapes.ts';
+import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
+import { baseName, METRICS, type MetricKey, unitOf } from './metric-names.ts';
+
+/** Why something needs a person: in the ledger, or as a search attribute. */
+export const ATTENTION_REASONS = [...FAILURE_TYPES, 'lateAnswer', 'lateConsent', 'revokedAfterPosting'] as const;
+export type AttentionWord = (typeof ATTENTION_REASONS)[number];
+
+export type InquiryOutcome = ReportOutcome | 'abandoned';
+
+const OUTCOMES: readonly InquiryOutcome[] = ['record', 'noRecord', 'noReport', 'abandoned'];
+const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_STATE_OF_FAILURE[type] !== null)];
+const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
+
+type Instrument = (value: number, labels?: MetricTags) => void;
+
+/** A label is one of its list; what a stranger may have written becomes `other`. */
+function oneOf(list: readonly string[], word: unknown): string {
+  return typeof word === 'string' && list.includes(word) ? word : 'other';
+}
+
+export class Metrics {
+  readonly #instruments: Readonly<Record<MetricKey, Instrument>>;
+
+  constructor(meter: MetricMeter) {
+    const keys = Object.keys(METRICS) as MetricKey[];
+    this.#instruments = Object.fromEntries(keys.map((key) => [key, instrument(meter, key)])) as Record<
+      MetricKey,
+      Instrument
+    >;
+  }
+
+  /** Shows every series at 0: of a counter that begins at 1 no increase is ever seen. */
+  begin(profiles: Iterable<string>): void {
+    for (const product of PRODUCTS) {
+      for (const result of ATTEMPT_RESULTS) this.#put('attempts', 0, { product, result });
+      for (const outcome of OUTCOMES) this.#put('inquiries', 0, { product, outcome });
+    }
+    for (const profile of profiles) {
+      for (const result of TOKEN_RESULTS) this.#put('tokenFetches', 0, { profile, result });
+      this.#put('markersBroken', 0, { profile });
+    }
+    for (const reason of UNDECODABLE_REASONS) this.#put('undecodable', 0, { reason });
+    this.#put('unknownKey', 0);
+    this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
+  }
+
+  attempt(product: unknown, result: 'answered' | FailureType): void {
+    this.#put('attempts', 1, { product: oneOf(PRODUCTS, product), result: oneOf(ATTEMPT_RESULTS, result) });
+  }
+
+  inquiry(product: unknown, outcome: InquiryOutcome): void {
+    this.#put('inquiries', 1, { product: oneOf(PRODUCTS, product), outcome: oneOf(OUTCOMES, outcome) });
+  }
+
+  timeToAnswer(product: string, durationMs: number): void {
+    this.#put('timeToAnswer', durationMs / 1_000, { product: oneOf(PRODUCTS, product) });
+  }
+
+  tokenFetch(profile: string, failure: GatewayErrorCode | undefined): void {
+    this.#put('tokenFetches', 1, { profile, result: oneOf(TOKEN_RESULTS, failure ?? 'fetched') });
+  }
+
+  ledgerOperation({ operation, durationMs, result }: LedgerOperation): void {
+    this.#put('ledgerLatency', durationMs / 1_000, { operation, result });
+  }
+
+  ledgerUp(isUp: boolean): void {
+    this.#put('ledgerUp', isUp ? 1 : 0);
+  }
+
+  markersBroken(profile: string, areBroken: boolean): void {
+    this.#put('markersBroken', areBroken ? 1 : 0, { profile });
+  }
+
+  undecodable(reason: UndecodableReason): void {
+    this.#put('undecodable', 1, { reason });
+  }
+
+  unknownKey(): void {
+    this.#put('unknownKey', 1);
+  }
+
+  /** Every reason each time, so that one that is over goes back to 0. `undefined`: not known this time, left as it is. */
+  openWork({ holds, attention, withoutRun }: OpenWorkCounts): void {
+    for (const reason of ATTENTION_REASONS) {
+      const { count = 0, oldestMs = 0 } = holds.get(reason) ?? {};
+      this.#put('openHolds', count, { reason });
+      this.#put('oldestHoldAge', oldestMs / 1_000, { reason });
+      if (attention) this.#put('journeysNeedingAttention', attention.get(reason) ?? 0, { reason });
+    }
+    if (withoutRun !== undefined) this.#put('inquiriesWithoutRun', withoutRun);
+  }
+
+  #put(key: MetricKey, value: number, labels?: MetricTags): void {
+    try {
+      this.#instruments[key](value, labels);
+    } catch {
+      // The runtime is shutting down.
+    }
+  }
+}
+
+export interface OpenWorkCounts {
+  holds: ReadonlyMap<AttentionWord, { count: number; oldestMs: number }>;
+  attention: ReadonlyMap<AttentionWord, number> | undefined;
+  withoutRun: number | undefined;
+}
+
+function instrument(meter: MetricMeter, key: MetricKey): Instrument {
+  const definition = METRICS[key];
+  const [name, unit] = [baseName(definition), unitOf(definition)];
+  switch (definition.kind) {
+    case 'counter': {
+      const counter = meter.createCounter(name, unit, definition.help);
+      return (value, labels) => counter.add(value, labels);
+    }
+    case 'gauge': {
+      const gauge = meter.createGauge(name, 'float', unit, definition.help);
+      return (value, labels) => gauge.set(value, labels);
+    }
+    case 'histogram': {
+      const histogram = meter.createHistogram(name, 'float', unit, definition.help);
+      return (value, labels) => histogram.record(value, labels);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Starts OpenTelemetry in a program of ours. Loaded where traces are asked for and nowhere else. */
+import { trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { detectResourcesSync, envDetectorSync, Resource } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Environment } from '../model/products.ts';
+import { AsyncContextManager } from './context-manager.ts';
+import { safeExporter } from './safe-spans.ts';
+
+export interface TracingOptions {
+  /** An OTLP/HTTP collector, without `/v1/traces`. */
+  endpoint: string;
+  /** `service.name`. */
+  serviceName: string;
+  environment?: Environment;
+}
+
+export interface Tracing {
+  resource: Resource;
+  /** Where spans go that were made elsewhere: in the workflows' sandbox. */
+  processor: SpanProcessor;
+  /** Sends what is left, within the exporter's time-out. Never rejects: traces are nobody's to wait for. */
+  close(): Promise<void>;
+}
+
+/** A collector that does not answer must not keep a program from ending. */
+const EXPORT_TIMEOUT_MS = 3_000;
+
+/**
+ * Registers a tracer provider, W3C trace context and a context manager for this process, unless it has them: a
+ * program that was started with instrumentation of its own keeps it, and gets our spans.
+ */
+export function startTracing({ endpoint, serviceName, environment }: TracingOptions): Tracing {
+  const ours = new Resource({
+    'service.name': serviceName,
+    ...(environment === undefined ? {} : { 'deployment.environment.name': environment }),
+  });
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES stand above ours.
+  const resource = Resource.default()
+    .merge(ours)
+    .merge(new Resource(detectResourcesSync({ detectors: [envDetectorSync] }).attributes));
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const processor = new BatchSpanProcessor(safeExporter(exporter), { exportTimeoutMillis: EXPORT_TIMEOUT_MS });
+  const provider = new BasicTracerProvider({ resource, spanProcessors: [processor] });
+  if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: new AsyncContextManager() });
+  return {
+    resource,
+    processor,
+    close: () => provider.shutdown().catch(() => {}),
+  };
+}

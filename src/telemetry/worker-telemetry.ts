@@ -1,0 +1,106 @@
+/** Everything of a worker that others watch it by, in one hand: metrics always, which cost nothing unread, and traces. */
+import { Client } from '@temporalio/client';
+import {
+  type ActivityInterceptorsFactory,
+  type InjectedSinks,
+  type NativeConnection,
+  Runtime,
+} from '@temporalio/worker';
+import type { Sinks } from '@temporalio/workflow';
+import type { Config } from '../config-shape.ts';
+import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
+import { observedLedger } from '../ledger/observed-ledger.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { activityMetrics } from './activity-metrics.ts';
+import { Metrics } from './metrics.ts';
+import { watchOpenWork } from './open-work.ts';
+import type { WorkerTracing } from './worker-tracing.ts';
+
+export interface WorkerTelemetry {
+  metrics: Metrics;
+  /** Outermost first. */
+  activityInterceptors: ActivityInterceptorsFactory[];
+  /** Where the workflows' spans go; only with traces. */
+  sinks?: InjectedSinks<Sinks>;
+  observeGateway: ExchangeObserver;
+  observeTokens: ExchangeObserver;
+  observeLedger(ledger: Ledger): Ledger;
+  /** Counts what is open until it is closed; not at all where nobody reads it. */
+  watch(parts: WatchedParts): void;
+  close(): Promise<void>;
+}
+
+export interface WatchedParts {
+  ledger: Ledger;
+  connection: NativeConnection;
+  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
+}
+
+/** After the SDK's runtime was made, whose meter it takes. */
+export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
+  const { telemetry, environment, profiles, taskQueue, temporal } = config;
+  const metrics = new Metrics(Runtime.instance().metricMeter);
+  metrics.begin(profiles.keys());
+  const tracing = await loadTracing(telemetry.traceEndpoint, environment);
+  const end = new AbortController();
+  let watching: Promise<void> | undefined;
+  return {
+    metrics,
+    activityInterceptors: [...(tracing?.activityInterceptors ?? []), activityMetrics(metrics)],
+    ...(tracing ? { sinks: tracing.sinks } : {}),
+    observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
+    observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
+    observeLedger: (ledger) => observedLedger(ledger, (operation) => metrics.ledgerOperation(operation)),
+    watch({ ledger, connection, registeredSearchAttributes }) {
+      if (!telemetry.metricsAddress) return;
+      watching = watchOpenWork({
+        ledger,
+        client: new Client({ connection, namespace: temporal.namespace }),
+        taskQueue,
+        metrics,
+        everyMs: telemetry.metricsRefreshMs,
+        signal: end.signal,
+        knowsAttention: async () => (await registeredSearchAttributes()).includes('NeedsAttention'),
+      });
+    },
+    async close() {
+      end.abort();
+      await watching;
+      await tracing?.close();
+    },
+  };
+}
+
+async function loadTracing(
+  endpoint: string | undefined,
+  environment: Config['environment'],
+): Promise<WorkerTracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { startWorkerTracing } = await import('./worker-tracing.ts');
+  return startWorkerTracing(endpoint, environment);
+}
+
+function exchangeMetrics(metrics: Metrics): ExchangeObserver {
+  return ({ profile, productCode }) =>
+    ({ httpStatus, durationMs, markersBroken }) => {
+      if (httpStatus !== undefined && productCode) metrics.timeToAnswer(productCode, durationMs);
+      metrics.markersBroken(profile.name, markersBroken === true);
+    };
+}
+
+function tokenMetrics(metrics: Metrics): ExchangeObserver {
+  return ({ profile }) =>
+    ({ failure }) =>
+      metrics.tokenFetch(profile.name, failure);
+}
+
+function both(one: ExchangeObserver, other: ExchangeObserver | undefined): ExchangeObserver {
+  if (!other) return one;
+  return (begun: ExchangeBegun) => {
+    const ends = [one(begun), other(begun)];
+    return (ended: ExchangeEnded) => {
+      for (const end of ends) end(ended);
+    };
+  };
+}

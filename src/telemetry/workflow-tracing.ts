@@ -1,0 +1,105 @@
+/**
+ * The workflows' side of traces: part of the workflow bundle that a tracing worker runs, and of no other.
+ *
+ * A run must go on under either bundle, and be replayed by either: traces are switched on and off under it. So nothing
+ * here makes a command or puts a step between one promise and the next: what the workflow awaits is the very promise
+ * that it would await without. The SDK's own interceptors wait in between, and a run that had met an update under them
+ * no longer replays without; of them only the tracer and the way out of the sandbox are used.
+ */
+import {
+  type Context,
+  context,
+  defaultTextMapGetter,
+  propagation,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import {
+  OpenTelemetryInternalsInterceptor,
+  OpenTelemetryOutboundInterceptor,
+} from '@temporalio/interceptors-opentelemetry/lib/workflow/index.js';
+import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
+import { WORKFLOW_TRACING_MARK } from './bundle-mark.ts';
+
+/** Looked for in the bundle's text, by the worker that is to run it. */
+export const mark = WORKFLOW_TRACING_MARK;
+
+/** Where the SDK's interceptors of every language keep the context. */
+const TRACE_HEADER = '_tracer-data';
+const TRACE_PARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/;
+const MAX_TRACE_STATE = 512;
+
+export const interceptors = (): WorkflowInterceptors => {
+  // Registers the sandbox's tracer provider, whose spans go out through the worker's sink.
+  const sdk = new OpenTelemetryOutboundInterceptor();
+  return {
+    inbound: [
+      {
+        execute: (input, next) =>
+          spanned(`RunWorkflow:${workflowInfo().workflowType}`, contextIn(input.headers), () => next(input)),
+        handleSignal: (input, next) =>
+          spanned(`HandleSignal:${input.signalName}`, contextIn(input.headers), () => next(input)),
+        handleUpdate: (input, next) =>
+          spanned(`HandleUpdate:${input.name}`, contextIn(input.headers), () => next(input)),
+        // Neither validators nor queries: a status is polled, and nobody follows its trace.
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) =>
+          spanned(`StartActivity:${input.activityType}`, context.active(), () =>
+            next({ ...input, headers: { ...input.headers, ...headersOf(context.active()) } }),
+          ),
+        getLogAttributes: (attributes, next) => sdk.getLogAttributes(attributes, next),
+      },
+    ],
+    internals: [new OpenTelemetryInternalsInterceptor()],
+  };
+};
+
+/** Runs `work` under a span of its own and returns its promise itself, to which the span's end is no more than a listener. */
+function spanned<T>(name: string, parent: Context, work: () => Promise<T>): Promise<T> {
+  const span = trace.getTracer('credit-journey-workflow').startSpan(name, {}, parent);
+  const end = (code: SpanStatusCode) => endSpan(span, code);
+  try {
+    const promise = context.with(trace.setSpan(parent, span), work);
+    promise.then(
+      () => end(SpanStatusCode.OK),
+      () => end(SpanStatusCode.ERROR),
+    );
+    return promise;
+  } catch (error) {
+    end(SpanStatusCode.ERROR);
+    throw error;
+  }
+}
+
+function endSpan(span: Span, code: SpanStatusCode): void {
+  span.setStatus({ code });
+  span.end();
+}
+
+function headersOf(active: Context): Headers {
+  const carrier: Record<string, string> = {};
+  propagation.inject(active, carrier);
+  return { [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
+}
+
+/**
+ * The context that came with a message, or none. Anybody may send a message with any bytes there: what throws in the
+ * workflow's own task would have the run stand still for good.
+ */
+function contextIn({ [TRACE_HEADER]: payload }: Headers): Context {
+  const active = context.active();
+  if (!payload) return active;
+  try {
+    const { traceparent, tracestate } = defaultPayloadConverter.fromPayload<Record<string, unknown>>(payload) ?? {};
+    if (typeof traceparent !== 'string' || !TRACE_PARENT.test(traceparent)) return active;
+    const hasState = typeof tracestate === 'string' && tracestate.length <= MAX_TRACE_STATE;
+    return propagation.extract(active, { traceparent, ...(hasState ? { tracestate } : {}) }, defaultTextMapGetter);
+  } catch {
+    return active;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * One zod schema for each thing that a run answers: the types of model/shapes.ts again, for the published JSON Schemas
+ * (docs/integrating.md). Open: a later version may add members.
+ */
+import { z } from 'zod';
+import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
+import { ENVIRONMENTS, PRODUCTS, STAGES } from '../model/products.ts';
+
+const instant = z.string().meta({ format: 'date-time' });
+const count = z.int().min(0);
+const stage = z.enum(STAGES);
+const environment = z.enum(ENVIRONMENTS);
+
+export const reportReferenceSchema = z
+  .object({
+    reportReferenceNumber: z.string(),
+    requestedAt: instant.meta({ description: 'The instant just before the first byte of the request.' }),
+    applicants: z.array(
+      z.object({ applicantId: z.string(), consumerId: z.string().meta({ description: 'Personal.' }) }),
+    ),
+  })
+  .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
+
+const stageState = z.enum([
+  'pending',
+  'running',
+  'held',
+  'record',
+  'noRecord',
+  'noReport',
+  'expired',
+  'skipped',
+  'abandoned',
+]);
+
+export const stageStatusSchema = z
+  .object({
+    productCode: stage,
+    state: stageState,
+    attempts: count,
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+  })
+  .meta({ id: 'stageStatus' });
+
+export const shareStatusSchema = z
+  .object({
+    shareId: z.string(),
+    state: z.enum([
+      'awaitingConsent',
+      'posting',
+      'held',
+      'posted',
+      'denied',
+      'expired',
+      'revoked',
+      'nothingToShare',
+      'abandoned',
+    ]),
+    waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+    attention: z.literal('revokedAfterPosting').exactOptional(),
+  })
+  .meta({ id: 'shareStatus' });
+
+export const holdStatusSchema = z
+  .object({
+    customerTraceNumber: z.string(),
+    productCode: z.enum(PRODUCTS),
+    shareId: z.string().exactOptional(),
+    failureType: z.enum(FAILURE_TYPES),
+    since: instant,
+    attempts: count.meta({ description: 'The attempt that a decision judges.' }),
+    httpStatus: z.int().exactOptional(),
+    returnCode: z.string().exactOptional(),
+    allowedActions: z.array(z.enum(HOLD_ACTIONS)),
+  })
+  .meta({ id: 'holdStatus' });
+
+export const refusedMessageSchema = z
+  .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
+  .meta({ id: 'refusedMessage' });
+
+const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
+
+export const journeyStatusSchema = z
+  .object({
+    journeyId: z.string(),
+    environment: environment.nullable(),
+    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES]),
+    waitingFor: z.string().exactOptional(),
+    stages: z.array(stageStatusSchema),
+    shares: z.array(shareStatusSchema),
+    holds: z.array(holdStatusSchema),
+    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+    refusedMessagesTotal: count,
+  })
+  .meta({ id: 'journeyStatus' });
+
+export const stageResultSchema = z
+  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.exactOptional() })
+  .meta({ id: 'stageResult' });
+
+export const journeyResultSchema = z.object({
+  journeyId: z.string(),
+  environment,
+  outcome: z.enum(OUTCOMES),
+  stages: z.array(stageResultSchema),
+  shares: z.array(shareStatusSchema),
+});
+
+export const journeyReferencesSchema = z.object({
+  journeyId: z.string(),
+  references: z.array(z.object({ productCode: stage, reference: reportReferenceSchema })),
+  shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
+});
+
+export const updateAnswerSchema = z.object({
+  accepted: z.literal(true),
+  duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
+  status: journeyStatusSchema,
+});
+
+export const lateConsentResultSchema = z.object({
+  postedSharesFlagged: count.meta({
+    description: 'Posted shares that the message concerns, now flagged for a person.',
+  }),
+});
+
+/** `details[0]` of a failure with type `InvalidInput`. */
+export const invalidInputSchema = z.object({
+  problems: z.array(
+    z.object({ path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }), rule: z.string() }),
+  ),
+});
+
+/** `details[0]` of an update that fails with type `UpdateRefused`. */
+export const updateRefusedSchema = z.object({ reason: z.string() });

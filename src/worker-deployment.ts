@@ -1,0 +1,106 @@
+/** Worker Deployments: which version of the workers gets the work, asked and changed. docs/versioning.md */
+import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
+
+/** What one build of the workers calls itself. */
+export interface DeploymentVersion {
+  deploymentName: string;
+  buildId: string;
+}
+
+/**
+ * - `current`: gets new runs, and those of older versions that upgrade.
+ * - `ramping`: gets a share of them.
+ * - `draining`: gets what is left of the runs that are pinned to it.
+ * - `drained`: gets nothing more; its workers may go.
+ * - `inactive`: has never been made current.
+ * - `unknown`: the server knows no such version: no worker of it has polled yet, or it is long gone.
+ */
+export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive' | 'unknown';
+
+export interface DeploymentView {
+  /** Absent where unversioned workers get the work. */
+  currentBuildId?: string;
+  /** The newest first. */
+  versions: { buildId: string; state: VersionState }[];
+}
+
+export interface PromoteOptions {
+  /** Before a worker of this version has polled. Default false. */
+  allowNoPollers?: boolean;
+  /** Although a queue that the current version serves has no worker of this one. Default false. */
+  ignoreMissingTaskQueues?: boolean;
+}
+
+/** The server would not make the version current. */
+export class PromotionRefusedError extends Error {
+  override readonly name = 'PromotionRefusedError';
+}
+
+/** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
+const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'unknown'];
+
+// gRPC status codes.
+const NOT_FOUND = 5;
+const FAILED_PRECONDITION = 9;
+
+const IDENTITY = 'credit-journey';
+
+type Service = Pick<WorkflowService, 'describeWorkerDeployment' | 'setWorkerDeploymentCurrentVersion'>;
+
+/** `null` where the namespace has no such deployment. */
+export async function describeDeployment(
+  service: Service,
+  namespace: string,
+  deploymentName: string,
+): Promise<DeploymentView | null> {
+  try {
+    const { workerDeploymentInfo: info } = await service.describeWorkerDeployment({ namespace, deploymentName });
+    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId;
+    const versions = (info?.versionSummaries ?? []).map(({ deploymentVersion, status }) => ({
+      buildId: deploymentVersion?.buildId ?? '',
+      state: STATES[status ?? 0] ?? 'unknown',
+    }));
+    return { ...(currentBuildId ? { currentBuildId } : {}), versions };
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+export async function versionState(
+  service: Service,
+  namespace: string,
+  { deploymentName, buildId }: DeploymentVersion,
+): Promise<VersionState> {
+  const deployment = await describeDeployment(service, namespace, deploymentName);
+  return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
+}
+
+/**
+ * Makes a version current: from then on it gets all new runs, and every older one that upgrades. Returns the build id
+ * that was current before; the same version may be promoted again.
+ *
+ * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none
+ */
+export async function promote(
+  service: Service,
+  namespace: string,
+  version: DeploymentVersion,
+  options: PromoteOptions = {},
+): Promise<{ previousBuildId?: string }> {
+  const before = await describeDeployment(service, namespace, version.deploymentName);
+  try {
+    await service.setWorkerDeploymentCurrentVersion({
+      namespace,
+      ...version,
+      identity: IDENTITY,
+      allowNoPollers: options.allowNoPollers ?? false,
+      ignoreMissingTaskQueues: options.ignoreMissingTaskQueues ?? false,
+    });
+  } catch (error) {
+    if (!isGrpcServiceError(error)) throw error;
+    if (error.code !== NOT_FOUND && error.code !== FAILED_PRECONDITION) throw error;
+    throw new PromotionRefusedError(`the server does not make ${version.buildId} current: ${error.details}`);
+  }
+  return before?.currentBuildId === undefined ? {} : { previousBuildId: before.currentBuildId };
+}

@@ -1,0 +1,48 @@
+/** Where a worker has its workflows from, and whether that fits its configuration. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { WorkerOptions } from '@temporalio/worker';
+import { bundleHasFailureConverter } from './protection/data-converter.ts';
+import { bundleTraces } from './telemetry/bundle-mark.ts';
+
+export interface WorkflowSourceOptions {
+  /** `WORKFLOW_BUNDLE_FILE`. */
+  bundlePath?: string | undefined;
+  isEncrypting: boolean;
+  isTracing: boolean;
+}
+
+/** Names of the bundles that `npm run build` makes, beside the built program. */
+export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bundle-tracing.js' } as const;
+
+/**
+ * The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start.
+ * What a bundle was made for it does, whatever else the worker says: one that does not fit is refused.
+ *
+ * @throws Error naming the bundle's file
+ */
+export function workflowSource({ bundlePath, isEncrypting, isTracing }: WorkflowSourceOptions): Partial<WorkerOptions> {
+  const isBuilt = import.meta.url.endsWith('.js');
+  const file = BUNDLE_FILES[isTracing ? 'tracing' : 'plain'];
+  const builtPath = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
+  if (codePath === undefined) {
+    const source = (path: string) => fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
+    return {
+      workflowsPath: source('./workflows/index'),
+      ...(isTracing ? { interceptors: { workflowModules: [source('./telemetry/workflow-tracing')] } } : {}),
+    };
+  }
+  const code = readFileSync(codePath, 'utf8');
+  // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
+  if (isEncrypting && !bundleHasFailureConverter(code)) {
+    throw new Error(`the workflow bundle ${codePath} does not encode failures: build it anew`);
+  }
+  if (isTracing && !bundleTraces(code)) {
+    throw new Error(`the workflow bundle ${codePath} does not trace: set WORKFLOW_BUNDLE_FILE to ${file}`);
+  }
+  if (!isTracing && bundleTraces(code)) {
+    throw new Error(`the workflow bundle ${codePath} traces, and OTEL_EXPORTER_OTLP_ENDPOINT is not set`);
+  }
+  return { workflowBundle: { codePath } };
+}

@@ -1,0 +1,78 @@
+/** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
+import { CancellationScope } from '@temporalio/workflow';
+import type { ConsentRecord } from '../ledger/port.ts';
+import type { ProofRefusal, ProofVerdict } from '../protection/consent-proof.ts';
+import { journeyActivities } from './activity-stubs.ts';
+
+/** What became of a grant. */
+export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: false; reason: string };
+
+/** Each costs the history a few events, and what is refused leaves room for more. A limit on everything. */
+const MAX_CHECKS = 1_000;
+
+interface OpenGrant {
+  promise: Promise<GrantOutcome>;
+  resolve(outcome: GrantOutcome): void;
+}
+
+export class ConsentChecks {
+  readonly #open = new Map<ConsentRecord, OpenGrant>();
+  #made = 0;
+  #running = 0;
+
+  /** Whether a consent still waits for what it is worth: the run may not end. */
+  get isBusy(): boolean {
+    return this.#open.size > 0 || this.#running > 0;
+  }
+
+  get areSpent(): boolean {
+    return this.#made >= MAX_CHECKS;
+  }
+
+  open(record: ConsentRecord): Promise<GrantOutcome> {
+    const { promise, resolve } = Promise.withResolvers<GrantOutcome>();
+    this.#open.set(record, { promise, resolve });
+    return promise;
+  }
+
+  isOpen(record: ConsentRecord): boolean {
+    return this.#open.has(record);
+  }
+
+  /** What will become of this very message, proof and all, where it came before and is not known yet. */
+  sameAs(record: ConsentRecord): Promise<GrantOutcome> | undefined {
+    const text = textOf(record);
+    for (const [known, { promise }] of this.#open) if (textOf(known) === text) return promise;
+    return undefined;
+  }
+
+  /** Whether it was open. */
+  settle(record: ConsentRecord, outcome: GrantOutcome): boolean {
+    const grant = this.#open.get(record);
+    this.#open.delete(record);
+    grant?.resolve(outcome);
+    return grant !== undefined;
+  }
+
+  /** Not cancellable: what was said to the run is judged, and recorded, before it ends. */
+  async verdictOn({ receivedAt, ...consent }: ConsentRecord): Promise<ProofVerdict> {
+    this.#made++;
+    this.#running++;
+    const summary = `checking the proof of a consent to share ${consent.shareId}`;
+    try {
+      return await CancellationScope.nonCancellable(() =>
+        journeyActivities.checkConsentProof.executeWithOptions({ summary }, [{ consent, receivedAt }]),
+      );
+    } finally {
+      this.#running--;
+    }
+  }
+}
+
+export function proofRefused(reason: ProofRefusal): string {
+  return `the proof is refused: ${reason}`;
+}
+
+function textOf({ receivedAt: _, ...message }: ConsentRecord): string {
+  return JSON.stringify(message);
+}

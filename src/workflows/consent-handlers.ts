@@ -1,0 +1,165 @@
+/**
+ * What the messages about consent do. A refusal (a denial, a revocation) counts at once, proof or not: it only ever
+ * prevents a posting. A grant counts at once where the run trusts the namespace and it brings no proof; else once its
+ * proof was checked.
+ */
+import { patched, setHandler } from '@temporalio/workflow';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { parseInstantMs } from '../model/instants.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+import type { ProofRefusal } from '../protection/consent-proof.ts';
+import { isForUser, MAX_CONSENT_MESSAGES } from './consent-book.ts';
+import { type GrantOutcome, proofRefused } from './consent-checks.ts';
+import type { Journey } from './journey.ts';
+import { accepted, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { DESCRIPTIONS } from './message-descriptions.ts';
+import { consentProblem, isRecord } from './message-shapes.ts';
+import * as messages from './messages.ts';
+import { consentTowards, noteRefusalAfterPosting } from './shares.ts';
+
+/** Consents for shares that nobody has requested yet: kept, but not without end. */
+const MAX_EARLY_CONSENTS = 20;
+/** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
+
+/** What a message has come to so far. */
+type Taken = { duplicate: boolean; later?: Promise<GrantOutcome> };
+
+export function handleConsents(journey: Journey): void {
+  setHandler(
+    messages.recordConsent,
+    (message) => {
+      const { duplicate, later } = take(journey, message);
+      if (!later) return accepted(journey, duplicate);
+      // Runs from before grants were judged answered early ones at once. May go when none of them is open any more.
+      if (message.proof === undefined && !patched('early-grants-wait')) return accepted(journey, duplicate);
+      return later.then((outcome) => {
+        if (!outcome.counts) throw refused(outcome.reason);
+        return accepted(journey, duplicate || outcome.duplicate);
+      });
+    },
+    {
+      validator: (message) => refuseFor(problemOf(journey, message)),
+      description: DESCRIPTIONS.recordConsent,
+    },
+  );
+  setHandler(
+    messages.consent,
+    (message) => {
+      const reason = problemOf(journey, message);
+      const note = (why: string) =>
+        refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
+      if (reason !== null) return note(reason);
+      const { duplicate, later } = take(journey, message);
+      // A duplicate is noted by the message that it repeats.
+      if (duplicate) return;
+      void later?.then((outcome) => {
+        if (!outcome.counts) note(outcome.reason);
+      });
+    },
+    { description: DESCRIPTIONS.consent },
+  );
+}
+
+/** Judges the grants that came before it was known what makes one count here. */
+export function settleEarlyGrants(journey: Journey): void {
+  for (const record of journey.consents.pending()) {
+    if (record.proof === undefined) settle(journey, record, needsProof(journey) ? 'missing' : undefined);
+  }
+}
+
+function needsProof({ run }: Journey): boolean {
+  return run?.consentTrust === 'proof';
+}
+
+function problemOf(journey: Journey, message: ConsentMessage): string | null {
+  const problem = consentProblem(message) ?? otherJourney(journey, message);
+  if (problem) return problem;
+  const record = { ...message, receivedAt: '' };
+  if (journey.consents.has(record) || journey.checks.sameAs(record)) return null;
+  if (!journey.knowsApplicant(message.applicantId)) return '/applicantId names no applicant of this journey';
+  if ((parseInstantMs(message.decidedAt) ?? 0) > Date.now() + CLOCK_TOLERANCE_MS) {
+    return '/decidedAt must not be in the future';
+  }
+  // Refusals are always taken: a limit must not keep anybody's consent standing.
+  if (message.decision !== 'granted') return null;
+  const share = journey.shares.get(message.shareId);
+  if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
+  if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
+  if (message.proof !== undefined && journey.checks.areSpent) return 'too many proofs were checked for this journey';
+  if (journey.consents.size >= MAX_CONSENT_MESSAGES) return `a journey keeps ${MAX_CONSENT_MESSAGES} consents`;
+  const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
+  if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
+  return null;
+}
+
+function take(journey: Journey, message: ConsentMessage): Taken {
+  const record = journey.consentRecord(message);
+  return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
+}
+
+function takeGrant(journey: Journey, record: ConsentRecord): Taken {
+  if (journey.consents.has(record)) return { duplicate: true };
+  const same = journey.checks.sameAs(record);
+  if (same) return { duplicate: true, later: same };
+  if (record.proof === undefined && journey.run) {
+    journey.consents.add(record);
+    onChange(journey, record);
+    return { duplicate: false };
+  }
+  journey.consents.addPending(record);
+  const later = journey.checks.open(record);
+  if (record.proof !== undefined) void checkGrant(journey, record);
+  return { duplicate: false, later };
+}
+
+async function checkGrant(journey: Journey, record: ConsentRecord): Promise<void> {
+  const verdict = await journey.checks.verdictOn(record);
+  settle(journey, record, verdict.accepted ? undefined : verdict.reason);
+}
+
+function settle(journey: Journey, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
+  // It was dropped meanwhile, and whoever sent it knows.
+  if (!journey.checks.isOpen(record)) return;
+  if (refusal === undefined) {
+    const isNew = journey.consents.accept(record);
+    journey.checks.settle(record, { counts: true, duplicate: !isNew });
+  } else {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: proofRefused(refusal) });
+  }
+  onChange(journey, record);
+}
+
+function takeRefusal(journey: Journey, record: ConsentRecord): Taken {
+  const isChecked = record.proof !== undefined && !journey.checks.areSpent;
+  const taken = isChecked ? record : withoutProof(record);
+  const isNew = journey.consents.add(taken);
+  if (isNew) {
+    onChange(journey, taken);
+    if (isChecked) void checkRefusal(journey, taken);
+  }
+  return { duplicate: !isNew };
+}
+
+/** It counts already: only whether its proof is kept depends on this. */
+async function checkRefusal(journey: Journey, record: ConsentRecord): Promise<void> {
+  const verdict = await journey.checks.verdictOn(record);
+  if (verdict.accepted) return;
+  journey.consents.replace(record, withoutProof(record));
+  const reason = `${proofRefused(verdict.reason)}; what the consumer refused stays refused`;
+  refuseMessage(journey, 'consent', reason, record.consentId);
+}
+
+function withoutProof({ proof: _, ...record }: ConsentRecord): ConsentRecord {
+  return record;
+}
+
+/** A permission may be gone: of an attempt that is not on the wire yet, or of one that was posted. */
+function onChange(journey: Journey, { shareId }: ConsentRecord): void {
+  journey.flights.recheck();
+  const share = journey.shares.get(shareId);
+  if (share) noteRefusalAfterPosting(journey, share, consentTowards(journey, share, journey.applicantsOf(share.input)));
+}

@@ -1,0 +1,228 @@
+/** One hold in a run's current details: what happened, what may be on the consumer's file, and what resolves it. Pure. */
+import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
+import { block, code, plain, time } from './markdown.ts';
+
+/** How the provider knows whoever asks. */
+export interface InquirySide {
+  customerId: string;
+  endUserCode: string;
+}
+
+interface HoldContext {
+  journeyId: string;
+  run: InquirySide;
+  /** Then only what sends nothing is allowed. */
+  isEnding: boolean;
+}
+
+type Hold = HoldStatus & { applicantIds: readonly string[] };
+
+export function holdSection(hold: Hold, context: HoldContext): string {
+  const { productCode, shareId, attempts, failureType, customerTraceNumber, since } = hold;
+  const share = shareId === undefined ? '' : ` · share ${plain(shareId)}`;
+  const { happened, file } = STORIES[failureType];
+  return [
+    `## ${plain(productCode)}${share} · attempt ${attempts}: ${failureType}`,
+    `- **What happened:** ${happened}${answerOf(hold)}
+- **On the consumer’s file:** ${file}
+- **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}
+- **Runbook:** \`docs/runbook/${kebab(failureType)}.md\``,
+    ...askPart(hold, context.run),
+    `### What resolves it
+
+In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`.`,
+    ...actionsOf(hold, context.isEnding).map((action) => actionPart(action, hold, context.journeyId)),
+  ].join('\n\n');
+}
+
+function answerOf({ httpStatus, returnCode }: Hold): string {
+  const parts = [
+    ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
+    ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+function actionsOf({ allowedActions }: Hold, isEnding: boolean): HoldAction[] {
+  return allowedActions.filter((action) => !isEnding || action === 'accept' || action === 'abandon');
+}
+
+function actionPart(action: HoldAction, hold: Hold, journeyId: string): string {
+  const command = `credit-journey resolve ${journeyId} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
+  return [
+    `**\`${action}\`**: ${effectOf(action, hold)}`,
+    block(command),
+    block(JSON.stringify(draft(action, hold, journeyId), null, 1)),
+  ].join('\n\n');
+}
+
+/** Complete but for what only the person knows; a text that is empty is refused. */
+function draft(action: HoldAction, hold: Hold, journeyId: string): object {
+  const { customerTraceNumber, attempts, since, applicantIds } = hold;
+  const message: Omit<ResolveInquiryMessage, 'providerSaid'> & { providerSaid: string } = {
+    journeyId,
+    // The same attempt may be held twice, and each hold takes a decision of its own.
+    decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
+    customerTraceNumber,
+    attempt: attempts,
+    action,
+    by: '',
+    reason: '',
+    providerSaid: '',
+  };
+  if (action === 'accept') {
+    const applicants = applicantIds.map((applicantId) => ({ applicantId, consumerId: '' }));
+    const reference = { reportReferenceNumber: '', requestedAt: '', applicants };
+    return { ...message, outcome: hold.productCode === 'SECONDUSE' ? 'record' : '', reference };
+  }
+  return action === 'amend' ? { ...message, applicants: [] } : message;
+}
+
+function effectOf(action: HoldAction, hold: Hold): string {
+  const { failureType, attempts, productCode, shareId } = hold;
+  switch (action) {
+    case 'resend':
+      if (ATTEMPT_STATE_OF_FAILURE[failureType] === null) return `the journey goes on with attempt ${attempts}.`;
+      return `the inquiry is sent once more, as attempt ${attempts + 1} under the same trace number.${
+        failureType === 'OutcomeUnknown'
+          ? ' If it was posted after all, that is a second inquiry on the consumer’s file: ask first (`notAsked` is refused).'
+          : ''
+      }`;
+    case 'accept':
+      return `nothing is sent; the journey goes on with what the provider says came of it. ${
+        productCode === 'SECONDUSE'
+          ? '`record` means posted; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`.'
+          : '`outcome` is `record` (then `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).'
+      }`;
+    case 'amend':
+      return 'a new inquiry under a new trace number, with corrected applicants: all of them, as at the start (`docs/journeys.md`).';
+    case 'abandon':
+      return shareId === undefined
+        ? 'nothing more is ever sent under this trace number, and the journey ends with this stage.'
+        : 'nothing more is ever sent under this trace number; the journey goes on without this share.';
+  }
+}
+
+/** Where the provider can know nothing of it there is nothing to ask. */
+function askPart(hold: Hold, { customerId, endUserCode }: InquirySide): string[] {
+  const { productCode, customerTraceNumber, since, failureType, httpStatus, returnCode } = hold;
+  const { ask } = STORIES[failureType];
+  if (!ask) return [];
+  const facts = [
+    `customerId ${plain(customerId)}`,
+    ...(productCode === 'SECONDUSE' ? [] : [`endUserCode ${plain(endUserCode)}`]),
+    `attempt shortly before ${time(since)}`,
+    ...(httpStatus === undefined ? [] : [`HTTP status ${httpStatus}`]),
+    ...(returnCode === undefined ? [] : [`returnCode ${plain(returnCode)}`]),
+  ];
+  const request = `our ${productCode} request with customerTraceNumber ${customerTraceNumber} (${facts.join(', ')})`;
+  return [`**To ask the provider:** ${ask[0]} ${request}. ${ask[1]}`];
+}
+
+function kebab(failureType: FailureType): string {
+  return failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
+}
+
+interface Story {
+  happened: string;
+  /** What may have been posted by this attempt. */
+  file: string;
+  /** Before and after what names the request. */
+  ask?: readonly [string, string];
+}
+
+const NOTHING = 'nothing by this attempt: it was not sent, or not processed.';
+const REFUSED = 'nothing, as far as a refusal tells; the interface does not say so.';
+const POSTED = 'one inquiry.';
+
+const WAS_IT_POSTED = [
+  'We have no usable answer to',
+  'Was an inquiry posted for it? If so: with which returnCode, which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHAT_CAME_OF_IT = [
+  'We cannot use the answer to',
+  'What came of it: which returnCode (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHY_REFUSED = ['You refused', 'Was it refused without an inquiry being posted, and what has to change?'] as const;
+const MAY_WE_GO_ON = [
+  'We could not get through with',
+  'Do you know of it at all, and is there anything wrong with our access or with your service?',
+] as const;
+
+const STORIES: Record<FailureType, Story> = {
+  OutcomeUnknown: {
+    happened: 'the request was at least partly sent, and no usable answer came.',
+    file: '**0 or 1 inquiry: nobody here knows.** Ask the provider before you decide.',
+    ask: WAS_IT_POSTED,
+  },
+  UnexpectedResponse: {
+    happened: 'the answer says that it was processed, but its content may not be trusted.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  ReturnCodeUnknown: {
+    happened: 'the answer has a return code that the product’s table lacks.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  RequestRefused: { happened: 'the gateway refused the request.', file: REFUSED, ask: WHY_REFUSED },
+  NotEntitled: {
+    happened: 'the gateway says that this request is not allowed to us.',
+    file: REFUSED,
+    ask: WHY_REFUSED,
+  },
+  CredentialsRefused: {
+    happened: 'the token service or the gateway refused our credentials, or this address is not allow-listed.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  TokenRejected: { happened: 'the gateway refused the token.', file: NOTHING, ask: MAY_WE_GO_ON },
+  TokenUnavailable: {
+    happened: 'the token service did not answer for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  GatewayUnreachable: {
+    happened: 'the gateway could not be reached for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  GatewayUntrusted: {
+    happened: 'the gateway’s TLS certificate, name or protocol was refused: a configuration error, or worse.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  Throttled: {
+    happened: 'the gateway told us to wait for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  LedgerUnavailable: {
+    happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
+    file: NOTHING,
+  },
+  LedgerChanged: {
+    happened: 'the ledger is not the one that this run has used, or an older copy of it.',
+    file: 'nothing by this attempt; what earlier ones have posted is not in this ledger.',
+    ask: WAS_IT_POSTED,
+  },
+  ProfileChanged: {
+    happened: 'the gateway profile’s addresses or customer are not those that this run started with.',
+    file: NOTHING,
+  },
+  RequestDiffers: {
+    happened: 'the ledger has another request under this trace number, of another run with other data.',
+    file: 'nothing by this attempt; the other request may have been posted.',
+    ask: WAS_IT_POSTED,
+  },
+  InvalidInput: {
+    happened: 'the request cannot be built from this input.',
+    file: NOTHING,
+  },
+  ActivityFailed: {
+    happened: 'the attempt failed before it was claimed; the ledger has none of it. The timeline shows how.',
+    file: NOTHING,
+  },
+};

@@ -1,0 +1,37 @@
+/** How a journey answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { UpdateAnswer } from '../model/shapes.ts';
+import type { Journey } from './journey.ts';
+
+/** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
+export function refused(reason: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'UpdateRefused',
+    message: `refused: ${reason}`,
+    nonRetryable: true,
+    details: [{ reason }],
+  });
+}
+
+export function refuseFor(reason: string | null): void {
+  if (reason !== null) throw refused(reason);
+}
+
+export function accepted(journey: Journey, duplicate: boolean): UpdateAnswer {
+  return { accepted: true, duplicate, status: journey.status() };
+}
+
+export function otherJourney(journey: Journey, message: { journeyId: string }): string | null {
+  return message.journeyId === journey.journeyId ? null : '/journeyId names another journey';
+}
+
+/** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */
+export function refuseMessage(journey: Journey, message: string, reason: string, consentId?: unknown): void {
+  const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
+  journey.refuse({
+    message,
+    at: new Date().toISOString(),
+    reason,
+    ...(isShown ? { consentId } : {}),
+  });
+}

@@ -1,0 +1,20 @@
+/** What each message is for and what goes into it, with an example: the forms of the Temporal UI show it. */
+
+const CONSENT =
+  '{"journeyId":"LOAN-1","shareId":"INVESTOR-1","applicantId":"1A","consentId":"C-1","decision":"granted","decidedAt":"2026-01-05T10:00:00Z","secondaryUser":{"endUserCode":"EU999"},"evidence":{"method":"web","textVersion":"v1","capturedAt":"2026-01-05T10:00:00Z","reference":"doc-1"}}';
+const WITHDRAWAL = '{"journeyId":"LOAN-1","by":"ops","reason":"the applicant has withdrawn"}';
+
+export const DESCRIPTIONS = {
+  advance:
+    'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to amend them. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
+  requestShare:
+    'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
+  recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,
+  consent: `The same as recordConsent, without an answer: what is refused is shown in the query status. Example: ${CONSENT}`,
+  withdraw: `Ends the journey after any attempt in flight; what is on hold still waits for a decision. Fields: journeyId, by, reason. Example: ${WITHDRAWAL}`,
+  requestWithdrawal: `The same as withdraw, without an answer. Example: ${WITHDRAWAL}`,
+  resolveInquiry:
+    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: journeyId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend: applicants. Example: {"journeyId":"LOAN-1","decisionId":"D-1","customerTraceNumber":"PQ…00","attempt":1,"action":"abandon","by":"ops","reason":"the applicant has withdrawn","providerSaid":"posted"}',
+  status: 'Where the journey stands, what it waits for, what was refused. No input. Nothing personal.',
+  references: 'What has to be stored for later shares. No input. consumerId is personal.',
+} as const;

@@ -1,0 +1,149 @@
+/** The real Temporal UI in a real browser, with everything behind it: server, codec servers, worker, sandbox, ledger. */
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { CreditJourneys } from '../../src/client.ts';
+import { startCodecServer } from '../../src/codec-server/server.ts';
+import { startDevCodecServer } from '../../src/local/dev-codec-server.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { temporaryDirectory } from '../local/fake-programs.ts';
+import { type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+
+const NAMESPACE = 'default';
+const VIEWPORT = { width: 1400, height: 1000 };
+/** The UI's menus say the same on every page. */
+const MENU_WIDTH = 256;
+const HEAD_HEIGHT = 50;
+
+export interface UiWorld {
+  harness: Harness;
+  journeys: CreditJourneys;
+  /** Of a codec server whose path holds `reveal`, asking for everything. */
+  revealEndpoint: string;
+  /** `path` is behind the namespace. `codecEndpoint`: another than the server's own, or `null` for none. */
+  open(path: string, codecEndpoint?: string | null): Promise<Page>;
+  url(path: string): string;
+}
+
+/** Ends with the test. */
+export async function startUiWorld(t: TestContext): Promise<UiWorld> {
+  const executablePath = chromiumPath();
+  const dataDir = await temporaryDirectory(t);
+  const [temporalPort = 0, uiPort = 0, sandboxPort = 0] = await freePorts(3);
+  const keyRingFile = join(dataDir, 'keys.json');
+  await createKeyRing(keyRingFile);
+  const onEvent = () => {};
+  const codec = await startDevCodecServer({
+    dataDir,
+    namespace: NAMESPACE,
+    keyRingFile,
+    ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
+    ports: { temporalPort, uiPort, sandboxPort },
+    headless: false,
+    memory: null,
+    onEvent,
+  });
+  t.after(() => codec.close());
+  const [server, browser, reveal] = await Promise.all([
+    startTemporalServer({ port: temporalPort, uiPort, uiCodecEndpoint: codec.endpoint }),
+    // Root, which a build machine often is, gets no sandbox.
+    chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-lcd-text'] }),
+    startRevealing(keyRingFile, uiPort, join(dataDir, 'reveal-audit.log')),
+  ]);
+  t.after(async () => {
+    await Promise.all([browser.close(), reveal.close()]);
+    await server.stop();
+  });
+  const harness = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'on', KEY_RING_FILE: keyRingFile } });
+  t.after(() => harness.close());
+  const [journeys, profile] = await Promise.all([connect(harness), newProfile(browser)]);
+  const url = (path: string) => `${server.uiUrl}/namespaces/${NAMESPACE}/${path}`;
+  return {
+    harness,
+    journeys,
+    revealEndpoint: reveal.endpoint,
+    url,
+    open: async (path, codecEndpoint) => {
+      const page = await profile.newPage();
+      if (codecEndpoint !== undefined) await useCodec(page, codecEndpoint);
+      await page.goto(url(path));
+      return page;
+    },
+  };
+}
+
+function chromiumPath(): string {
+  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+  if (existsSync(path)) return path;
+  throw new Error(`no Chromium at ${path}: \`apt-get install chromium\`, or say by CHROMIUM_PATH where it is`);
+}
+
+async function startRevealing(keyRingFile: string, uiPort: number, auditFile: string) {
+  const server = await startCodecServer({
+    environment: 'sandbox',
+    keys: await openKeyRing({ keyRingFile, keyRingMayBeMade: false }),
+    authentication: { kind: 'path', roles: ['encode', 'reveal'] },
+    namespaces: [NAMESPACE],
+    uiOrigins: [`http://127.0.0.1:${uiPort}`],
+    audit: { file: auditFile },
+  });
+  return { endpoint: `${server.endpoint}/reveal`, close: () => server.close() };
+}
+
+function connect({ client, config }: Harness): Promise<CreditJourneys> {
+  return CreditJourneys.connect({
+    connection: client.connection,
+    dataConverter: client.options.loadedDataConverter,
+    namespace: NAMESPACE,
+    taskQueue: config.taskQueue,
+    maxApplicants: 2,
+  });
+}
+
+/** All pages share one profile: the UI is two megabytes of scripts, which each new one would load again. */
+async function newProfile(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  // The UI asks its maker for news, which nobody here waits for.
+  await context.route(
+    ({ hostname }) => hostname !== '127.0.0.1',
+    (route) => route.abort(),
+  );
+  // What the UI's dialog for the list's columns keeps.
+  const columns = ['Status', 'Workflow ID', 'NeedsAttention', 'JourneyStage', 'EndUserCode', 'Start'];
+  const stored = JSON.stringify({ [NAMESPACE]: columns.map((label) => ({ label })) });
+  await context.addInitScript((value) => localStorage.setItem('namespace-workflow-table-columns', value), stored);
+  return context;
+}
+
+/** As a UI is whose server was started with that `--ui-codec-endpoint`, or without any. */
+async function useCodec(page: Page, endpoint: string | null): Promise<void> {
+  await page.route('**/api/v1/settings*', async (route) => {
+    const response = await route.fetch();
+    const settings = (await response.json()) as { Codec?: object };
+    const Codec = endpoint === null ? undefined : { ...settings.Codec, Endpoint: endpoint };
+    await route.fulfill({ response, json: { ...settings, Codec } });
+  });
+}
+
+/** Keeps a picture of what is below `top` and right of `left`, where `SCREENSHOT_DIR` names a directory. */
+export async function keepScreenshot(
+  page: Page,
+  name: string,
+  { height = VIEWPORT.height, left = MENU_WIDTH, top = HEAD_HEIGHT } = {},
+): Promise<void> {
+  const directory = process.env.SCREENSHOT_DIR;
+  if (!directory) return;
+  await mkdir(directory, { recursive: true });
+  await page.setViewportSize({ ...VIEWPORT, height });
+  // Frames and lines of the timeline take their time to be drawn.
+  await page.waitForTimeout(700);
+  const clip = { x: left, y: top, width: VIEWPORT.width - left, height: height - top };
+  await page.screenshot({ path: join(directory, `${name}.png`), clip });
+  await page.setViewportSize(VIEWPORT);
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { attempted, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from '../ledger/fixtures.ts';
+import { runCli } from './run-cli.ts';
+import { runInTerminal } from './run-in-terminal.ts';
+
+let directory: string;
+let env: Record<string, string>;
+
+/** A lost answer, its resend, and a share. */
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-inquiries-'));
+  env = { LEDGER_URL: `file:${join(directory, 'ledger.db')}`, KEY_RING_FILE: join(directory, 'keys.json') };
+  const keyRing = await createKeyRing(join(directory, 'keys.json'));
+  const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
+  await attempted(ledger, {}, { state: 'unknown', httpStatus: 503 });
+  await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ reason: '=1+1, "they said"' }));
+  await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
+  await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
+  await ledger.close();
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+const inquiries = (...args: string[]) => runCli(['inquiries', ...args], { env });
+
+const TOTALS = [
+  { productCode: 'PREQUAL', endUserCode: 'EU1', sent: 2, posted: 1, notPosted: 1, unknown: 0 },
+  { productCode: 'SECONDUSE', endUserCode: 'EU2', sent: 1, posted: 1, notPosted: 0, unknown: 0 },
+];
+
+describe('what was asked of the gateway', { concurrency: 3 }, () => {
+  test('is one JSON document, with the decision and the consents behind it, and totals', async () => {
+    const { code, stdout, stderr } = await inquiries('--from', '2026-01-01');
+    assert.equal(code, 0, stderr);
+    const document = JSON.parse(stdout);
+    assert.deepEqual(document.totals, TOTALS);
+    assert.deepEqual(
+      [document.from, document.before, document.timeZone],
+      ['2026-01-01T00:00:00.000Z', undefined, 'UTC'],
+    );
+    const [lost, resent, share] = document.inquiries;
+    assert.deepEqual([lost.journeyId, lost.outcome, lost.posted, lost.httpStatus], ['J-1', 'unknown', 'no', 503]);
+    assert.deepEqual([resent.posted, resent.permittedBy], ['yes', lost.decision]);
+    assert.deepEqual(share.consents, [{ applicantId: '01', consentId: 'C-1' }]);
+    assert.doesNotMatch(stdout, /SENTINEL|REF-1/);
+  });
+
+  test('is found by the reference that it brought, and is none where nothing fits', async () => {
+    const found = JSON.parse((await inquiries('--reference', 'REF-1', '--product', 'PREQUAL')).stdout);
+    assert.deepEqual(
+      found.inquiries.map(({ attempt }: { attempt: number }) => attempt),
+      [2],
+    );
+    assert.deepEqual(JSON.parse((await inquiries('--to', '2001-01-01', '--json')).stdout), {
+      before: '2001-01-02T00:00:00.000Z',
+      timeZone: 'UTC',
+      inquiries: [],
+      totals: [],
+    });
+  });
+
+  test('is CSV, where it is asked for, and so are the totals', async () => {
+    const rows = (await inquiries('--csv')).stdout.split('\r\n');
+    assert.equal(rows.length, 5);
+    assert.match(rows[1] ?? '', /,operator@example\.com,"'=1\+1, ""they said""",notPosted,/);
+    const totals = await inquiries('--csv', '--totals', '--end-user', 'EU2');
+    assert.equal(
+      totals.stdout,
+      'productCode,endUserCode,endUser,sent,posted,notPosted,unknown\r\nSECONDUSE,EU2,,1,1,0,0\r\n',
+    );
+  });
+
+  test('is lines of 80 columns on a terminal', async () => {
+    const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], env);
+    assert.equal(code, 0, screen);
+    for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
+    assert.match(screen, /PREQUAL +record +posted +EU1\n.* attempt 2\n/);
+    assert.match(screen, /SECONDUSE +EU2 +1 +1 +0 +0/);
+  });
+
+  test('is not looked for under what makes no sense, and no value is told', async () => {
+    for (const [args, rule] of [
+      [['--product', 'S912345678'], /--product must be one of/],
+      [['--outcome', 'S912345678'], /--outcome must be one of/],
+      [['--from', '912-34-5678'], /--from must be a day/],
+      [['--time-zone', 'S912345678', '--csv'], /--time-zone must be an IANA name/],
+    ] as const) {
+      const { code, stdout, stderr } = await inquiries(...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, rule);
+      assert.doesNotMatch(stdout + stderr, /912/);
+    }
+  });
+});

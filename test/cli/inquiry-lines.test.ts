@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ATTEMPT_CSV_HEAD, attemptCsv, attemptLines, totalCsv, totalLines } from '../../src/cli/inquiry-formats.ts';
+import { listLines } from '../../src/cli/list-command.ts';
+import { periodOf } from '../../src/cli/period.ts';
+import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
+
+const ATTEMPT: AuditedAttempt = {
+  customerTraceNumber: 'PQABCDEFGHIJKLMNOPQRSTUVWX00',
+  environment: 'sandbox',
+  profile: 'default',
+  customerId: 'HOUSE1',
+  workflowType: 'lendingJourney',
+  callerId: 'x'.repeat(64),
+  productCode: 'SECONDUSE',
+  shareId: 'y'.repeat(40),
+  ordinal: 0,
+  endUserCode: 'EU999',
+  permissiblePurposeCode: '02',
+  attempt: 12,
+  claimedAt: '2026-01-02T03:04:05.678Z',
+  outcome: 'credentialsRefused',
+  posted: 'unknown',
+  consents: [{ applicantId: '1A', consentId: 'C-1' }],
+  decision: {
+    decisionId: 'D-1',
+    action: 'resend',
+    by: 'ops',
+    reason: `\u001b[2J${'z'.repeat(200)} said "no",\nand more`,
+    providerSaid: 'notPosted',
+    decidedAt: '2026-01-02T03:04:05Z',
+  },
+  late: { at: '2026-01-02T03:05:05.678Z', outcome: 'record' },
+};
+
+describe('an inquiry', () => {
+  test('keeps to 80 columns, and what people wrote steers no terminal', () => {
+    const lines = attemptLines(ATTEMPT, 80);
+    for (const line of lines) assert.ok(line.length <= 80 && !/\p{Cc}/u.test(line), line);
+    const text = lines.join('\n');
+    for (const part of [
+      '2026-01-02T03:04:05Z',
+      'not known',
+      'attempt 12',
+      'purpose 02',
+      '1A C-1',
+      'notPosted',
+      'late',
+    ]) {
+      assert.ok(text.includes(part), part);
+    }
+  });
+
+  test('is a line of CSV by RFC 4180, with what was quoted inside', () => {
+    assert.match(ATTEMPT_CSV_HEAD, /^claimedAt,.*\r\n$/);
+    const line = attemptCsv({ ...ATTEMPT, callerId: 'J-1' });
+    assert.match(line, / said ""no"",\nand more",notPosted,2026-01-02T03:05:05\.678Z,record,,\r\n$/);
+    assert.equal(attemptCsv(ATTEMPT).split('\r\n').length, 2);
+  });
+
+  test('is no formula in a spreadsheet', () => {
+    for (const by of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
+      const decision = { ...(ATTEMPT.decision ?? assert.fail()), by, reason: '' };
+      const cell =
+        attemptCsv({ ...ATTEMPT, decision })
+          .split(',')
+          .at(-7) ?? '';
+      assert.ok(cell.replace('"', '').startsWith(`'${by}`), cell);
+    }
+  });
+});
+
+test('totals are a table of 80 columns, and CSV', () => {
+  const total = { productCode: 'PREQUAL', endUserCode: 'EU1', endUser: 'n'.repeat(100), sent: 3, posted: 1 } as const;
+  const lines = totalLines([{ ...total, notPosted: 1, unknown: 1 }], 80);
+  for (const line of lines) assert.ok(line.length <= 80, line);
+  assert.match(lines[1] ?? '', /3 +1 +1 +1$/);
+  assert.equal(totalCsv({ ...total, endUser: 'A, B', notPosted: 2, unknown: 0 }), 'PREQUAL,EU1,"A, B",3,1,2,0\r\n');
+  assert.deepEqual(totalLines([], 80), ['no inquiries']);
+});
+
+describe('a period', () => {
+  test('is days that begin and end in a place, or instants as they are', () => {
+    const days = { from: '2026-03-08', to: '2026-03-08' };
+    assert.deepEqual(periodOf(days, 'UTC'), { from: '2026-03-08T00:00:00.000Z', before: '2026-03-09T00:00:00.000Z' });
+    assert.deepEqual(periodOf(days, 'America/Chicago'), {
+      from: '2026-03-08T06:00:00.000Z',
+      before: '2026-03-09T05:00:00.000Z',
+    });
+    assert.deepEqual(periodOf({ to: '2026-01-31T14:00:00+01:00' }, 'UTC'), { before: '2026-01-31T13:00:00.000Z' });
+    assert.deepEqual(periodOf({}, 'UTC'), {});
+  });
+
+  test('begins with the first moment of a day that has no midnight', () => {
+    // Chile's clocks went from 23:59:59 to 01:00:00 that night.
+    const { from } = periodOf({ from: '2024-09-08' }, 'America/Santiago');
+    assert.equal(from, '2024-09-08T04:00:00.000Z');
+  });
+
+  test('that is none is refused', () => {
+    for (const period of [{ from: '2026-02-30' }, { to: 'yesterday' }, { from: '2026-01-02', to: '2026-01-01' }]) {
+      assert.throws(() => periodOf(period, 'UTC'), { name: 'UsageError' });
+    }
+  });
+});
+
+test('a list of journeys keeps to 80 columns and cuts no id', () => {
+  const journey = { runStatus: 'TERMINATED', startedAt: '2026-01-02T03:04:05.678Z', stage: 'SECONDUSE' };
+  const ids = ['J-1', 'x'.repeat(64)];
+  const lines = listLines(
+    ids.map((journeyId) => ({ ...journey, journeyId, needsAttention: 'revokedAfterPosting' })),
+    80,
+  );
+  for (const line of lines) assert.ok(line.length <= 80, line);
+  for (const id of ids) assert.ok(lines.some((line) => line.trim().split(' ').at(-1) === id));
+  assert.ok(lines.every((line) => !line.includes('…')));
+});

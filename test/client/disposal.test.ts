@@ -1,0 +1,218 @@
+/** Disposal on a real Temporal server with a database file: what was kept is gone, and nothing is sent again. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import { type DisposalContext, disposeOf, planDisposal } from '../../src/client/disposal.ts';
+import { JourneyDisposedError, JourneyNotFoundError } from '../../src/client/errors.ts';
+import { runsOf } from '../../src/client/journey-runs.ts';
+import { startLateConsent } from '../../src/client/late-consent.ts';
+import { ledgerReports } from '../../src/client/stored-report.ts';
+import { DisposedError } from '../../src/ledger/errors.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { runInTerminal } from '../cli/run-in-terminal.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+} from '../support/journey-harness.ts';
+
+const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+
+/** A server lets go of a run that has only just closed when it next takes note of its progress: every 30 s by default. */
+const FORGETS_QUICKLY = {
+  'history.transferProcessorUpdateAckInterval': '1s',
+  'history.visibilityProcessorUpdateAckInterval': '1s',
+  'history.timerProcessorUpdateAckInterval': '1s',
+};
+
+let serverDir: string;
+let server: TemporalServer;
+let harness: Harness;
+let ledger: Ledger;
+let context: DisposalContext;
+before(async () => {
+  serverDir = await mkdtemp(join(tmpdir(), 'credit-journey-disposal-'));
+  server = await startTemporalServer({ headless: true, dataDir: serverDir, dynamicConfig: FORGETS_QUICKLY });
+  harness = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'on' } });
+  const { config, client } = harness;
+  const keyRing = await openKeyRing(config);
+  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  context = { client, ledger };
+});
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+  await server?.stop();
+  await rm(serverDir, { recursive: true, force: true });
+});
+
+function environment(): Record<string, string> {
+  const { ledger: where, keyRingFile } = harness.config;
+  const { address, namespace } = server;
+  return {
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    LEDGER_URL: where.url,
+    KEY_RING_FILE: keyRingFile,
+  };
+}
+
+function cli(args: string[], env: Record<string, string> = {}) {
+  return runCli([...args, '--json'], { env: { ...environment(), ...env } });
+}
+
+/** A database's file and its log. */
+async function filesOf(directory: string, name: string): Promise<Buffer> {
+  const names = (await readdir(directory)).filter((file) => file === name || file === `${name}-wal`);
+  return Buffer.concat(await Promise.all(names.map((file) => readFile(join(directory, file)))));
+}
+
+/** Tables of the Temporal server's database with a row that holds these bytes. */
+function tablesWith(bytes: Uint8Array): string[] {
+  const database = new DatabaseSync(join(serverDir, 'temporal.db'), { readOnly: true, timeout: 2_000 });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    return tables.flatMap(({ name }) => {
+      const columns = database.prepare(`PRAGMA table_info(${name})`).all();
+      const any = columns.map((column) => `instr(CAST(${column.name} AS BLOB), ?1) > 0`).join(' OR ');
+      return database.prepare(`SELECT 1 FROM ${name} WHERE ${any} LIMIT 1`).get(bytes) ? [String(name)] : [];
+    });
+  } finally {
+    database.close();
+  }
+}
+
+async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
+  const answer = await fetch(`${harness.sandboxUrl}/_sandbox/requests`);
+  const requests = (await answer.json()) as { customerTraceNumber: string }[];
+  return requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length;
+}
+
+test('of a journey that has ended nothing is left but its rows, and its id is never used again', async () => {
+  const input = journeyInput({ stages: ['PREQUAL'] });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  const { stages } = await handle.result();
+  const [{ customerTraceNumber, reference } = {}] = stages;
+  const late = consentMessage(journeyId, { applicantId: '1A', decision: 'denied' });
+  await (await startLateConsent(harness.client, harness.config.taskQueue, late)).result();
+  const { events } = await handle.fetchHistory();
+  const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const sent = Buffer.from(payloads[0]?.data ?? []).subarray(50, 100);
+  const report = await ledger.readReport(journeyId, 'PREQUAL');
+  const database = new DatabaseSync(join(harness.dataDir, 'ledger.db'), { readOnly: true });
+  const [sealed] = database.prepare('SELECT wrapped_key, substr(body, 1, 64) AS body FROM reports').all();
+  database.close();
+  const secrets = [report?.body.slice(0, 40), reference?.reportReferenceNumber].map((text) => Buffer.from(text ?? ''));
+  const sealedBytes = [sealed?.wrapped_key, sealed?.body].map((bytes) => Buffer.from(bytes as Uint8Array));
+  for (const bytes of [sent, ...secrets, ...sealedBytes]) assert.ok(bytes.length > 10);
+  const ledgerBytes = await filesOf(harness.dataDir, 'ledger.db');
+  assert.ok(sealedBytes.every((bytes) => ledgerBytes.includes(bytes)));
+  assert.ok(tablesWith(sent).includes('history_node'));
+
+  const dry = await cli(['dispose', journeyId, '--dry-run']);
+  assert.equal(dry.code, 0, dry.stderr);
+  const { planned, refused } = JSON.parse(dry.stdout);
+  const [{ newestAt: _, ...one }] = planned;
+  assert.deepEqual([one, planned.length, refused], [{ journeyId, inquiries: 1, reports: 1, runs: 2 }, 1, []]);
+  const warrant = ['--by', WARRANT.by, '--reason', WARRANT.reason];
+  assert.equal((await cli(['dispose', journeyId, ...warrant])).code, 2, 'without --yes nothing is done');
+  assert.equal((await ledger.readReport(journeyId, 'PREQUAL'))?.body, report?.body);
+  assert.equal((await runsOf(harness.client, journeyId, [])).closed.length, 2);
+
+  const done = await cli(['dispose', journeyId, ...warrant, '--yes']);
+  assert.equal(done.code, 0, done.stderr);
+  const { disposed, scrubbed, copies } = JSON.parse(done.stdout);
+  assert.deepEqual([disposed, scrubbed], [[{ journeyId, inquiries: 1, reports: 1, runs: 2 }], true]);
+  assert.match(copies.join(), /backups/);
+  assert.deepEqual(await runsOf(harness.client, journeyId, []), { open: [], closed: [] });
+  // The server deletes a history beside its other work, after it has forgotten the run.
+  while (tablesWith(sent).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const bytes of [...secrets, ...sealedBytes]) {
+    assert.ok(!(await filesOf(harness.dataDir, 'ledger.db')).includes(bytes));
+    assert.ok(!(await filesOf(serverDir, 'temporal.db')).includes(bytes));
+  }
+  const logged = await ledger.retention.events(journeyId);
+  assert.deepEqual(logged.at(-1)?.details, { inquiries: 1, reports: 1, runs: 2 });
+  const reports = ledgerReports(async () => ledger);
+  await assert.rejects(reports.report(journeyId, 'PREQUAL'), JourneyDisposedError);
+  await assert.rejects(reports.references(journeyId), JourneyDisposedError);
+
+  const again = await harness.start(input);
+  await assert.rejects(again.result(), (error: { cause?: { type?: string; details?: unknown[] } }) => {
+    const problems = [{ path: '/journeyId', rule: 'was disposed of: choose another id' }];
+    assert.deepEqual([error.cause?.type, error.cause?.details], ['InvalidInput', [{ problems }]]);
+    return true;
+  });
+  assert.equal(await requestsOf(customerTraceNumber), 1);
+  // What that start has left in Temporal is taken away by doing it again.
+  const repeated = await disposeOf(context, { journeyId }, WARRANT);
+  assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
+  const { planned: none, disposedAt } = await planDisposal(context, { journeyId });
+  assert.deepEqual([none, disposedAt !== undefined], [[], true]);
+});
+
+test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {
+  const waiting = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+  const held = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] });
+  const [open, onHold] = await Promise.all([harness.start(waiting), harness.start(held)]);
+  await untilStatus(open, ({ state }) => state === 'waitingAtGate');
+  const { holds } = await untilStatus(onHold, ({ state }) => state === 'held');
+  const reasons = async (journeyId: string) => {
+    const { refused } = await planDisposal(context, { journeyId });
+    return refused[0]?.obstacles.map(({ reason }) => reason);
+  };
+  assert.deepEqual(await reasons(waiting.journeyId), ['runOpen']);
+  assert.deepEqual(await reasons(held.journeyId), ['undecided', 'runOpen']);
+  const refused = await disposeOf(context, waiting, WARRANT);
+  assert.ok('refused' in refused);
+  assert.equal((await open.describe()).status.name, 'RUNNING');
+  assert.deepEqual(await ledger.retention.events(waiting.journeyId), []);
+
+  await Promise.all([open.terminate(), onHold.terminate()]);
+  assert.deepEqual(await reasons(held.journeyId), ['undecided']);
+  assert.deepEqual(await reasons(waiting.journeyId), undefined);
+  const warrant = ['--by', WARRANT.by, '--reason', WARRANT.reason];
+  const set = await cli(['legal-hold', 'set', waiting.journeyId, ...warrant]);
+  assert.equal(set.code, 0, set.stderr);
+  assert.deepEqual(await reasons(waiting.journeyId), ['legalHold']);
+  assert.equal(await ledger.retention.releaseLegalHold(waiting.journeyId, WARRANT), true);
+
+  const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const failed = await cli(['dispose', waiting.journeyId, ...warrant, '--yes'], away);
+  assert.deepEqual([failed.code, JSON.parse(failed.stderr).error.type], [1, 'TemporalUnavailableError']);
+  assert.deepEqual((await ledger.retention.events(waiting.journeyId)).length, 2, 'of the legal hold alone');
+  assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
+
+  // By age, what may go is told from what may not.
+  const byAge = await planDisposal(context, { olderThanMs: 1, limit: 10 });
+  assert.deepEqual([byAge.planned.map(({ journeyId }) => journeyId), byAge.more], [[waiting.journeyId], false]);
+  assert.deepEqual(
+    byAge.refused.map(({ journeyId }) => journeyId),
+    [held.journeyId],
+  );
+  assert.equal(holds.length, 1);
+
+  const type = (answer: string) =>
+    runInTerminal(['dispose', waiting.journeyId, ...warrant], [[/Type 1 to dispose of it: /, answer]], environment());
+  const wrong = await type('2');
+  assert.equal(wrong.code, 3, wrong.screen);
+  assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
+  const right = await type('1');
+  assert.equal(right.code, 0, right.screen);
+  assert.match(right.screen, /disposed of 1 \(1 inquiries, 1 reports, 1 runs\)/);
+  assert.ok(right.screen.split('\n').every((line) => line.length <= 80));
+  await assert.rejects(ledger.readReport(waiting.journeyId, 'PREQUAL'), DisposedError);
+  await assert.rejects(planDisposal(context, { journeyId: 'nobody-knows' }), JourneyNotFoundError);
+});

@@ -1,0 +1,242 @@
+/** A client that holds no key: everything goes through a real codec server, with a token. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import {
+  CodecServerError,
+  type CodecServerErrorCode,
+  CreditJourneys,
+  InvalidInputError,
+  JourneyNotFoundError,
+  KeysMissingError,
+  ReportNotFoundError,
+  UpdateRefusedError,
+} from '../../src/client.ts';
+import { MASKED } from '../../src/codec-server/redaction.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { KEY_SET, type Server, startServer, token } from '../codec-server/fixtures.ts';
+import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+let harness: Harness;
+let server: Server;
+let platform: CreditJourneys;
+const closing: (() => Promise<void>)[] = [];
+
+before(async () => {
+  harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
+  closing.push(() => harness.close());
+  const { config, dataDir } = harness;
+  const keys = await loadKeyRing(config.keyRingFile);
+  const keySet = join(dataDir, 'jwks.json');
+  writeFileSync(keySet, JSON.stringify(KEY_SET));
+  server = await startServer({ after: (close) => void closing.unshift(close as () => Promise<void>) }, keySet, {
+    keys,
+    namespaces: [config.temporal.namespace],
+    openLedger: ledger,
+  });
+  platform = await connected(['encode', 'decode', 'report']);
+});
+after(async () => {
+  for (const close of closing) await close();
+});
+
+async function ledger(): Promise<Ledger> {
+  const { url } = harness.config.ledger;
+  return openLedger({ url, environment: 'sandbox', keyRing: await loadKeyRing(harness.config.keyRingFile) });
+}
+
+function tokenOf(roles: readonly string[]): Promise<string> {
+  return token({ roles: roles.map((role) => `${harness.config.temporal.namespace}:${role}`) });
+}
+
+/** Without a key and without a ledger; the harness's key ring is in a place of its own. */
+async function connected(roles: readonly string[], url = server.endpoint): Promise<CreditJourneys> {
+  const { temporal, taskQueue } = harness.config;
+  const bearer = await tokenOf(roles);
+  const journeys = await CreditJourneys.connect({
+    address: temporal.address,
+    namespace: temporal.namespace,
+    taskQueue,
+    queryTimeoutMs: 30_000,
+    codecServer: { url, readToken: async () => bearer },
+  });
+  closing.unshift(() => journeys.close());
+  return journeys;
+}
+
+function isCodecServerError(code: CodecServerErrorCode) {
+  return (error: unknown) => error instanceof CodecServerError && error.code === code;
+}
+
+const oneStage = (overrides = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
+
+describe('a client without a key', { concurrency: 4 }, () => {
+  test('starts a journey, moves it on, and reads status, result, report and references', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+    const journey = await platform.start(input);
+    assert.equal((await journey.advance({ to: 'PREAPP' })).accepted, true);
+    await assert.rejects(journey.advance({ to: 'PREQUAL' }), (error) => {
+      // What a failure says is encrypted too.
+      assert.ok(error instanceof UpdateRefusedError);
+      assert.match(error.reason, /no gate/);
+      return true;
+    });
+    const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
+    await journey.consent(grant);
+    const states: string[] = [];
+    for await (const status of journey.watch()) states.push(status.state);
+    assert.equal(states.at(-1), 'completed');
+    const { shares } = await journey.result();
+    assert.equal(shares[0]?.state, 'posted');
+
+    const { redacted, references } = await journey.references();
+    assert.equal(redacted, false);
+    const report = await journey.report('PREAPP');
+    assert.equal(report.redacted, false);
+    assert.equal(
+      (report.report as { reportReferenceNumber: string }).reportReferenceNumber,
+      references[1]?.reference.reportReferenceNumber,
+    );
+    await assert.rejects(journey.report('CR'), ReportNotFoundError);
+
+    const history = historyToJSON(
+      await harness.client.workflow.getHandle(journey.workflowId, undefined).fetchHistory(),
+    );
+    const { ssn, emailAddress = '' } = input.applicants[0] ?? assert.fail();
+    for (const secret of [ssn, emailAddress]) {
+      const base64 = Buffer.from(secret).toString('base64').slice(0, -4);
+      assert.ok(!history.includes(secret) && !history.includes(base64));
+    }
+  });
+
+  test('finds the paths in the failure of a run that was refused', async () => {
+    const input = { ...oneStage(), applicants: [{ ...applicant('1A'), ssn: '1' }] };
+    const run = await harness.start(input);
+    const journey = platform.get(input.journeyId);
+    await assert.rejects(journey.result(), (error) => {
+      assert.ok(error instanceof InvalidInputError);
+      assert.deepEqual(
+        error.problems.map(({ path }) => path),
+        ['/applicants/0/ssn'],
+      );
+      return true;
+    });
+    const { events } = await run.fetchHistory();
+    const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
+    assert.equal(failure?.message, 'Encoded failure');
+  });
+
+  test('finds the references of a run that is gone, and knows a journey that never was', async () => {
+    const journeyId = 'gone-from-temporal';
+    const inLedger = await ledger();
+    const claim = claimOf(inLedger, { inquiry: { callerId: journeyId } });
+    await inLedger.claim(claim);
+    await inLedger.recordOutcome(outcomeOf(inLedger, { state: 'answered', answer: RECORD }));
+    await inLedger.close();
+    const { customerTraceNumber } = claim.inquiry;
+    const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
+    const references = [{ productCode: 'PREQUAL', customerTraceNumber, reference }];
+    const { address, namespace } = harness.config.temporal;
+    await using beside = await CreditJourneys.connect({ address, namespace, taskQueue: 'any', openLedger: ledger });
+    for (const journeys of [platform, beside]) {
+      assert.deepEqual(await journeys.get(journeyId).references(), {
+        journeyId,
+        references,
+        shares: [],
+        redacted: false,
+      });
+      await assert.rejects(journeys.get('never-was').references(), JourneyNotFoundError);
+    }
+  });
+
+  test('may see masked values where its roles say so: enough for a status, and marked in what is to be stored', async () => {
+    const desk = await connected(['encode', 'decode-redacted', 'report']);
+    const journey = await desk.start(oneStage());
+    await journey.result();
+    assert.equal((await journey.status()).state, 'completed');
+    const references = await journey.references();
+    assert.equal(references.redacted, true);
+    assert.equal(references.references[0]?.reference.applicants[0]?.consumerId, MASKED);
+    const { redacted, report } = await journey.report('PREQUAL');
+    assert.equal(redacted, true);
+    assert.match(JSON.stringify(report), new RegExp(MASKED));
+  });
+
+  test('waits in a watch for a codec server that is away', async (t) => {
+    const wire = await startTcpProxy({ host: '127.0.0.1', port: server.port });
+    t.after(() => wire.close());
+    const journeys = await connected(['encode', 'decode'], `http://127.0.0.1:${wire.port}`);
+    const journey = await journeys.start(oneStage());
+    wire.cut();
+    await assert.rejects(journey.status(), isCodecServerError('unreachable'));
+    const told: string[] = [];
+    const onUnavailable = (error: Error) => {
+      told.push(error.name);
+      wire.heal();
+    };
+    const states: string[] = [];
+    for await (const { state } of journey.watch({ onUnavailable })) states.push(state);
+    assert.deepEqual(told, ['CodecServerError']);
+    assert.equal(states.at(-1), 'completed');
+  });
+
+  test('is told which role it lacks, before anything is sent', async () => {
+    const reader = await connected(['decode']);
+    const input = oneStage();
+    await assert.rejects(reader.start(input), isCodecServerError('roleTooLow'));
+    await assert.rejects(platform.get(input.journeyId).status(), JourneyNotFoundError);
+    const journey = await platform.start(input);
+    await journey.result();
+    assert.equal((await reader.get(input.journeyId).status()).state, 'completed');
+    await assert.rejects(reader.get(input.journeyId).report('PREQUAL'), isCodecServerError('roleTooLow'));
+    const writer = await connected(['encode']);
+    await assert.rejects(writer.get(input.journeyId).status(), isCodecServerError('roleTooLow'));
+  });
+
+  test('cannot do without the codec server either', async () => {
+    const { temporal, taskQueue } = harness.config;
+    const { address, namespace } = temporal;
+    await using keyless = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+    const journey = await platform.start(oneStage());
+    await journey.result();
+    await assert.rejects(keyless.get(journey.journeyId).status(), KeysMissingError);
+  });
+
+  test('is what the command line is, too: report and status by token, keys refused in production', async () => {
+    const journey = await platform.start(oneStage());
+    await journey.result();
+    const { temporal, taskQueue, keyRingFile } = harness.config;
+    const tokenFile = join(harness.dataDir, 'token');
+    writeFileSync(tokenFile, await tokenOf(['decode-redacted', 'report']), { mode: 0o600 });
+    const env = {
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      TASK_QUEUE: taskQueue,
+      PAYLOAD_ENCRYPTION: 'on',
+      CODEC_SERVER_URL: server.endpoint,
+      CODEC_SERVER_TOKEN_FILE: tokenFile,
+    };
+    const [report, status, refused] = await Promise.all([
+      runCli(['report', journey.journeyId, 'PREQUAL'], { env, cwd: harness.dataDir }),
+      runCli(['status', journey.journeyId], { env, cwd: harness.dataDir }),
+      runCli(['status', journey.journeyId], {
+        env: { ...env, GATEWAY_ENVIRONMENT: 'production', KEY_RING_FILE: keyRingFile },
+        cwd: harness.dataDir,
+      }),
+    ]);
+    assert.equal(report.code, 0, report.stderr);
+    assert.equal(JSON.parse(report.stdout).redacted, true);
+    assert.equal(status.code, 0, status.stderr);
+    assert.equal(JSON.parse(status.stdout).state, 'completed');
+    assert.equal(refused.code, 2);
+    const { problems } = JSON.parse(refused.stderr).error as { problems: { variable: string }[] };
+    assert.ok(problems.some(({ variable }) => variable === 'KEY_RING_FILE'));
+  });
+});

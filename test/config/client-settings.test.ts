@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import {
+  type ClientUse,
+  ConfigError,
+  loadClientLedgerAccess,
+  loadClientSettings,
+  loadReportAccess,
+} from '../../src/config.ts';
+
+type Env = Record<string, string>;
+
+const directory = mkdtempSync(join(tmpdir(), 'client-settings-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const tokenFile = join(directory, 'token');
+writeFileSync(tokenFile, 'a-token\n', { mode: 0o600 });
+
+const PRODUCTION: Env = {
+  GATEWAY_ENVIRONMENT: 'production',
+  TEMPORAL_TLS: 'true',
+  CODEC_SERVER_URL: 'https://codec.example.com/',
+  CODEC_SERVER_TOKEN_FILE: tokenFile,
+};
+const { CODEC_SERVER_URL: _url, CODEC_SERVER_TOKEN_FILE: _file, ...WITHOUT_CODEC_SERVER } = PRODUCTION;
+const UAT: Env = { GATEWAY_ENVIRONMENT: 'uat' };
+const LEDGER: Env = { LEDGER_URL: 'file:ledger.db', LEDGER_ID: 'ledger-1', KEY_RING_FILE: 'keys.json' };
+
+function wrongVariables(load: () => unknown): string[] {
+  try {
+    load();
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    assert.ok(!error.message.includes('a-token'));
+    return error.problems.map(({ variable }) => variable).toSorted();
+  }
+  return [];
+}
+
+describe('a client in production', () => {
+  it('goes through the codec server', async () => {
+    const { payloads, codecServer } = loadClientSettings(PRODUCTION);
+    assert.deepEqual(payloads, { kind: 'codecServer' });
+    assert.equal(codecServer?.url, 'https://codec.example.com');
+    assert.equal(await codecServer?.readToken?.(), 'a-token');
+    const reports = loadReportAccess({ ...PRODUCTION, TEMPORAL_NAMESPACE: 'loans' });
+    assert.equal(reports.kind === 'codecServer' && reports.namespace, 'loans');
+  });
+
+  const beside: ClientUse = { besideLedger: true };
+  const cases: [string, Env, string[], string[]][] = [
+    // What it is given, what is refused to a client, and what to a command beside the ledger.
+    ['a key ring', { ...PRODUCTION, KEY_RING_FILE: 'keys.json' }, ['KEY_RING_FILE'], []],
+    ['a ledger', { ...PRODUCTION, LEDGER_URL: 'file:ledger.db' }, ['LEDGER_URL'], []],
+    ['a ledger in a file', { ...PRODUCTION, LEDGER_URL_FILE: 'ledger-url' }, ['LEDGER_URL_FILE'], []],
+    [
+      'keys and ledger in place of a codec server',
+      { ...WITHOUT_CODEC_SERVER, ...LEDGER },
+      ['KEY_RING_FILE', 'LEDGER_URL'],
+      [],
+    ],
+    ['nothing to encrypt with', WITHOUT_CODEC_SERVER, ['CODEC_SERVER_URL'], ['CODEC_SERVER_URL']],
+    [
+      'no token',
+      { ...PRODUCTION, CODEC_SERVER_TOKEN_FILE: '' },
+      ['CODEC_SERVER_TOKEN_FILE'],
+      ['CODEC_SERVER_TOKEN_FILE'],
+    ],
+    [
+      'a token in a variable',
+      { ...PRODUCTION, CODEC_SERVER_TOKEN_FILE: '', CODEC_SERVER_TOKEN: 'a-token' },
+      ['CODEC_SERVER_TOKEN'],
+      ['CODEC_SERVER_TOKEN'],
+    ],
+    [
+      'http',
+      { ...PRODUCTION, CODEC_SERVER_URL: 'http://codec.example.com' },
+      ['CODEC_SERVER_URL'],
+      ['CODEC_SERVER_URL'],
+    ],
+    [
+      'this machine',
+      { ...PRODUCTION, CODEC_SERVER_URL: 'https://localhost' },
+      ['CODEC_SERVER_URL'],
+      ['CODEC_SERVER_URL'],
+    ],
+    ['no encryption', { ...PRODUCTION, PAYLOAD_ENCRYPTION: 'off' }, ['PAYLOAD_ENCRYPTION'], ['PAYLOAD_ENCRYPTION']],
+  ];
+  for (const [what, env, asClient, besideLedger] of cases) {
+    it(`is refused ${what}; beside the ledger: ${besideLedger.length > 0 ? 'too' : 'it is not'}`, () => {
+      assert.deepEqual(
+        wrongVariables(() => loadClientSettings(env)),
+        asClient,
+      );
+      assert.deepEqual(
+        wrongVariables(() => loadClientSettings(env, beside)),
+        besideLedger,
+      );
+    });
+  }
+
+  it('opens no ledger, and reads no report from one', () => {
+    const env = { ...PRODUCTION, ...LEDGER };
+    assert.deepEqual(
+      wrongVariables(() => loadReportAccess(env)),
+      ['KEY_RING_FILE', 'LEDGER_URL'],
+    );
+    assert.deepEqual(
+      wrongVariables(() => loadReportAccess(WITHOUT_CODEC_SERVER)),
+      ['CODEC_SERVER_URL'],
+    );
+    assert.deepEqual(
+      wrongVariables(() => loadClientLedgerAccess(env)),
+      ['LEDGER_URL'],
+    );
+    assert.equal(loadClientLedgerAccess(env, beside).ledger.expectedId, 'ledger-1');
+  });
+
+  it('needs none of it for payloads where the program brings its own', () => {
+    assert.deepEqual(
+      wrongVariables(() => loadClientSettings(WITHOUT_CODEC_SERVER, { ownDataConverter: true })),
+      [],
+    );
+  });
+});
+
+describe('a client elsewhere', () => {
+  it('prefers the codec server to a key ring, for payloads and reports', () => {
+    const codec = { CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path', CODEC_SERVER_TOKEN: 'a-token' };
+    for (const environment of [{}, UAT]) {
+      const env = { ...environment, ...LEDGER, ...codec };
+      assert.equal(loadClientSettings(env).payloads.kind, 'codecServer');
+      assert.equal(loadReportAccess(env).kind, 'codecServer');
+    }
+  });
+
+  it('uses the key ring, and the ledger for reports, where no codec server is named', () => {
+    assert.deepEqual(loadClientSettings(LEDGER).payloads, { kind: 'keyRing', file: 'keys.json', mayBeMissing: true });
+    const { payloads } = loadClientSettings({ ...UAT, ...LEDGER });
+    assert.deepEqual(payloads, { kind: 'keyRing', file: 'keys.json', mayBeMissing: false });
+    assert.equal(loadReportAccess({ ...UAT, ...LEDGER }).kind, 'ledger');
+  });
+
+  it('sends in the clear in the sandbox alone', () => {
+    assert.deepEqual(loadClientSettings({ PAYLOAD_ENCRYPTION: 'off' }).payloads, { kind: 'clear' });
+    assert.deepEqual(
+      wrongVariables(() => loadClientSettings(UAT)),
+      ['CODEC_SERVER_URL'],
+    );
+  });
+
+  const wrong: [string, Env, string[]][] = [
+    ['an address that is none', { CODEC_SERVER_URL: 'codec' }, ['CODEC_SERVER_URL']],
+    ['http to another machine', { ...UAT, CODEC_SERVER_URL: 'http://codec.example.com' }, ['CODEC_SERVER_URL']],
+    ['a token twice', { CODEC_SERVER_TOKEN: 'a-token', CODEC_SERVER_TOKEN_FILE: tokenFile }, ['CODEC_SERVER_TOKEN']],
+    ['a token file that is not there', { CODEC_SERVER_TOKEN_FILE: '/nonexistent/token' }, ['CODEC_SERVER_TOKEN']],
+    ['an authority that is none', { CODEC_SERVER_CA_FILE: tokenFile }, ['CODEC_SERVER_CA_FILE']],
+  ];
+  for (const [what, env, variables] of wrong) {
+    it(`is told of ${what}`, () => {
+      const whole = { CODEC_SERVER_URL: 'http://127.0.0.1:7281', ...env };
+      assert.deepEqual(
+        wrongVariables(() => loadClientSettings(whole)),
+        variables,
+      );
+    });
+  }
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ConfigError, loadConfig, loadDeploymentAccess } from '../../src/config.ts';
+
+function variablesOf(load: () => unknown): string[] {
+  try {
+    load();
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems.map(({ variable }) => variable);
+  }
+  return [];
+}
+
+describe('the deployment of a worker', () => {
+  it('is none until it is named, whatever build id the image has', () => {
+    assert.equal(loadConfig({ BUILD_ID: '1.5.0' }).worker.deployment, undefined);
+  });
+
+  it('is a name and a build id', () => {
+    const { deployment } = loadConfig({ DEPLOYMENT_NAME: 'loans-uat', BUILD_ID: '1.5.0-a1b2c3' }).worker;
+    assert.deepEqual(deployment, { deploymentName: 'loans-uat', buildId: '1.5.0-a1b2c3' });
+  });
+
+  it('needs both, and neither may hold what Temporal puts between them', () => {
+    assert.deepEqual(
+      variablesOf(() => loadConfig({ DEPLOYMENT_NAME: 'loans' })),
+      ['BUILD_ID'],
+    );
+    assert.deepEqual(
+      variablesOf(() => loadConfig({ DEPLOYMENT_NAME: 'loans.uat', BUILD_ID: 'a:b' })),
+      ['DEPLOYMENT_NAME', 'BUILD_ID'],
+    );
+  });
+
+  it('is promoted without keys and ledger, also in production', () => {
+    const env = { GATEWAY_ENVIRONMENT: 'production', DEPLOYMENT_NAME: 'loans', TEMPORAL_ADDRESS: '127.0.0.1:7233' };
+    assert.equal(loadDeploymentAccess(env).deploymentName, 'loans');
+  });
+});

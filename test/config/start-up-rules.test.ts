@@ -1,0 +1,280 @@
+/** docs/configuration.md, "What each environment refuses": a row here for each row there. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { loadCodecServerSettings } from '../../src/codec-server/settings.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/model/products.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-rules-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+let files = 0;
+function file(text: string, mode = 0o600): string {
+  const path = join(directory, `file-${++files}`);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+type Env = Record<string, string>;
+
+const BASE: Env = {
+  GATEWAY_AUTH_URL: 'https://auth.example.com',
+  GATEWAY_BASE_URL: 'https://gateway.example.com',
+  GATEWAY_CLIENT_ID: 'a-client',
+  GATEWAY_CLIENT_SECRET_FILE: file('a-secret'),
+  GATEWAY_CUSTOMER_ID: 'CUST0001',
+  GATEWAY_SOFTWARE_PROVIDER_ID: 'SP01',
+  GATEWAY_TIME_ZONE: 'America/Chicago',
+  LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=verify-full',
+  LEDGER_ID: 'ledger-1',
+  KEY_RING_FILE: 'keys.json',
+  TEMPORAL_ADDRESS: 'temporal.example.com:7233',
+  TEMPORAL_TLS: 'true',
+  // A consent by its place in the namespace alone; its own rule is told with the consents.
+  CONSENT_TRUST: 'namespace',
+};
+
+const ENVIRONMENTS = {
+  sandbox: {},
+  uat: { ...BASE, GATEWAY_ENVIRONMENT: 'uat' },
+  production: { ...BASE, GATEWAY_ENVIRONMENT: 'production' },
+} satisfies Record<Environment, Env>;
+
+function refused(env: Env, load: (env: Env) => unknown = loadConfig): string[] {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    for (const value of Object.values(env)) {
+      assert.ok(value.length < 12 || !error.message.includes(value), `${error.message} shows a value`);
+    }
+    return error.problems.map(({ variable }) => variable);
+  }
+}
+
+const without = (variable: string): Env => ({ [variable]: '' });
+const profiles = (of: object) => ({ GATEWAY_PROFILES_FILE: file(JSON.stringify({ profiles: of })) });
+
+interface Rule {
+  what: string;
+  change: Env;
+  /** The variable that is named. */
+  names: string;
+  by: readonly Environment[];
+}
+
+const ALL: readonly Environment[] = ['sandbox', 'uat', 'production'];
+const OUTSIDE: readonly Environment[] = ['uat', 'production'];
+const PRODUCTION: readonly Environment[] = ['production'];
+
+const REQUIRED = [
+  'GATEWAY_AUTH_URL',
+  'GATEWAY_BASE_URL',
+  'GATEWAY_CLIENT_ID',
+  'GATEWAY_CUSTOMER_ID',
+  'GATEWAY_SOFTWARE_PROVIDER_ID',
+  'GATEWAY_TIME_ZONE',
+  'LEDGER_URL',
+  'LEDGER_ID',
+  'KEY_RING_FILE',
+];
+
+const RULES: readonly Rule[] = [
+  {
+    what: 'a gateway that may be a real one',
+    change: { GATEWAY_BASE_URL: 'https://gateway.example.com' },
+    names: 'GATEWAY_BASE_URL',
+    by: ['sandbox'],
+  },
+  {
+    what: 'a token service that may be a real one',
+    change: { GATEWAY_AUTH_URL: 'http://192.0.2.1' },
+    names: 'GATEWAY_AUTH_URL',
+    by: ALL,
+  },
+  ...REQUIRED.map((names) => ({ what: `no ${names}`, change: without(names), names, by: OUTSIDE })),
+  {
+    what: 'no client secret',
+    change: without('GATEWAY_CLIENT_SECRET_FILE'),
+    names: 'GATEWAY_CLIENT_SECRET',
+    by: OUTSIDE,
+  },
+  {
+    what: 'http to another machine',
+    change: { GATEWAY_AUTH_URL: 'http://auth.example.com' },
+    names: 'GATEWAY_AUTH_URL',
+    by: ALL,
+  },
+  {
+    what: 'http to this machine',
+    change: { GATEWAY_BASE_URL: 'http://127.0.0.1:7280' },
+    names: 'GATEWAY_BASE_URL',
+    by: PRODUCTION,
+  },
+  {
+    what: 'a sandbox',
+    change: { GATEWAY_BASE_URL: 'https://sandbox.example.com' },
+    names: 'GATEWAY_BASE_URL',
+    by: PRODUCTION,
+  },
+  {
+    what: 'any certificate',
+    change: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    names: 'NODE_TLS_REJECT_UNAUTHORIZED',
+    by: OUTSIDE,
+  },
+  { what: 'payloads in the clear', change: { PAYLOAD_ENCRYPTION: 'off' }, names: 'PAYLOAD_ENCRYPTION', by: OUTSIDE },
+  { what: 'logs of whole tasks', change: { LOG_LEVEL: 'TRACE' }, names: 'LOG_LEVEL', by: OUTSIDE },
+  { what: 'no such log level', change: { LOG_LEVEL: 'LOUD' }, names: 'LOG_LEVEL', by: ALL },
+  { what: 'debugging output of Node', change: { NODE_DEBUG: 'http' }, names: 'NODE_DEBUG', by: OUTSIDE },
+  { what: 'a debugger', change: { NODE_OPTIONS: '--inspect' }, names: 'NODE_OPTIONS', by: PRODUCTION },
+  { what: 'TLS keys written down', change: { NODE_OPTIONS: '--tls-keylog=x' }, names: 'NODE_OPTIONS', by: PRODUCTION },
+  {
+    what: 'another environment’s task queue',
+    change: { TASK_QUEUE: 'credit-journeys-uat' },
+    names: 'TASK_QUEUE',
+    by: ['sandbox', 'production'],
+  },
+  {
+    what: 'a host that two environments share',
+    change: profiles({
+      one: { environment: 'uat', customerId: 'U1', baseUrl: 'https://shared.example.com' },
+      two: { environment: 'production', customerId: 'P1', baseUrl: 'https://shared.example.com' },
+    }),
+    names: 'GATEWAY_PROFILES_FILE',
+    by: ALL,
+  },
+  {
+    what: 'a client secret in a variable',
+    change: { GATEWAY_CLIENT_SECRET_FILE: '', GATEWAY_CLIENT_SECRET: 'sentinel-secret' },
+    names: 'GATEWAY_CLIENT_SECRET',
+    by: PRODUCTION,
+  },
+  {
+    what: 'a database password in a variable',
+    change: { LEDGER_URL: 'postgres://u:sentinel@ledger.example.com/credit?sslmode=verify-full' },
+    names: 'LEDGER_URL',
+    by: PRODUCTION,
+  },
+  ...['TEMPORAL_API_KEY', 'TEMPORAL_GRPC_META_AUTHORIZATION', 'PGPASSWORD', 'AWS_SECRET_ACCESS_KEY'].map((names) => ({
+    what: `${names} in a variable`,
+    change: { [names]: 'sentinel-secret' },
+    names,
+    by: PRODUCTION,
+  })),
+  {
+    what: 'a client secret that everybody may read',
+    change: { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
+    names: 'GATEWAY_CLIENT_SECRET',
+    by: PRODUCTION,
+  },
+  {
+    what: 'a ledger’s address that everybody may read',
+    change: {
+      LEDGER_URL: '',
+      LEDGER_URL_FILE: file('postgres://u:p@ledger.example.com/credit?sslmode=verify-full', 0o644),
+    },
+    names: 'LEDGER_URL_FILE',
+    by: PRODUCTION,
+  },
+  {
+    what: 'a Temporal configuration that everybody may read',
+    change: { TEMPORAL_CONFIG_FILE: file('[profile.default]\n', 0o644) },
+    names: 'TEMPORAL_CONFIG_FILE',
+    by: PRODUCTION,
+  },
+  {
+    what: 'traces in the clear to another machine',
+    change: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.com' },
+    names: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    by: OUTSIDE,
+  },
+  {
+    what: 'a collector’s credentials in a variable',
+    change: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-secret' },
+    names: 'OTEL_EXPORTER_OTLP_HEADERS',
+    by: PRODUCTION,
+  },
+  { what: 'Temporal without TLS', change: { TEMPORAL_TLS: 'false' }, names: 'TEMPORAL_TLS', by: PRODUCTION },
+  {
+    what: 'a database without TLS',
+    change: { LEDGER_URL: 'postgres://ledger.example.com/credit' },
+    names: 'LEDGER_URL',
+    by: PRODUCTION,
+  },
+  {
+    what: 'a database of any certificate',
+    change: { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
+    names: 'LEDGER_URL',
+    by: PRODUCTION,
+  },
+];
+
+describe('each environment', () => {
+  for (const environment of ALL) {
+    test(`${environment} starts with a whole configuration`, () => {
+      assert.deepEqual(refused(ENVIRONMENTS[environment]), []);
+    });
+  }
+
+  for (const { what, change, names, by } of RULES) {
+    test(`${what}: refused by ${by.join(', ')} alone`, () => {
+      const found = ALL.filter((environment) => refused({ ...ENVIRONMENTS[environment], ...change }).includes(names));
+      assert.deepEqual(found, by);
+    });
+  }
+
+  test('tells everything that is wrong at once', () => {
+    const told = new Set(
+      refused({ ...ENVIRONMENTS.production, ...without('LEDGER_ID'), TEMPORAL_TLS: 'false', NODE_DEBUG: 'tls' }),
+    );
+    assert.deepEqual([...told].toSorted(), ['LEDGER_ID', 'NODE_DEBUG', 'TEMPORAL_TLS']);
+  });
+
+  test('takes what is on this machine, or comes by a socket, without TLS', () => {
+    for (const url of ['postgres://127.0.0.1/credit', 'postgres:///credit?host=/var/run/postgresql', 'file:l.db']) {
+      const env = { ...ENVIRONMENTS.production, LEDGER_URL: url, TEMPORAL_TLS: '', TEMPORAL_ADDRESS: 'localhost:7233' };
+      assert.deepEqual(refused(env), []);
+    }
+  });
+
+  test('the sandbox takes a stand-in on a private network', () => {
+    for (const host of ['sandbox:7280', '10.0.0.7:7280', '172.20.0.3', 'sandbox.example.com', 'localhost:1']) {
+      assert.deepEqual(refused({ GATEWAY_BASE_URL: `http://${host}`, GATEWAY_AUTH_URL: `http://${host}` }), []);
+    }
+  });
+});
+
+describe('the codec server of production', () => {
+  const PRODUCTION_CODEC: Env = {
+    GATEWAY_ENVIRONMENT: 'production',
+    KEY_RING_FILE: 'keys.json',
+    CODEC_JWKS_URL: 'https://keys.example.com',
+    CODEC_JWT_ISSUER: 'https://issuer.example.com',
+    CODEC_JWT_AUDIENCE: 'codec-server',
+  };
+  const cases: [string, Env, string][] = [
+    ['keys by http', { CODEC_JWKS_URL: 'http://keys.example.com' }, 'CODEC_JWKS_URL'],
+    ['no keys for tokens', { CODEC_JWKS_URL: '' }, 'CODEC_JWKS_URL'],
+    ['no TLS beyond this machine', { CODEC_SERVER_HOST: '0.0.0.0' }, 'CODEC_TLS_CERT_FILE'],
+    ['a UI by http', { CODEC_SERVER_UI_ORIGINS: 'http://ui.example.com' }, 'CODEC_SERVER_UI_ORIGINS'],
+    [
+      'a private key that everybody may read',
+      { CODEC_TLS_CERT_FILE: file('x'), CODEC_TLS_KEY_FILE: file('x', 0o644) },
+      'CODEC_TLS_KEY_FILE',
+    ],
+    ['any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'NODE_TLS_REJECT_UNAUTHORIZED'],
+    ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, 'LOG_LEVEL'],
+  ];
+  for (const [what, change, variable] of cases) {
+    test(`refuses ${what}`, () => {
+      assert.deepEqual(refused(PRODUCTION_CODEC, loadCodecServerSettings), []);
+      assert.ok(refused({ ...PRODUCTION_CODEC, ...change }, loadCodecServerSettings).includes(variable));
+    });
+  }
+});

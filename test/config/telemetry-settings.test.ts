@@ -1,0 +1,77 @@
+/** Where metrics and health are read and where traces go: off unless said, and never where they may not be. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EnvironmentReader } from '../../src/config/environment-reader.ts';
+import { readTelemetry } from '../../src/config/telemetry-settings.ts';
+import { loadClientSettings, loadTraceEndpoint } from '../../src/config.ts';
+import type { Environment } from '../../src/model/products.ts';
+
+function read(env: NodeJS.ProcessEnv, environment: Environment = 'sandbox') {
+  const reader = new EnvironmentReader(env);
+  const settings = readTelemetry(reader, environment);
+  return { settings, wrong: reader.problems.map(({ variable }) => variable) };
+}
+
+test('everything is off unless it is asked for', () => {
+  assert.deepEqual(read({}), { settings: { metricsRefreshMs: 60_000 }, wrong: [] });
+});
+
+const ADDRESSES: [string, { host: string; port: number } | undefined][] = [
+  ['9464', { host: '127.0.0.1', port: 9464 }],
+  ['0.0.0.0:9464', { host: '0.0.0.0', port: 9464 }],
+  ['localhost:9464', { host: '127.0.0.1', port: 9464 }],
+  ['[::]:9464', { host: '::', port: 9464 }],
+  ['0', undefined],
+  ['70000', undefined],
+  ['worker:9464', undefined],
+  ['::1:9464', undefined],
+  ['http://127.0.0.1:9464', undefined],
+];
+
+for (const [value, address] of ADDRESSES) {
+  test(`${value} ${address ? `listens at ${address.host}, port ${address.port}` : 'is no address to listen at'}`, () => {
+    for (const [variable, field] of [
+      ['METRICS_ADDRESS', 'metricsAddress'],
+      ['HEALTH_ADDRESS', 'healthAddress'],
+    ] as const) {
+      const { settings, wrong } = read({ [variable]: value });
+      assert.deepEqual(settings[field], address);
+      assert.deepEqual(wrong, address ? [] : [variable]);
+    }
+  });
+}
+
+test('metrics and health have a port each', () => {
+  assert.deepEqual(read({ METRICS_ADDRESS: '9464', HEALTH_ADDRESS: '0.0.0.0:9464' }).wrong, ['HEALTH_ADDRESS']);
+});
+
+const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
+const ENDPOINTS: [string, Environment, boolean][] = [
+  ['http://collector:4318', 'sandbox', true],
+  ['http://collector:4318', 'uat', false],
+  ['https://collector.example.com', 'production', true],
+  ['http://127.0.0.1:4318', 'production', true],
+  ['http://collector.example.com', 'production', false],
+  ['https://user:secret@collector.example.com', 'sandbox', false],
+  ['collector:4318', 'sandbox', false],
+];
+
+for (const [endpoint, environment, isTaken] of ENDPOINTS) {
+  test(`traces ${isTaken ? 'may' : 'may not'} go to ${endpoint} in ${environment}`, () => {
+    assert.deepEqual(read({ [ENDPOINT]: endpoint }, environment).wrong, isTaken ? [] : [ENDPOINT]);
+  });
+}
+
+test('credentials for a collector are not in variables in production', () => {
+  const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret' };
+  assert.deepEqual(read(headers, 'production').wrong, ['OTEL_EXPORTER_OTLP_HEADERS']);
+  assert.deepEqual(read(headers, 'uat').wrong, []);
+});
+
+test('a client traces where an endpoint is set, whatever it is: the program sends its own spans', () => {
+  const env = { PAYLOAD_ENCRYPTION: 'off' };
+  assert.equal(loadClientSettings(env).traces, false);
+  assert.equal(loadClientSettings({ ...env, [ENDPOINT]: 'grpc://collector' }).traces, true);
+  assert.equal(loadTraceEndpoint({ [ENDPOINT]: 'http://127.0.0.1:4318' }), 'http://127.0.0.1:4318');
+  assert.throws(() => loadTraceEndpoint({ [ENDPOINT]: 'grpc://collector' }), /OTEL_EXPORTER_OTLP_ENDPOINT/);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createTokenVerifier } from '../../src/codec-server/token-verifier.ts';
+import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { makeSecrets } from './make-secrets.ts';
+import { compose } from './manifests.ts';
+
+const { services, secrets } = compose();
+const { CODEC_JWT_ISSUER: issuer = '', CODEC_JWT_AUDIENCE: audience = '' } =
+  services['codec-server']?.environment ?? {};
+
+test('makes every secret that the compose file names, open to its owner alone, and overwrites none', async (t) => {
+  const made = await makeSecrets(t);
+  const named = Object.values(secrets).map(({ file }) => file.replace('./deploy/secrets/', ''));
+  const files = (await readdir(made.directory, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name).slice(made.directory.length + 1));
+  assert.deepEqual(paths.toSorted(), [...named, 'keys/keys.json', 'token_signing_key'].toSorted());
+  for (const path of paths) {
+    const { mode, size } = await stat(join(made.directory, path));
+    assert.equal(mode & 0o777, 0o600, path);
+    assert.ok(size > 0, path);
+  }
+  assert.match(await readFile(made.environmentFile, 'utf8'), /^SECRETS_UID=[1-9]\d*\nSECRETS_GID=[1-9]\d*\n$/);
+  const before = await made.read('ledger_url');
+  await assert.rejects(made.again(), { code: 1 });
+  assert.equal(await made.read('ledger_url'), before);
+});
+
+test('makes a key ring that opens, and tokens that the codec server takes for what they are for', async (t) => {
+  const made = await makeSecrets(t);
+  const ring = await loadKeyRing(join(made.directory, 'keys/keys.json'));
+  assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
+  const verify = createTokenVerifier({ jwks: { file: join(made.directory, 'codec_jwks') }, issuer, audience });
+  const platform = await verify(`Bearer ${await made.read('platform_token')}`);
+  assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode', 'report']);
+  const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));
+  // The page of the UI sees what people may see.
+  const ui = await verify(header?.[1]);
+  assert.deepEqual([...(ui.roles.get('default') ?? [])].toSorted(), ['decode-redacted', 'encode']);
+  await rm(join(made.directory, 'platform_token'));
+  await made.again('tokens');
+  assert.match(await made.read('platform_token'), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+});

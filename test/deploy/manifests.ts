@@ -1,0 +1,130 @@
+/** What the files of deploy/ say, read as the programs that take them read it. */
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { ROOT } from './checks.ts';
+
+export interface ComposeService {
+  image: string;
+  build?: unknown;
+  user?: string;
+  entrypoint?: string[];
+  command?: string[];
+  environment?: Record<string, string>;
+  secrets?: string[];
+  volumes?: string[];
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  stop_grace_period?: string;
+  restart?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  profiles?: string[];
+}
+
+export interface Compose {
+  services: Record<string, ComposeService>;
+  secrets: Record<string, { file: string }>;
+  volumes: Record<string, unknown>;
+}
+
+export function compose(): Compose {
+  return parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
+}
+
+interface EnvironmentVariable {
+  name: string;
+  value?: string;
+  valueFrom?: { configMapKeyRef: { name: string; key: string } };
+}
+
+export interface Container {
+  name: string;
+  image: string;
+  command?: string[];
+  args?: string[];
+  env?: EnvironmentVariable[];
+  envFrom?: { configMapRef: { name: string } }[];
+  volumeMounts?: { name: string; mountPath: string }[];
+  securityContext?: Record<string, unknown>;
+}
+
+export interface PodSpec {
+  terminationGracePeriodSeconds?: number;
+  securityContext?: Record<string, unknown>;
+  initContainers?: Container[];
+  containers: Container[];
+  volumes: { name: string; secret?: { secretName: string; defaultMode?: number } }[];
+}
+
+export interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec: { replicas?: number; template?: { spec: PodSpec } };
+}
+
+/** By kind and name. As YAML 1.1, as Kubernetes reads it: 0440 is octal. */
+export function manifests(...files: string[]): Map<string, Manifest> {
+  const all = files.flatMap((file) =>
+    parseAllDocuments(readFileSync(join(ROOT, 'deploy/kubernetes', file), 'utf8'), { version: '1.1' }).map(
+      (document) => document.toJS() as Manifest,
+    ),
+  );
+  return new Map(all.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]));
+}
+
+/** What a container's process finds in its environment. */
+export function environmentOf(container: Container, configMap: Manifest): Record<string, string> {
+  const { data = {} } = configMap;
+  const all = container.envFrom ? { ...data } : {};
+  for (const { name, value, valueFrom } of container.env ?? []) {
+    const given = value ?? (valueFrom && data[valueFrom.configMapKeyRef.key]);
+    if (given === undefined) throw new Error(`nothing gives ${name} a value`);
+    all[name] = given;
+  }
+  return all;
+}
+
+/** The container's files under a directory of the test's, and its environment with paths that lead there. */
+export async function mounted(
+  t: TestContext,
+  env: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const root = await mkdtemp(join(tmpdir(), 'credit-journey-mounts-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  const here = (text: string) => text.replaceAll(/\/run\/(secrets|keys)\//g, join(root, 'run', '$1', '/'));
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(root, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, here(content), { mode: 0o600 });
+    // As a secret's volume has it; a key ring is for its owner alone.
+    if (!path.startsWith('/run/keys/')) await chmod(file, 0o440);
+  }
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));
+}
+
+/** Every name that the configuration looks up, with the `_FILE` that secrets have. */
+export function configuredVariables(): Set<string> {
+  const files = [
+    'src/config.ts',
+    'src/temporal-connection.ts',
+    // Which reads the TEMPORAL_ variables.
+    'node_modules/@temporalio/envconfig/lib/envconfig-toml.js',
+    'src/codec-server/settings.ts',
+    ...['client-settings', 'consent-keys', 'default-profile', 'deployment', 'ledger-settings', 'limits'].map(inConfig),
+    ...['log-level', 'process-rules', 'protocol', 'secrets', 'telemetry-settings', 'worker-settings'].map(inConfig),
+  ];
+  const text = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
+  const names = [...text.matchAll(/['.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name);
+  return new Set(names.flatMap((name) => [name, `${name}_FILE`]));
+}
+
+function inConfig(name: string): string {
+  return `src/config/${name}.ts`;
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import pc from 'picocolors';
+import { doctorLines } from '../../src/cli/doctor-command.ts';
+import type { CheckResult } from '../../src/doctor/check.ts';
+
+const CHECKS: CheckResult[] = [
+  { check: 'configuration', status: 'pass', detail: 'sandbox, task queue credit-journeys-sandbox, 1 profile' },
+  {
+    check: 'ledger-durability',
+    status: 'warn',
+    detail: 'no synchronous standby: a failover may forget what was sent, and send it again',
+    toDo: 'set synchronous_standby_names before you fail over to another server',
+  },
+  { check: 'clock', status: 'fail', detail: 'x '.repeat(80).trim(), toDo: 'y '.repeat(60).trim() },
+];
+
+test('the lines of `doctor` fit into 80 columns, and say the same without colours', () => {
+  const examination = { healthy: false, checks: CHECKS };
+  const plain = doctorLines(examination, { width: 80, colors: pc.createColors(false) });
+  const coloured = doctorLines(examination, { width: 80, colors: pc.createColors(true) });
+  for (const line of plain) assert.ok(line.length <= 80, line);
+  assert.deepEqual(coloured.map(stripVTControlCharacters), plain);
+  assert.equal(plain[0], 'pass  configuration: sandbox, task queue credit-journeys-sandbox, 1 profile');
+  assert.deepEqual(plain.slice(1, 3), [
+    'warn  ledger-durability: no synchronous standby: a failover may forget what was',
+    '      sent, and send it again',
+  ]);
+  assert.equal(plain[3], '      → set synchronous_standby_names before you fail over to another server');
+  assert.equal(plain.at(-1), '1 pass, 1 warn, 1 fail');
+});

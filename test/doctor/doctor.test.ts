@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { Client, Connection } from '@temporalio/client';
+import type { ConfigProblem } from '../../src/config/environment-reader.ts';
+import { inspectConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config-shape.ts';
+import type { Finding } from '../../src/doctor/check.ts';
+import { examine } from '../../src/doctor/examine.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { deadPort, httpAnswer, startServer } from '../gateway/scripted-server.ts';
+import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+
+let harness: Harness;
+
+before(async () => {
+  harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
+});
+after(() => harness?.close());
+
+type Findings = Record<string, Finding['status']>;
+
+async function findings(change: Partial<Config> = {}, problems: ConfigProblem[] = [], timeoutMs = 10_000) {
+  const { checks } = await examine({ config: { ...harness.config, ...change }, problems }, { timeoutMs });
+  return new Map(checks.map(({ check, ...finding }) => [check, finding]));
+}
+
+/** Those that do not pass. */
+async function troubles(...how: Parameters<typeof findings>): Promise<Findings> {
+  const found = [...(await findings(...how))].filter(([, { status }]) => status !== 'pass');
+  return Object.fromEntries(found.map(([check, { status }]) => [check, status]));
+}
+
+function profile(change: Partial<GatewayProfile>): Pick<Config, 'profiles'> {
+  const usual = harness.config.profiles.get('default') ?? assert.fail();
+  return { profiles: new Map([['default', { ...usual, ...change }]]) };
+}
+
+function environment(): Record<string, string> {
+  const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
+  return {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    GATEWAY_AUTH_URL: harness.sandboxUrl,
+    GATEWAY_BASE_URL: harness.sandboxUrl,
+    LEDGER_URL: ledger.url,
+    KEY_RING_FILE: keyRingFile,
+    PAYLOAD_ENCRYPTION: 'on',
+  };
+}
+
+/** A token service that answers with this `Date`. */
+async function tokenService(t: Parameters<typeof startServer>[0], date: Date) {
+  const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 28_800, scope: 'x' });
+  return startServer(t, {
+    onRequest: (socket) => socket.write(httpAnswer(200, body, { date: date.toUTCString() })),
+  });
+}
+
+test('a version that nobody has promoted gets no work', async () => {
+  const deployment = { deploymentName: `doctor-${randomUUID()}`, buildId: 'b1' };
+  const change = { worker: { ...harness.config.worker, deployment } };
+  assert.deepEqual(await troubles(change), { deployment: 'fail' });
+});
+
+test('everything passes where everything is right, and the gateway receives nothing', async () => {
+  assert.deepEqual(await troubles(), {});
+  const received = await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json();
+  assert.deepEqual(received, []);
+});
+
+test('the checks are told in one order, whichever ends first', async () => {
+  assert.deepEqual(
+    [...(await findings()).keys()],
+    [
+      'configuration',
+      'key-ring',
+      'ledger',
+      'ledger-durability',
+      'ledger-keys',
+      'temporal',
+      'namespace',
+      'search-attributes',
+      'workers',
+      'workers/gateway-default',
+      'deployment',
+      'token-service/default',
+      'gateway/default',
+      'markers',
+      'standing-decisions/default',
+      'clear-starts',
+      'holds',
+      'clock',
+    ],
+  );
+});
+
+test('the clocks of Temporal, the ledger and the token service are compared with ours', async () => {
+  const { detail = '' } = (await findings()).get('clock') ?? {};
+  for (const whose of ['Temporal', 'ledger', 'token-service/default']) assert.match(detail, new RegExp(`${whose} `));
+});
+
+describe('what is wrong is named', () => {
+  test('a Temporal server that is down', async () => {
+    const address = `127.0.0.1:${await deadPort()}`;
+    const temporal = { address, namespace: 'default', connectionOptions: { address } };
+    assert.deepEqual(await troubles({ temporal }, [], 3_000), {
+      temporal: 'fail',
+      namespace: 'fail',
+      'search-attributes': 'fail',
+      workers: 'fail',
+      'workers/gateway-default': 'fail',
+      holds: 'fail',
+    });
+  });
+
+  test('a namespace that is missing', async () => {
+    const temporal = { ...harness.config.temporal, namespace: 'nobody-made-it' };
+    const found = await troubles({ temporal });
+    assert.equal(found.temporal, undefined);
+    assert.equal(found.namespace, 'fail');
+  });
+
+  test('search attributes that are missing', async (t) => {
+    const namespace = `doctor-${randomUUID().slice(0, 8)}`;
+    const { workflowService } = harness.client;
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    t.after(() => harness.client.connection.operatorService.deleteNamespace({ namespace }).catch(() => {}));
+    const found = await findings({ temporal: { ...harness.config.temporal, namespace } });
+    assert.equal(found.get('search-attributes')?.status, 'warn');
+    assert.match(found.get('search-attributes')?.detail ?? '', /JourneyStage/);
+  });
+
+  test('a queue that no worker polls', async () => {
+    assert.deepEqual(await troubles({ taskQueue: `test-${randomUUID()}` }), {
+      workers: 'fail',
+      'workers/gateway-default': 'fail',
+    });
+  });
+
+  test('credentials that are refused, without showing them', async () => {
+    const read = async () => ({ clientId: 'sandbox-client', clientSecret: 'sentinel-secret' });
+    const found = await findings(profile({ credentials: { name: 'default', read } }));
+    assert.equal(found.get('token-service/default')?.status, 'fail');
+    assert.doesNotMatch(JSON.stringify([...found]), /sentinel|sandbox-client/);
+  });
+
+  test('a gateway that is closed', async () => {
+    const baseUrl = `http://127.0.0.1:${await deadPort()}`;
+    assert.deepEqual(await troubles(profile({ baseUrl })), { 'gateway/default': 'fail' });
+  });
+
+  test('a gateway whose TLS cannot be trusted, to which nothing but a handshake is sent', async (t) => {
+    const plain = await startServer(t, { onConnection: (socket) => socket.once('data', () => socket.end('no TLS')) });
+    const found = await troubles(profile({ baseUrl: plain.url.replace('http:', 'https:') }));
+    assert.deepEqual(found, { 'gateway/default': 'fail' });
+    assert.equal(plain.requests.length, 0);
+  });
+
+  test('another ledger than the one that is configured', async () => {
+    assert.deepEqual(await troubles({ ledger: { ...harness.config.ledger, expectedId: 'ledger-other' } }), {
+      ledger: 'fail',
+    });
+  });
+
+  test('a ledger that is not there', async () => {
+    const ledger = { url: `file:${join(harness.dataDir, 'nowhere.db')}`, expectedId: 'ledger-1' };
+    const found = await troubles({ ledger });
+    assert.deepEqual(found, { ledger: 'fail', 'ledger-durability': 'fail', 'ledger-keys': 'fail', holds: 'fail' });
+  });
+
+  test('a key that the ledger needs and the key ring lacks', async () => {
+    const keyRingFile = join(harness.dataDir, `${randomUUID()}.json`);
+    await createKeyRing(keyRingFile);
+    const found = await findings({ keyRingFile });
+    assert.equal(found.get('key-ring')?.status, 'pass');
+    assert.equal(found.get('ledger-keys')?.status, 'fail');
+    assert.match(found.get('ledger-keys')?.detail ?? '', /the ledger’s own secret/);
+  });
+
+  test('keys that have encrypted for too long: refused in production, told elsewhere', async () => {
+    const keyRingFile = join(harness.dataDir, `${randomUUID()}.json`);
+    await createKeyRing(keyRingFile);
+    const ring = JSON.parse(await readFile(keyRingFile, 'utf8'));
+    for (const key of ring.keys) key.createdAt = '2020-01-01T00:00:00Z';
+    await writeFile(keyRingFile, JSON.stringify(ring));
+    assert.equal((await findings({ keyRingFile })).get('key-ring')?.status, 'warn');
+    assert.equal((await findings({ keyRingFile, environment: 'production' })).get('key-ring')?.status, 'fail');
+  });
+
+  test('a clock that is an hour off', async (t) => {
+    const { url } = await tokenService(t, new Date(Date.now() + 3_600_000));
+    assert.deepEqual(await troubles(profile({ authUrl: url })), { clock: 'warn' });
+  });
+
+  test('a check that hangs, by its name, while the others end', async (t) => {
+    const { url } = await startServer(t, {});
+    const found = await findings(profile({ authUrl: url }), [], 2_000);
+    assert.match(found.get('token-service/default')?.detail ?? '', /did not end within/);
+    assert.equal(found.get('ledger')?.status, 'pass');
+  });
+
+  test('a run outside the sandbox that was started in the clear', async (t) => {
+    const connection = await Connection.connect({ address: harness.config.temporal.address });
+    const taskQueue = `test-${randomUUID()}`;
+    const input = journeyInput();
+    const client = new Client({ connection, namespace: harness.config.temporal.namespace });
+    const start = (workflowId: string) =>
+      client.workflow.start('lendingJourney', { workflowId, taskQueue, args: [input] });
+    const handles = [await start(`journey-${input.journeyId}`), await start(`journey-912-34-5678-${randomUUID()}`)];
+    t.after(async () => {
+      await Promise.all(handles.map((handle) => handle.terminate()));
+      await connection.close();
+    });
+    const change = { environment: 'uat', taskQueue } as const;
+    let finding = (await findings(change)).get('clear-starts');
+    // Visibility is a moment late.
+    for (let tries = 0; tries < 50 && !finding?.detail.startsWith('2 '); tries++) {
+      finding = (await findings(change)).get('clear-starts');
+    }
+    assert.equal(finding?.status, 'fail');
+    assert.match(finding?.detail ?? '', new RegExp(`journey-${input.journeyId}`));
+    assert.doesNotMatch(finding?.detail ?? '', /912-34-5678/);
+  });
+
+  test('a wrong configuration: the rule, and what could not be checked for it', async () => {
+    const inspected = inspectConfig({ ...environment(), GATEWAY_TIME_ZONE: 'sentinel-zone', LEDGER_URL: 'sentinel:x' });
+    const { healthy, checks } = await examine(inspected);
+    const failed = checks.filter(({ status }) => status === 'fail').map(({ check }) => check);
+    assert.equal(healthy, false);
+    assert.ok(failed.includes('configuration') && failed.includes('ledger') && failed.includes('gateway/default'));
+    assert.equal(checks.find(({ check }) => check === 'temporal')?.status, 'pass');
+    assert.doesNotMatch(JSON.stringify(checks), /sentinel/);
+  });
+});
+
+test('`doctor` prints the checks as JSON and ends with 0', async () => {
+  const { code, stdout, stderr } = await runCli(['doctor', '--json'], { env: environment() });
+  assert.equal(code, 0, stdout + stderr);
+  const { healthy, checks } = JSON.parse(stdout);
+  assert.equal(healthy, true);
+  assert.deepEqual(checks[0].check, 'configuration');
+});
+
+test('`doctor` ends with 1 where a check fails', async () => {
+  const env = { ...environment(), LEDGER_ID: 'ledger-other' };
+  const { code, stdout } = await runCli(['doctor', '--json', '--timeout', '9'], { env });
+  assert.equal(code, 1);
+  assert.equal(JSON.parse(stdout).healthy, false);
+});

@@ -1,0 +1,30 @@
+/** The examples are what docs/integrating.md shows, and what they send is valid. That they run: test/integration, `npm run examples`. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseConsent, parseLendingJourneyInput } from '../src/validation/messages.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const page = read('docs/integrating.md');
+
+test('every piece of code on the page is in the example that it is taken from', () => {
+  const shown = [...page.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
+  assert.equal(shown.length, [...page.matchAll(/^```\w+$/gm)].length, 'each block says where it is from');
+  for (const [, file = '', code = ''] of shown) assert.ok(read(file).includes(code), `${file}:\n${code}`);
+});
+
+test('the page names every schema and every program', () => {
+  const schemas = readdirSync(join(root, 'schemas'));
+  for (const file of schemas) assert.ok(page.includes(`\`${file}\``), file);
+  for (const language of readdirSync(join(root, 'examples'), { withFileTypes: true })) {
+    if (language.isDirectory()) assert.ok(page.includes(`examples/${language.name}/`), language.name);
+  }
+});
+
+test('the messages that the examples are tried with are valid', () => {
+  parseLendingJourneyInput(JSON.parse(read('examples/journey.json')), { maxApplicants: 2 });
+  parseConsent(JSON.parse(read('examples/consent.json')));
+});

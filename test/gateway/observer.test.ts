@@ -1,0 +1,77 @@
+/** Whoever watches the gateway's exchanges sees their kind, and changes nothing. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { GatewayClient } from '../../src/gateway/gateway-client.ts';
+import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../../src/gateway/observer.ts';
+import { TokenSource } from '../../src/gateway/token-source.ts';
+import { profileFor, recordBody, reportRequest } from './fixtures.ts';
+import { httpAnswer, startServer } from './scripted-server.ts';
+
+/** The first request is answered, the second refused. */
+async function exchanges(t: TestContext, observer: ExchangeObserver) {
+  const server = await startServer(t, {
+    onRequest: (socket, _request, index) =>
+      socket.write(index === 0 ? httpAnswer(200, recordBody()) : httpAnswer(403, '{}')),
+  });
+  const profile = profileFor(server.url);
+  const client = new GatewayClient(profile, undefined, observer);
+  t.after(() => client.close());
+  const submit = (attempt: number) =>
+    client.submit({
+      request: reportRequest(profile),
+      accessToken: 'sentinel-token',
+      sendBy: performance.now() + 5_000,
+      attempt,
+    });
+  const reply = await submit(1);
+  await assert.rejects(submit(2), { code: 'NotEntitled' });
+  return { reply, server };
+}
+
+test('an observer is told of each exchange’s beginning and end', async (t) => {
+  const seen: [ExchangeBegun, ExchangeEnded][] = [];
+  const { server } = await exchanges(t, (begun) => (ended) => seen.push([begun, ended]));
+  assert.deepEqual(
+    seen.map(([{ profile, productCode, attempt, url }, { durationMs, ...ended }]) => {
+      assert.ok(durationMs > 0);
+      return [profile.name, productCode, attempt, url.origin, ended];
+    }),
+    [
+      ['default', 'PREQUAL', 1, server.url, { httpStatus: 200, answer: 'outcome', markersBroken: false }],
+      ['default', 'PREQUAL', 2, server.url, { httpStatus: 403, failure: 'NotEntitled', markersBroken: false }],
+    ],
+  );
+});
+
+test('an observer that throws costs no attempt', async (t) => {
+  const thrown = () => {
+    throw new Error('broken');
+  };
+  const { reply } = await exchanges(t, thrown);
+  assert.equal(reply.answer.kind, 'outcome');
+  await exchanges(t, () => thrown);
+});
+
+test('a token’s fetch is told of, and its use from memory is not', async (t) => {
+  const answers = [401, 200];
+  const token = JSON.stringify({ access_token: 'a-token', token_type: 'Bearer', expires_in: 3600, scope: 's' });
+  const server = await startServer(t, {
+    onRequest: (socket, _request, index) => socket.write(httpAnswer(answers[index] ?? 500, token)),
+  });
+  const profile = profileFor(server.url);
+  const seen: unknown[] = [];
+  const tokens = new TokenSource({
+    observer:
+      ({ productCode }) =>
+      ({ failure }) =>
+        seen.push([productCode, failure]),
+  });
+  t.after(() => tokens.close());
+  await assert.rejects(tokens.get(profile), { code: 'CredentialsRefused' });
+  await tokens.get(profile);
+  await tokens.get(profile);
+  assert.deepEqual(seen, [
+    [undefined, 'CredentialsRefused'],
+    [undefined, undefined],
+  ]);
+});

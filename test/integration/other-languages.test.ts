@@ -1,0 +1,94 @@
+/** The examples of docs/integrating.md that need no build, run as they are. Java: `npm run examples`. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Client } from '@temporalio/client';
+import { lateConsentWorkflowId } from '../../src/client/business-keys.ts';
+import type { JourneyReport } from '../../src/client.ts';
+import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
+import type { ConsentMessage, JourneyResult, UpdateAnswer } from '../../src/model/shapes.ts';
+import { wasEncrypted } from '../../src/protection/payload-codec.ts';
+import { consentMessage, type JourneyHandle } from '../support/journey-harness.ts';
+import { example, type KeylessWorld, sharedJourney, startKeylessWorld } from '../support/keyless-callers.ts';
+import { until } from '../support/process-world.ts';
+import { pythonPackages } from '../support/python.ts';
+
+const run = promisify(execFile);
+
+let world: KeylessWorld;
+const closers: (() => unknown)[] = [];
+before(async () => {
+  world = await startKeylessWorld({ after: (close) => closers.unshift(close as () => unknown) });
+});
+after(async () => {
+  for (const close of closers) await close();
+});
+
+async function signalsOf(handle: Pick<JourneyHandle, 'fetchHistory'>): Promise<boolean[]> {
+  const { events } = await handle.fetchHistory();
+  const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal ?? []);
+  return signals.map(({ input }) => wasEncrypted(input?.payloads?.[0]));
+}
+
+test('a caller in Python, with a token and no key, starts a journey, sends consent and reads result and report', async () => {
+  const { journey, journeyFile, consentFiles } = await sharedJourney(world);
+  const [first = '', second = ''] = consentFiles;
+  const running = python('run_journey.py', journeyFile, first);
+  const { connection, options } = world.harness.client;
+  const handle = world.harness.client.workflow.getHandle(`journey-${journey.journeyId}`) as JourneyHandle;
+  const hasStarted = () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    );
+  await Promise.race([until('it has started', hasStarted), running]);
+  // A consent alone may come in the clear: its ids are opaque.
+  const plain = new Client({ connection, namespace: options.namespace }).workflow.getHandle(handle.workflowId);
+  await plain.signal('consent', JSON.parse(readFileSync(second, 'utf8')) as ConsentMessage);
+
+  const { stdout } = await running;
+  const { answer, result, report } = JSON.parse(stdout) as {
+    answer: UpdateAnswer;
+    result: JourneyResult;
+    report: JourneyReport;
+  };
+  assert.equal(answer.accepted, true);
+  assert.equal(answer.duplicate, false);
+  assert.equal(result.outcome, 'completed');
+  assert.equal(result.shares[0]?.state, 'posted');
+  assert.equal(report.redacted, false);
+  assert.equal(report.customerTraceNumber, result.stages[1]?.customerTraceNumber);
+  assert.deepEqual((await signalsOf(handle)).toSorted(), [false, true]);
+  const { events } = await handle.fetchHistory();
+  const [started] = events ?? [];
+  assert.ok(wasEncrypted(started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]));
+
+  // And after the end: it reaches the ledger under the id that the TypeScript client would give it.
+  const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
+  const file = await world.put('revocation.json', revocation);
+  await python('send_consent.py', file);
+  const late = world.harness.client.workflow.getHandle(lateConsentWorkflowId(revocation));
+  assert.deepEqual(await late.result(), { postedSharesFlagged: 1 });
+});
+
+test('consents by curl and by the Temporal CLI, encrypted by the codec server, reach their journey', async () => {
+  const { journey, consentFiles } = await sharedJourney(world);
+  const handle = await world.harness.start({ ...journey, stages: ['PREQUAL'] });
+  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
+  const env = { ...process.env, ...world.env, PATH: `${dirname(temporal)}:${process.env.PATH}` };
+  for (const [index, script] of ['http/send-consent.sh', 'temporal-cli/send-consent.sh'].entries()) {
+    await run('sh', [example(script), handle.workflowId, consentFiles[index] ?? ''], { env, timeout: 30_000 });
+  }
+  assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  assert.deepEqual(await signalsOf(handle), [true, true]);
+});
+
+async function python(program: string, ...args: string[]): Promise<{ stdout: string }> {
+  const pinned = readFileSync(example('python/requirements.txt'), 'utf8').trim().split('\n');
+  const PYTHONPATH = await pythonPackages(...pinned);
+  const env = { ...process.env, ...world.env, PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1' };
+  return run('python3', [example(`python/${program}`), ...args], { env, timeout: 60_000 });
+}

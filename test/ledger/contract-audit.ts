@@ -1,0 +1,246 @@
+/** Part of the contract suite: what was asked of the gateway, as auditors and accountants read it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
+import { auditedAttempts } from '../../src/ledger/inquiry-audit-pages.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
+import type { Ledger, OutcomeRecord } from '../../src/ledger/port.ts';
+import { LedgerCipher } from '../../src/protection/sealing.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+  UNKNOWN_CODE,
+} from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNumber } });
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of items) found.push(one);
+  return found;
+}
+
+async function listed(ledger: Ledger, query: InquiriesQuery = {}): Promise<AuditedAttempt[]> {
+  return all(ledger.inquiriesBetween(query));
+}
+
+/** `<trace> <outcome> <posted>` of each. */
+async function told(ledger: Ledger, query: InquiriesQuery = {}): Promise<string[]> {
+  return (await listed(ledger, query)).map((one) => `${one.customerTraceNumber} ${one.outcome} ${one.posted}`);
+}
+
+async function traces(ledger: Ledger, query: InquiriesQuery): Promise<string[]> {
+  return (await listed(ledger, query)).map((one) => `${one.customerTraceNumber}/${one.attempt}`);
+}
+
+const ANSWERED: Partial<OutcomeRecord> = { state: 'answered', answer: RECORD };
+
+export function auditTests(opened: Open, backend: LedgerBackend): void {
+  test('each attempt tells what came of it, and whether an inquiry was posted', async (t) => {
+    const { ledger } = await opened(t);
+    const outcomes: [string, Partial<OutcomeRecord>][] = [
+      ['A', ANSWERED],
+      ['B', { state: 'answered', answer: NO_RECORD }],
+      ['C', { state: 'answered', answer: UNKNOWN_CODE }],
+      ['D', { state: 'answered', answer: { kind: 'unexpectedResponse', problems: ['/applicants is missing'] } }],
+      ['E', { state: 'unknown', httpStatus: 503 }],
+      ['F', { state: 'notSent' }],
+      ['G', { state: 'notProcessed', httpStatus: 429 }],
+      ['H', { state: 'refused' }],
+    ];
+    for (const [trace, outcome] of outcomes) await attempted(ledger, numbered(trace), outcome);
+    await ledger.claim(claimOf(ledger, { ...numbered('I'), answerWithinMs: 0 }));
+    await ledger.claim(claimOf(ledger, numbered('J')));
+    const expected = [
+      'A record yes',
+      'B noRecord yes',
+      'C returnCodeUnknown yes',
+      'D unexpectedResponse yes',
+      'E unknown unknown',
+      'F notSent no',
+      'G notProcessed no',
+      'H refused no',
+      'I unknown unknown',
+      'J sending unknown',
+    ];
+    assert.deepEqual((await told(ledger)).sort(), expected);
+    for (const outcome of ['record', 'unexpectedResponse', 'unknown', 'sending'] as const) {
+      const own = expected.filter((line) => line.split(' ')[1] === outcome);
+      assert.deepEqual((await told(ledger, { outcome })).sort(), own);
+    }
+    const [e] = await listed(ledger, { outcome: 'unknown' });
+    assert.deepEqual([e?.httpStatus, e?.decision, e?.consents], [503, undefined, []]);
+  });
+
+  test('for whom and why it was asked, and the grants that permitted it, are told; nothing sealed is', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, { inquiry: SHARE, consents: [consentOf(), consentOf({ applicantId: '02' })] }, ANSWERED);
+    const [share] = await listed(ledger);
+    const { claimedAt, ...rest } = share ?? assert.fail();
+    assert.ok(Date.parse(claimedAt) > 0);
+    assert.deepEqual(rest, {
+      ...INQUIRY,
+      ...SHARE,
+      attempt: 1,
+      outcome: 'record',
+      posted: 'yes',
+      returnCode: 'Record',
+      consents: [
+        { applicantId: '01', consentId: 'C-1' },
+        { applicantId: '02', consentId: 'C-1' },
+      ],
+    });
+    assert.doesNotMatch(JSON.stringify(share), /SENTINEL|REF-1/);
+  });
+
+  test('the provider’s word, as a decision passed it on, says what was posted, and a late answer says it better', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const decide = (customerTraceNumber: string, change: Partial<Parameters<typeof decisionOf>[0]>) =>
+      ledger.recordDecision(
+        ledgerId,
+        { ...INQUIRY, customerTraceNumber },
+        decisionOf({ customerTraceNumber, ...change }),
+      );
+    await attempted(ledger, numbered('A'), { state: 'unknown' });
+    await decide('A', { action: 'resend', reason: '=cmd' });
+    await attempted(ledger, { ...numbered('A'), attempt: 2 }, ANSWERED);
+    await attempted(ledger, numbered('B'), { state: 'unknown' });
+    await decide('B', { action: 'abandon', providerSaid: 'posted' });
+    await attempted(ledger, numbered('C'), { state: 'unknown' });
+    await decide('C', { action: 'accept', providerSaid: 'unknown', answer: NO_RECORD });
+    await attempted(ledger, numbered('D'), { state: 'unknown' });
+    await decide('D', { action: 'abandon', providerSaid: 'notPosted' });
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber: 'D', ...ANSWERED }));
+    // About what was never claimed, and about another request: neither judges the attempt.
+    await decide('E', { decisionId: 'D-8', failureType: 'TokenUnavailable', providerSaid: 'posted' });
+    await attempted(ledger, numbered('E'), { state: 'unknown' });
+    await decide('E', { decisionId: 'D-9', action: 'amend', failureType: 'RequestDiffers', providerSaid: 'posted' });
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'F', amends: 'E', ordinal: 1 } }, ANSWERED);
+
+    assert.deepEqual((await told(ledger)).sort(), [
+      'A record yes',
+      'A unknown no',
+      'B unknown yes',
+      'C noRecord unknown',
+      'D unknown yes',
+      'E unknown unknown',
+      'F record yes',
+    ]);
+    const rows = Object.fromEntries(
+      (await listed(ledger)).map((one) => [`${one.customerTraceNumber}${one.attempt}`, one]),
+    );
+    assert.deepEqual(rows.A1?.decision, {
+      decisionId: 'D-1',
+      action: 'resend',
+      by: 'operator@example.com',
+      reason: '=cmd',
+      providerSaid: 'notPosted',
+      decidedAt: '2026-01-02T03:04:05Z',
+    });
+    assert.deepEqual([rows.A2?.permittedBy, rows.A2?.decision], [rows.A1?.decision, undefined]);
+    assert.deepEqual([rows.D1?.late?.outcome, rows.D1?.abandonedAt === undefined], ['record', false]);
+    assert.deepEqual([rows.E1?.decision, rows.E1?.permittedBy], [undefined, undefined]);
+    assert.equal(rows.F1?.permittedBy?.decisionId, 'D-9');
+  });
+
+  test('a period, an end user and a product narrow it down; a reference is found where it is sealed', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    for (const [index, inquiry] of [
+      { customerTraceNumber: 'A' },
+      { customerTraceNumber: 'B', endUserCode: 'EU9' },
+      { customerTraceNumber: 'C', productCode: 'PRECLOSE' as const, endUser: 'A House' },
+    ].entries()) {
+      await attempted(ledger, { inquiry }, { state: 'unknown' });
+      const set = `claimed_at = ${1000 * (index + 1)}`;
+      await backend.execute(
+        url,
+        `UPDATE attempts SET ${set} WHERE customer_trace_number = '${inquiry.customerTraceNumber}'`,
+      );
+    }
+    const second = (count: number) => new Date(1000 * count).toISOString();
+    assert.deepEqual(await traces(ledger, { from: second(2) }), ['B/1', 'C/1']);
+    assert.deepEqual(await traces(ledger, { from: second(1), before: second(2) }), ['A/1']);
+    assert.deepEqual(await traces(ledger, { endUser: 'EU9' }), ['B/1']);
+    assert.deepEqual(await traces(ledger, { endUser: 'A House', productCode: 'PRECLOSE' }), ['C/1']);
+    assert.deepEqual(await traces(ledger, { endUser: 'A House', productCode: 'PREQUAL' }), []);
+    for (const query of [{ from: 'yesterday' }, { before: '2026-01-01' }]) {
+      assert.throws(() => ledger.inquiriesBetween(query), RangeError);
+    }
+
+    const referred = (reportReferenceNumber: string) => traces(ledger, { reportReferenceNumber });
+    const record = (reportReferenceNumber: string) => ({
+      ...RECORD,
+      reference: {
+        ...(RECORD.kind === 'outcome' && RECORD.reference ? RECORD.reference : assert.fail()),
+        reportReferenceNumber,
+      },
+    });
+    assert.deepEqual(await referred('R-ANSWERED'), []);
+    await attempted(ledger, numbered('E'), { state: 'answered', answer: record('R-ANSWERED') });
+    const accept = decisionOf({ customerTraceNumber: 'A', action: 'accept', answer: record('R-ACCEPTED') });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'A' }, accept);
+    const abandon = decisionOf({ customerTraceNumber: 'B', action: 'abandon' });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'B' }, abandon);
+    await ledger.recordOutcome(
+      outcomeOf(ledger, { customerTraceNumber: 'B', state: 'answered', answer: record('R-LATE') }),
+    );
+    assert.deepEqual(await referred('R-ANSWERED'), ['E/1']);
+    assert.deepEqual(await referred('R-ACCEPTED'), ['A/1']);
+    assert.deepEqual(await referred('R-LATE'), ['B/1']);
+    assert.deepEqual(await traces(ledger, { reportReferenceNumber: 'R-LATE', before: second(2) }), []);
+  });
+
+  test('it comes in pages, in order, each attempt once, also where many were claimed at one instant', async (t) => {
+    const { ledger, url } = await opened(t);
+    for (const trace of ['B', 'A', 'D', 'C']) {
+      await attempted(ledger, numbered(trace), { state: trace === 'C' ? 'refused' : 'notSent' });
+      if (trace !== 'C') await attempted(ledger, { ...numbered(trace), attempt: 2 }, { state: 'notSent' });
+    }
+    await backend.execute(url, "UPDATE attempts SET claimed_at = 1000 WHERE customer_trace_number <> 'D'");
+    const expected = ['A/1', 'A/2', 'B/1', 'B/2', 'C/1', 'D/1', 'D/2'];
+    assert.deepEqual(await traces(ledger, {}), expected);
+    const engine = await openEngine({ url });
+    t.after(() => engine.close());
+    // It is asked for no reference, and so opens nothing.
+    const cipher = new LedgerCipher(ledger.identity.ledgerId, new Uint8Array(32));
+    for (const pageSize of [1, 2, 3]) {
+      const paged = await all(auditedAttempts(engine, cipher, {}, pageSize));
+      assert.deepEqual(
+        paged.map((one) => `${one.customerTraceNumber}/${one.attempt}`),
+        expected,
+      );
+      const some = await all(auditedAttempts(engine, cipher, { outcome: 'refused' }, pageSize));
+      assert.deepEqual(
+        some.map((one) => one.customerTraceNumber),
+        ['C'],
+        'pages without any are passed over',
+      );
+    }
+  });
+
+  test('totals count by product and end user what was sent, and what that came to', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, { inquiry: { customerTraceNumber: TRACE } }, ANSWERED);
+    await attempted(ledger, numbered('U'), { state: 'unknown' });
+    await attempted(ledger, numbered('R'), { state: 'refused' });
+    await attempted(ledger, numbered('N'), { state: 'notSent' });
+    await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, ANSWERED);
+    const totals = new InquiryTotals();
+    for await (const one of ledger.inquiriesBetween()) totals.add(one);
+    assert.deepEqual(totals.list, [
+      { productCode: 'PREQUAL', endUserCode: 'EU1', sent: 3, posted: 1, notPosted: 1, unknown: 1 },
+      { productCode: 'SECONDUSE', endUserCode: 'EU2', sent: 1, posted: 1, notPosted: 0, unknown: 0 },
+    ]);
+  });
+}

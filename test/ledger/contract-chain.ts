@@ -1,0 +1,298 @@
+/** Part of the contract suite: whatever is done to consents and decisions behind the ledger's back shows. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newLedgerSecret } from '../../src/ledger/ledger-secret.ts';
+import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
+import type { ChainFinding, ChainReport, Ledger } from '../../src/ledger/port.ts';
+import { migrate } from '../../src/ledger/schema.ts';
+import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
+
+const keyOf = (consentId: string) => ['J-1', 'S1', '01', consentId, 'granted'];
+const consent = (consentId: string) => ({ table: 'consents' as const, key: keyOf(consentId) });
+const DECISION = { table: 'decisions' as const, key: [TRACE, 'D-1'] };
+
+/** Entries 1 to 4 are consents C-1 to C-4, entry 5 is a decision. */
+async function fill(ledger: Ledger): Promise<void> {
+  const { ledgerId } = ledger.identity;
+  for (const consentId of ['C-1', 'C-2', 'C-3', 'C-4']) {
+    await ledger.recordConsents(ledgerId, [consentOf({ consentId, proof: 'a.b.c' })]);
+  }
+  await attempted(ledger, {}, { state: 'unknown' });
+  await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
+}
+
+const removed = (row: string, position: number) => [
+  `DELETE FROM ${row}`,
+  `DELETE FROM audit_chain WHERE position = ${position}`,
+];
+const moved = (from: number, to: number) => `UPDATE audit_chain SET position = ${to} WHERE position = ${from}`;
+
+const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
+  [
+    'a consent that was changed',
+    ["UPDATE consents SET end_user_code = 'EU9' WHERE consent_id = 'C-2'"],
+    [{ kind: 'changed', position: 2, ...consent('C-2') }],
+  ],
+  [
+    'a proof that was taken from its consent',
+    ["UPDATE consents SET proof = NULL WHERE consent_id = 'C-4'"],
+    [{ kind: 'changed', position: 4, ...consent('C-4') }],
+  ],
+  [
+    'a decision in which another is named',
+    ["UPDATE decisions SET decided_by = 'somebody else'"],
+    [{ kind: 'changed', position: 5, ...DECISION }],
+  ],
+  [
+    'a hash that was made up',
+    [`UPDATE audit_chain SET hash = '${'0'.repeat(64)}' WHERE position = 2`],
+    [
+      { kind: 'changed', position: 2, ...consent('C-2') },
+      { kind: 'outOfOrder', position: 3, ...consent('C-3') },
+    ],
+  ],
+  [
+    'a row that was removed without its entry',
+    ["DELETE FROM consents WHERE consent_id = 'C-3'"],
+    [{ kind: 'removed', position: 3, ...consent('C-3') }],
+  ],
+  [
+    'the first row, removed with its entry',
+    removed("consents WHERE consent_id = 'C-1'", 1),
+    [{ kind: 'removed', position: 1, rows: 1 }],
+  ],
+  [
+    'rows in the middle, removed with their entries',
+    [...removed("consents WHERE consent_id = 'C-2'", 2), ...removed("consents WHERE consent_id = 'C-3'", 3)],
+    [{ kind: 'removed', position: 2, rows: 2 }],
+  ],
+  ['the last row, removed with its entry', removed('decisions', 5), [{ kind: 'removed', position: 5, rows: 1 }]],
+  [
+    'the last row, removed with a head to match',
+    [
+      ...removed('decisions', 5),
+      'UPDATE audit_head SET entries = 4, hash = (SELECT hash FROM audit_chain WHERE position = 4)',
+    ],
+    [{ kind: 'headChanged' }],
+  ],
+  [
+    'a removed row whose gap was closed',
+    [...removed("consents WHERE consent_id = 'C-2'", 2), moved(3, 2), moved(4, 3), moved(5, 4)],
+    [
+      { kind: 'outOfOrder', position: 2, ...consent('C-3') },
+      { kind: 'removed', position: 5, rows: 1 },
+    ],
+  ],
+  [
+    'a row that was inserted',
+    [
+      "INSERT INTO consents SELECT journey_id, share_id, applicant_id, 'C-X', decision, decided_at, end_user_code, end_user, evidence, received_at, recorded_at, proof FROM consents WHERE consent_id = 'C-1'",
+    ],
+    [{ kind: 'inserted', ...consent('C-X') }],
+  ],
+  [
+    'an entry that was inserted',
+    ['INSERT INTO audit_chain SELECT 6, row_table, \'["x"]\', hash, hash FROM audit_chain WHERE position = 5'],
+    [{ kind: 'inserted', position: 6, table: 'decisions' }],
+  ],
+  [
+    'two rows that changed places',
+    [moved(2, 99), moved(3, 2), moved(99, 3)],
+    [
+      { kind: 'outOfOrder', position: 2, ...consent('C-3') },
+      { kind: 'outOfOrder', position: 3, ...consent('C-2') },
+      { kind: 'outOfOrder', position: 4, ...consent('C-4') },
+    ],
+  ],
+  [
+    'two rows that changed names',
+    ['C-2:C-Y', 'C-3:C-2', 'C-Y:C-3'].map((names) => {
+      const [from, to] = names.split(':');
+      return `UPDATE consents SET consent_id = '${to}' WHERE consent_id = '${from}'`;
+    }),
+    [
+      { kind: 'changed', position: 2, ...consent('C-2') },
+      { kind: 'changed', position: 3, ...consent('C-3') },
+    ],
+  ],
+  ['a head that is gone', ['DELETE FROM audit_head'], [{ kind: 'headChanged' }]],
+];
+
+export function chainTests(opened: Open, backend: LedgerBackend): void {
+  /** One after another; PostgreSQL takes them all at once. */
+  async function execute(url: string, statements: readonly string[]): Promise<void> {
+    const isPostgres = url.startsWith('postgres');
+    for (const sql of isPostgres ? [statements.join('; ')] : statements) await backend.execute(url, sql);
+  }
+
+  /** As whoever may do everything with the database, but has no key. */
+  async function tamper(url: string, statements: readonly string[]): Promise<void> {
+    const isPostgres = url.startsWith('postgres');
+    const unguarding = TABLES.flatMap((table) =>
+      isPostgres
+        ? [`ALTER TABLE ${table} DISABLE TRIGGER USER`]
+        : [`DROP TRIGGER IF EXISTS ${table}_no_update`, `DROP TRIGGER IF EXISTS ${table}_no_delete`],
+    );
+    await execute(url, [...unguarding, ...statements]);
+  }
+
+  test('consents and decisions are chained in the order in which they came, and once each', async (t) => {
+    const { ledger } = await opened(t);
+    const empty = await ledger.verifyChain();
+    assert.deepEqual([empty.entries, empty.findings], [0, []]);
+    await fill(ledger);
+    await fill(ledger);
+    const filled = await ledger.verifyChain({ expectHead: empty.head });
+    assert.deepEqual([filled.entries, filled.findings], [5, []]);
+    assert.match(filled.head, /^[0-9a-f]{64}$/);
+    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-5' })] }));
+    const later = await ledger.verifyChain({ expectHead: filled.head });
+    assert.deepEqual([later.entries, later.findings], [6, []]);
+  });
+
+  test('whatever is done behind the ledger’s back shows:', async (t) => {
+    const { ledger, url } = await opened(t);
+    await fill(ledger);
+    await tamper(
+      url,
+      TABLES.map((table) => `CREATE TABLE copy_of_${table} AS SELECT * FROM ${table}`),
+    );
+    for (const [what, statements, findings] of TAMPERINGS) {
+      await t.test(what, async () => {
+        await execute(url, statements);
+        assert.deepEqual((await ledger.verifyChain()).findings, findings);
+      });
+      await execute(
+        url,
+        TABLES.flatMap((table) => [`DELETE FROM ${table}`, `INSERT INTO ${table} SELECT * FROM copy_of_${table}`]),
+      );
+      assert.deepEqual((await ledger.verifyChain()).findings, []);
+    }
+  });
+
+  test('a head that was tampered with shows after further appends, too', async (t) => {
+    const { ledger, url, again } = await opened(t);
+    await fill(ledger);
+    await tamper(url, [...removed('decisions', 5), 'DELETE FROM audit_head']);
+    const reopened = await again();
+    await reopened.recordConsents(ledger.identity.ledgerId, [consentOf({ consentId: 'C-6' })]);
+    const report = await ledger.verifyChain();
+    assert.deepEqual([report.entries, report.findings], [6, [{ kind: 'headChanged', position: 5 }]]);
+  });
+
+  test('a head of before that was put back marks the chain, and stops nobody', async (t) => {
+    const { ledger, url } = await opened(t);
+    await fill(ledger);
+    const before = await headOf(url);
+    await ledger.recordConsents(ledger.identity.ledgerId, [consentOf({ consentId: 'C-6' })]);
+    await tamper(url, [before]);
+    await ledger.recordConsents(ledger.identity.ledgerId, [consentOf({ consentId: 'C-7' })]);
+    const report = await ledger.verifyChain();
+    assert.deepEqual([report.entries, report.findings], [8, [{ kind: 'headChanged', position: 7 }]]);
+  });
+
+  test('an older head with its rows shows to whoever kept the newer one', async (t) => {
+    const { ledger, url } = await opened(t);
+    await fill(ledger);
+    const before = await headOf(url);
+    await ledger.recordConsents(ledger.identity.ledgerId, [consentOf({ consentId: 'C-6' })]);
+    const { head } = await ledger.verifyChain();
+    await tamper(url, [...removed("consents WHERE consent_id = 'C-6'", 6), before]);
+    assert.deepEqual((await ledger.verifyChain()).findings, []);
+    assert.deepEqual((await ledger.verifyChain({ expectHead: head })).findings, [{ kind: 'otherChain' }]);
+  });
+
+  /** The statement that puts back the head as it is now. */
+  async function headOf(url: string): Promise<string> {
+    const [row] = (await backend.execute(url, 'SELECT * FROM audit_head')) as Record<string, string>[];
+    return `UPDATE audit_head SET entries = ${row?.entries}, hash = '${row?.hash}', mac = '${row?.mac}'`;
+  }
+
+  test('of many who append at once each is chained', async (t) => {
+    const { ledger, again } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const others = [ledger, await again(), await again()];
+    await attempted(ledger, {}, { state: 'notEntitled' });
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const one = others[index % 3] ?? ledger;
+        // In both orders, and each of them twice.
+        const ids = index % 2 === 0 ? ['A', 'B'] : ['B', 'A'];
+        await one.recordConsents(
+          ledgerId,
+          ids.map((name) => consentOf({ consentId: `C-${name}-${index >> 1}` })),
+        );
+        const customerTraceNumber = `PQMANY${index}`;
+        const decision = decisionOf({ action: 'abandon', customerTraceNumber });
+        await one.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber }, decision);
+      }),
+    );
+    const report = await ledger.verifyChain();
+    assert.deepEqual([report.entries, report.findings], [24, []]);
+  });
+
+  test('more rows than one batch are chained and verified', async (t) => {
+    const { ledger, url } = await opened(t);
+    const consents = Array.from({ length: 520 }, (_, index) => consentOf({ consentId: `C-${1_000 + index}` }));
+    await ledger.recordConsents(ledger.identity.ledgerId, consents);
+    assert.deepEqual((await ledger.verifyChain()).findings, []);
+    await tamper(url, ["UPDATE consents SET end_user = 'X' WHERE consent_id = 'C-1510'"]);
+    const { findings } = await ledger.verifyChain();
+    assert.deepEqual(findings, [{ kind: 'changed', position: 511, ...consent('C-1510') }]);
+  });
+
+  test('a ledger from before the chain is chained when it is opened next, once', async (t) => {
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    const rows = 520;
+    await makeOldLedger(url, ring, rows);
+    const reports: ChainReport[] = [];
+    const opening = () => openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+    const ledgers = await Promise.all([opening(), opening()]);
+    t.after(() => Promise.all(ledgers.map((ledger) => ledger.close())));
+    for (const ledger of ledgers) reports.push(await ledger.verifyChain());
+    assert.deepEqual(reports[0]?.findings, []);
+    assert.equal(reports[0]?.entries, rows + 1);
+    assert.deepEqual(reports[1], reports[0]);
+    await tamper(url, ["UPDATE consents SET end_user = 'X' WHERE consent_id = 'C-300'"]);
+    assert.deepEqual(
+      (await ledgers[0].verifyChain()).findings.map(({ kind, key }) => [kind, key?.[3]]),
+      [['changed', 'C-300']],
+    );
+  });
+
+  async function makeOldLedger(url: string, ring: ReturnType<typeof keyRing>, consents: number): Promise<void> {
+    const engine = await openEngine({ url, create: true });
+    const secret = await newLedgerSecret(ring, 'ledger-old');
+    await engine.write(async (session) => {
+      await migrate(session, engine.dialect, 0, 2);
+      await session.rows(
+        `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
+         VALUES (1, 'ledger-old', 'sandbox', 0, $1, $2)`,
+        [secret.keyId, secret.bytes],
+      );
+      for (let index = 0; index < consents; index += 1) {
+        await session.rows(
+          `INSERT INTO consents (journey_id, share_id, applicant_id, consent_id, decision, decided_at, received_at, recorded_at)
+           VALUES ('J-1', 'S1', '01', $1, 'granted', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z', 7)`,
+          [`C-${index}`],
+        );
+      }
+      await session.rows(
+        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
+           product_code, ordinal, created_at)
+         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0)`,
+      );
+      await session.rows(
+        `INSERT INTO decisions (customer_trace_number, decision_id, attempt, action, decided_by, reason, provider_said,
+           decided_at, recorded_at)
+         VALUES ('${TRACE}', 'D-1', 1, 'abandon', 'ops', 'gone', 'posted', '2026-01-02T03:04:05Z', 7)`,
+      );
+      return { keep: true, value: undefined };
+    });
+    await engine.close();
+  }
+}

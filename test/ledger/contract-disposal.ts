@@ -1,0 +1,280 @@
+/** Part of the contract suite: what is disposed of is gone, its rows stay, and nothing is ever sent for it again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DisposedError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { DisposalScope } from '../../src/ledger/retention.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  INQUIRY,
+  latestState,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+  UNKNOWN_CODE,
+} from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const JOURNEY: DisposalScope = { callerId: 'J-1' };
+const PREAPP = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
+const ANSWERED = { state: 'answered', answer: RECORD, httpStatus: 200 } as const;
+
+async function withReport(ledger: Ledger, inquiry: object = {}): Promise<void> {
+  const claim = claimOf(ledger, { inquiry });
+  await ledger.claim(claim);
+  const { customerTraceNumber } = claim.inquiry;
+  await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, ...ANSWERED }), '{"report":1}');
+}
+
+async function disposed(ledger: Ledger, scope = JOURNEY): Promise<void> {
+  assert.equal((await ledger.retention.begin(scope, WARRANT)).kind, 'done');
+  assert.equal((await ledger.retention.dispose(scope, WARRANT, 2)).kind, 'done');
+}
+
+/** Everything that is sealed, by column; all of it must be NULL afterwards. */
+const SEALED: readonly [table: string, column: string][] = [
+  ['reports', 'body'],
+  ['reports', 'wrapped_key'],
+  ['reports', 'key_id'],
+  ['attempts', 'answer'],
+  ['attempts', 'accepted_answer'],
+  ['attempts', 'late_answer'],
+  ['inquiries', 'digest'],
+];
+
+export function disposalTests(opened: Open, backend: LedgerBackend): void {
+  async function counts(url: string): Promise<number[]> {
+    const found: number[] = [];
+    for (const [table, column] of SEALED) {
+      const [row] = (await backend.execute(url, `SELECT count(${column}) AS n FROM ${table}`)) as { n: unknown }[];
+      found.push(Number(row?.n));
+    }
+    return found;
+  }
+
+  test('destroys reports, keys, answers and digests of all kinds, keeps every row, and writes down who and why', async (t) => {
+    const { url, ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await withReport(ledger);
+    // Lost, accepted by a person, and then answered after all: every column that holds something personal is full.
+    await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
+    const about = { ...INQUIRY, ...PREAPP };
+    const decision = { customerTraceNumber: PREAPP.customerTraceNumber, action: 'accept', answer: RECORD } as const;
+    await ledger.recordDecision(ledgerId, about, decisionOf(decision));
+    const late = outcomeOf(ledger, { ...ANSWERED, customerTraceNumber: PREAPP.customerTraceNumber });
+    assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
+    const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...WARRANT };
+    assert.equal(await ledger.recordSeen(ledgerId, seen), true);
+    const others = { callerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
+    await withReport(ledger, others);
+    assert.deepEqual(await counts(url), [3, 3, 3, 2, 1, 1, 3]);
+    const before = await ledger.retention.view(JOURNEY);
+    assert.deepEqual([before.inquiries, before.reports, before.obstacles], [2, 2, []]);
+    assert.deepEqual(before.runs, [{ workflowId: 'journey-J-1', runId: 'run-1' }]);
+    assert.equal((await ledger.inquiriesOf('J-1'))[1]?.decisions[0]?.answer?.kind, 'outcome');
+
+    await disposed(ledger);
+    assert.deepEqual(await counts(url), [1, 1, 1, 1, 0, 0, 1]);
+    const [first, second] = await ledger.inquiriesOf('J-1');
+    assert.ok(first?.disposedAt && second?.disposedAt);
+    assert.deepEqual([first.attempts[0]?.state, second.attempts[0]?.state], ['answered', 'accepted']);
+    assert.equal(first.attempts[0]?.answer ?? second.attempts[0]?.answer ?? second.decisions[0]?.answer, undefined);
+    assert.equal(second.decisions[0]?.reason, 'the provider has no such inquiry');
+    const events = await ledger.retention.events('J-1');
+    assert.deepEqual(
+      events.map(({ recordedAt: _, ...event }) => event),
+      [
+        { callerId: 'J-1', ...WARRANT, kind: 'disposalBegun' },
+        { callerId: 'J-1', ...WARRANT, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
+      ],
+    );
+    const { disposedAt, inquiries, reports } = await ledger.retention.view(JOURNEY);
+    assert.deepEqual([inquiries, reports, disposedAt !== undefined], [0, 0, true]);
+    await assert.rejects(ledger.readReport('J-1', 'PREQUAL'), DisposedError);
+    assert.equal((await ledger.readReport('J-2', 'PREQUAL'))?.body, '{"report":1}');
+    assert.equal(await ledger.readReport('J-1', 'PRECLOSE'), null);
+    await assert.rejects(backend.execute(url, 'DELETE FROM retention_events'), /kept as they are/);
+    await assert.rejects(backend.execute(url, "UPDATE retention_events SET reason = ''"), /kept as they are/);
+  });
+
+  test('from its beginning nothing is claimed, for no product, no request and no attempt', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'notSent' });
+    await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
+    const decision = decisionOf({ customerTraceNumber: PREAPP.customerTraceNumber });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, ...PREAPP }, decision);
+    const attempts = async () => {
+      const states = [];
+      for (const change of [
+        { attempt: 2 },
+        { attempt: 2, request: 'another' },
+        { attempt: 2, inquiry: PREAPP },
+        { inquiry: { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const },
+      ]) {
+        states.push(latestState(await ledger.claim(claimOf(ledger, change))));
+      }
+      return states;
+    };
+    await ledger.retention.begin(JOURNEY, WARRANT);
+    assert.deepEqual(await attempts(), ['abandoned', 'requestDiffers', 'abandoned', 'abandoned']);
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
+    await ledger.retention.dispose(JOURNEY, WARRANT, 0);
+    assert.deepEqual(await attempts(), ['abandoned', 'abandoned', 'abandoned', 'abandoned']);
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
+    assert.equal((await ledger.inquiriesOf('J-1')).length, 2, 'a refused claim leaves no row');
+    const resend = decisionOf({ decisionId: 'D-3' });
+    assert.equal((await ledger.recordDecision(ledgerId, INQUIRY, resend)).kind, 'overtaken');
+    assert.notEqual(await ledger.retention.disposalOf('J-1'), null);
+    assert.equal(await ledger.retention.disposalOf('J-2'), null);
+  });
+
+  test('is refused while an answer may come, is undecided, or came too late and was not seen to', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const reasons = async () => {
+      const begun = await ledger.retention.begin(JOURNEY, WARRANT);
+      return begun.kind === 'refused' ? begun.obstacles.map(({ reason }) => reason) : [];
+    };
+    await ledger.claim(claimOf(ledger));
+    assert.deepEqual(await reasons(), ['sending']);
+    await ledger.recordOutcome(outcomeOf(ledger, {}));
+    assert.deepEqual(await reasons(), ['undecided']);
+    await attempted(ledger, { inquiry: PREAPP }, { state: 'answered', answer: UNKNOWN_CODE });
+    assert.deepEqual(await reasons(), ['undecided', 'undecided']);
+    for (const customerTraceNumber of [TRACE, PREAPP.customerTraceNumber]) {
+      const decision = decisionOf({ customerTraceNumber, action: 'abandon' });
+      await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber }, decision);
+    }
+    await ledger.recordOutcome(outcomeOf(ledger, ANSWERED), '{"report":2}');
+    assert.deepEqual(await reasons(), ['attention']);
+    assert.deepEqual(await ledger.retention.events('J-1'), [], 'nothing was begun');
+    await ledger.recordSeen(ledgerId, { decisionId: 'D-9', customerTraceNumber: TRACE, ...WARRANT });
+    assert.deepEqual(await reasons(), []);
+    await disposed(ledger);
+  });
+
+  test('is refused under a legal hold, which is logged and covers the whole journey', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    assert.equal(await retention.setLegalHold('J-1', WARRANT), null);
+    await withReport(ledger);
+    const held = await retention.setLegalHold('J-1', WARRANT);
+    assert.equal(held?.isNew, true);
+    const again = await retention.setLegalHold('J-1', { by: 'another', reason: 'another' });
+    assert.deepEqual([again?.isNew, again?.by], [false, WARRANT.by]);
+    // Made after the hold was set.
+    await withReport(ledger, PREAPP);
+    assert.deepEqual(
+      (await retention.legalHolds()).map(({ journeyId }) => journeyId),
+      ['J-1'],
+    );
+    assert.ok((await ledger.inquiriesOf('J-1'))[0]?.legalHoldAt);
+    const refused = await retention.begin({ ...JOURNEY, productCode: 'PREAPP' }, WARRANT);
+    assert.deepEqual(refused.kind === 'refused' && refused.obstacles, [
+      { reason: 'legalHold', customerTraceNumber: TRACE },
+    ]);
+    assert.equal(await retention.releaseLegalHold('J-1', WARRANT), true);
+    assert.equal(await retention.releaseLegalHold('J-1', WARRANT), false);
+    await retention.begin(JOURNEY, WARRANT);
+    // It may come between the two: nothing has been destroyed yet.
+    await retention.setLegalHold('J-1', WARRANT);
+    assert.equal((await retention.dispose(JOURNEY, WARRANT, 0)).kind, 'refused');
+    assert.deepEqual(await retention.unfinished(), [JOURNEY]);
+    await retention.releaseLegalHold('J-1', WARRANT);
+    await disposed(ledger);
+    assert.deepEqual(await retention.unfinished(), []);
+    assert.equal(await retention.setLegalHold('J-1', WARRANT), null, 'nothing is left to be held');
+    const kinds = (await retention.events('J-1')).map(({ kind }) => kind);
+    assert.deepEqual(kinds.slice(0, 3), ['legalHoldSet', 'legalHoldReleased', 'disposalBegun']);
+    assert.equal(kinds.at(-1), 'disposed');
+  });
+
+  test('of one product leaves the others, and a disposed one is not claimed again', async (t) => {
+    const { ledger } = await opened(t);
+    await withReport(ledger);
+    await withReport(ledger, PREAPP);
+    await disposed(ledger, { callerId: 'J-1', productCode: 'PREAPP' });
+    await assert.rejects(ledger.readReport('J-1', 'PREAPP'), DisposedError);
+    assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: PREAPP }))), 'abandoned');
+    assert.equal(latestState(await ledger.claim(claimOf(ledger))), 'answered');
+    assert.equal((await ledger.retention.view(JOURNEY)).inquiries, 1);
+  });
+
+  test('an answer that comes after all is told of, and nothing of it is kept', async (t) => {
+    const { url, ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
+    await disposed(ledger);
+    const record = outcomeOf(ledger, ANSWERED);
+    assert.equal(await ledger.recordOutcome(record, '{"report":1}'), 'late');
+    assert.deepEqual(await counts(url), [0, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual((await ledger.inquiry(TRACE))?.attention, ['lateAnswer']);
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, {})), 'already');
+  });
+
+  test('ids are found by the age of their newest attempt or answer, the oldest first and page by page', async (t) => {
+    const { url, ledger } = await opened(t);
+    const day = 24 * 3_600_000;
+    const ids = ['J-old', 'J-older', 'J-young', 'J-answered', 'J-mixed'];
+    for (const [index, callerId] of ids.entries()) {
+      const inquiry = { callerId, customerTraceNumber: `PQ${index}AAAAAAAAAAAAAAAAAAAAAAA00` };
+      await attempted(ledger, { inquiry }, ANSWERED);
+    }
+    const newer = { callerId: 'J-mixed', ...PREAPP };
+    await attempted(ledger, { inquiry: newer }, ANSWERED);
+    const age = (index: number, days: number) => `
+      UPDATE inquiries SET created_at = created_at - ${days * day} WHERE customer_trace_number LIKE 'PQ${index}%'`;
+    const attemptAge = (index: number, days: number, recorded: number) => `
+      UPDATE attempts SET claimed_at = claimed_at - ${days * day}, recorded_at = recorded_at - ${recorded * day}
+      WHERE customer_trace_number LIKE 'PQ${index}%'`;
+    for (const [index, days, recorded] of [
+      [0, 800, 800],
+      [1, 900, 900],
+      [3, 800, 1],
+      [4, 850, 850],
+    ] as const) {
+      await backend.execute(url, age(index, days));
+      await backend.execute(url, attemptAge(index, days, recorded));
+    }
+    const pages = async (query: object) => {
+      const found: string[][] = [];
+      let after: object | undefined;
+      do {
+        const page = await ledger.retention.olderThan({
+          olderThanMs: 760 * day,
+          limit: 1,
+          ...query,
+          ...(after ? { after: after as { createdAtMs: number; customerTraceNumber: string } } : {}),
+        });
+        found.push(page.callerIds);
+        after = page.next;
+      } while (after);
+      return found.flat();
+    };
+    assert.deepEqual(await pages({}), ['J-older', 'J-old']);
+    assert.deepEqual(await pages({ limit: 10 }), ['J-older', 'J-old']);
+    assert.deepEqual(await pages({ productCode: 'PREQUAL' }), ['J-older', 'J-mixed', 'J-old']);
+    assert.deepEqual(await pages({ productCode: 'PREAPP' }), []);
+    await disposed(ledger, { callerId: 'J-older' });
+    assert.deepEqual(await pages({}), ['J-old']);
+    assert.equal(await ledger.retention.scrub(), true);
+  });
+
+  test('a consent that comes late still flags a share that was disposed of', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const consents = [consentOf()];
+    await attempted(ledger, { inquiry: SHARE, consents }, ANSWERED);
+    await disposed(ledger);
+    const revoked = consentOf({ decision: 'revoked' });
+    await ledger.recordConsents(ledgerId, [revoked]);
+    assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 1);
+  });
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import { log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { inquiryLogContext } from '../src/activities/log-context.ts';
+import { createLogger, type LogLevel, writeEntry } from '../src/logging.ts';
+
+const SENTINEL = 'Zaphod-Sentinel';
+const SSN = '912-34-5678';
+
+type Line = Record<string, unknown>;
+
+/** A logger, and what it has written. */
+function recorded(level: LogLevel = 'TRACE') {
+  let text = '';
+  const write = (line: string) => {
+    text += line;
+  };
+  const logger = createLogger(level, { write });
+  const lines = () =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line): Line => JSON.parse(line));
+  // An instant holds any four digits sooner or later.
+  return { logger, lines, text: () => text.replaceAll(/"time":\d+/g, '') };
+}
+
+function jsonError(): unknown {
+  try {
+    return JSON.parse(`${SENTINEL} ${SSN}`);
+  } catch (error) {
+    return error;
+  }
+}
+
+function nested(): Error {
+  const cause = Object.assign(new Error(`${SENTINEL}\n    at ${SENTINEL}.ts:1:1`), { body: SENTINEL });
+  const error = new ApplicationFailure(SENTINEL, 'OutcomeUnknown', true, [{ ssn: SSN }], cause);
+  return Object.assign(new Error(`${SENTINEL} ${SSN}`, { cause: error }), { response: { headers: SENTINEL } });
+}
+
+describe('nothing that is not allowed reaches a line', () => {
+  const errors: [string, () => unknown][] = [
+    ['an error of JSON.parse', jsonError],
+    ['an error with causes, bodies and a message that looks like a stack', nested],
+    [
+      'an error with a name, a code and a type that are texts',
+      () => Object.assign(new Error('x'), { name: `a ${SENTINEL}`, code: `a ${SENTINEL}`, type: `a ${SENTINEL}` }),
+    ],
+    ['an error of another realm', () => runInNewContext(`new TypeError('${SENTINEL}')`)],
+    ['a text that was thrown', () => SENTINEL],
+    ['an object that was thrown', () => ({ message: SENTINEL })],
+  ];
+  for (const [what, make] of errors) {
+    test(what, () => {
+      const { logger, text } = recorded();
+      const error = make();
+      logger.error({ error }, 'it failed');
+      logger.error({ err: error }, 'it failed');
+      // A text by itself is a message.
+      if (typeof error === 'object') logger.error(error as object);
+      logger.child({ error }).error('it failed');
+      writeEntry(logger, { level: 'ERROR', message: 'it failed', meta: { error } });
+      assert.doesNotMatch(text(), /Sentinel|5678/);
+      assert.match(text(), /it failed/);
+    });
+  }
+
+  test('unknown fields, objects under known names, and ids that hold an SSN', () => {
+    const { logger, text, lines } = recorded();
+    logger.info(
+      { applicant: SENTINEL, state: { name: SENTINEL }, workflowId: `journey-${SSN}`, durationMs: 3 },
+      'done',
+    );
+    assert.doesNotMatch(text(), /Sentinel|5678/);
+    assert.equal(lines()[0]?.durationMs, 3);
+  });
+
+  test('values that a message was put together with', () => {
+    const { logger, text } = recorded();
+    logger.warn('%s was refused', SENTINEL);
+    logger.warn({}, '%s was refused', SENTINEL);
+    logger.warn(`Unexpected token 'Z', "${SENTINEL}" is not valid JSON`);
+    assert.doesNotMatch(text(), /Sentinel/);
+  });
+
+  const foreign: [string, string, object][] = [
+    ['core', 'Failing workflow task', { run_id: 'run-1', failure: `Failure { message: "${SENTINEL}" }` }],
+    ['core', `Workflow task failed for 4711: ${SENTINEL}`, {}],
+    ['core', `Error when recording heartbeat: Status { details: ${SENTINEL} }`, { target: 'temporalio_sdk_core' }],
+    ['worker', `Error while processing ActivityTask.start: ${SENTINEL}`, { taskEncoded: SENTINEL }],
+    ['worker', `Error converting native log entry: SyntaxError: "${SENTINEL}"`, { entry: SENTINEL }],
+  ];
+  for (const [sdkComponent, message, meta] of foreign) {
+    test(`a warning of the SDK’s ${sdkComponent} that prints what it works on: ${message.slice(0, 30)}`, () => {
+      const { logger, text, lines } = recorded();
+      writeEntry(logger, { level: 'WARN', message, meta: { sdkComponent, ...meta } });
+      assert.doesNotMatch(text(), /Sentinel/);
+      assert.ok(message.startsWith(String(lines()[0]?.msg)) && lines()[0]?.msg !== '');
+    });
+  }
+
+  test('our own calls hand the logger constant messages', () => {
+    const sources = globSync('src/**/*.ts', { cwd: join(import.meta.dirname, '..') });
+    const calls = sources.flatMap((path) => {
+      const text = readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+      return [...text.matchAll(/\b(?:log|logger)\??\.(?:trace|debug|info|warn|error)\(([^;]*?)\);/gs)].map(
+        ([, given = '']) => ({ path, given }),
+      );
+    });
+    assert.ok(calls.length > 5);
+    assert.deepEqual(
+      calls.filter(({ given }) => given.includes('${') || /\.(message|stack)\b/.test(given)),
+      [],
+    );
+  });
+});
+
+describe('what is said of an error', () => {
+  test('is its class, its failure type and where it was thrown', () => {
+    const { logger, lines } = recorded();
+    logger.error({ error: nested() }, 'it failed');
+    const { name, type, at } = (lines().at(0)?.error ?? {}) as Line;
+    assert.deepEqual([name, type], ['Error', 'OutcomeUnknown']);
+    assert.match(String(at), /^logging\.test\.ts:\d+$/);
+  });
+});
+
+describe('the lines of a run', () => {
+  const TRACE_NUMBER = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
+  const args = { inquiry: { customerTraceNumber: TRACE_NUMBER, productCode: 'PREQUAL' }, attempt: 2 };
+
+  /** Runs an activity and returns its lines. */
+  async function linesOf(activity: () => Promise<unknown>): Promise<Line[]> {
+    const { logger, lines } = recorded();
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: { workflowId: 'journey-J-1', runId: 'run-1' } },
+      { interceptors: [inquiryLogContext], logger: new DefaultLogger('TRACE', (entry) => writeEntry(logger, entry)) },
+    );
+    await environment.run(activity as (given: unknown) => Promise<unknown>, args).catch(() => {});
+    return lines();
+  }
+
+  test('carry journey, trace number, product and attempt, also where the SDK writes them', async () => {
+    const all = await linesOf(async () => {
+      log.info('in the activity', { httpStatus: 200 });
+      throw new Error(SENTINEL);
+    });
+    // That it begins is told before the SDK has decoded what it is about.
+    const lines = all.filter(({ msg }) => msg !== 'Activity started');
+    assert.ok(lines.length >= 2, 'ours, and that the activity has failed');
+    for (const line of lines) {
+      assert.equal(line.journeyId, 'J-1');
+      assert.equal(line.customerTraceNumber, TRACE_NUMBER);
+      assert.equal(line.productCode, 'PREQUAL');
+      assert.equal(line.inquiryAttempt, 2);
+    }
+    assert.equal(lines.find(({ msg }) => msg === 'in the activity')?.httpStatus, 200);
+  });
+
+  test('of a workflow carry its journey', () => {
+    const { logger, lines } = recorded();
+    const meta = { sdkComponent: 'workflow', workflowId: 'journey-J-1', runId: 'run-1' };
+    writeEntry(logger, { level: 'WARN', message: 'an outcome was not recorded: another ledger', meta });
+    writeEntry(logger, {
+      level: 'WARN',
+      message: 'Failing workflow task',
+      meta: { sdkComponent: 'core', workflow_id: 'journey-J-1' },
+    });
+    assert.deepEqual(
+      lines().map(({ journeyId, msg }) => [journeyId, msg]),
+      [
+        ['J-1', 'an outcome was not recorded: another ledger'],
+        ['J-1', 'Failing workflow task'],
+      ],
+    );
+  });
+});
+
+test('a level leaves out what is below it', () => {
+  const { logger, lines } = recorded('WARN');
+  logger.info('too little');
+  logger.warn('enough');
+  assert.deepEqual(
+    lines().map(({ msg }) => msg),
+    ['enough'],
+  );
+});

@@ -1,0 +1,401 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { inspect, promisify } from 'node:util';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { KeyRingError, KeyServiceError } from '../../src/protection/errors.ts';
+import { createKeyRing, type KeyRing, loadKeyRing } from '../../src/protection/key-ring.ts';
+import { refuseKey, rewrapKeys, rotateKeys } from '../../src/protection/key-ring-changes.ts';
+import { type KmsFailure, withKeyServices } from '../../src/protection/kms.ts';
+import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { WatchedKeyRing } from '../../src/protection/watched-key-ring.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { decodedValue, payloadOf } from './codec-fixtures.ts';
+import { type KmsServer, startKmsServer } from './kms-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-kms-'));
+let server: KmsServer;
+let arn: string;
+let kms: string;
+
+before(async () => {
+  server = await startKmsServer();
+  useEnvironment(server.env);
+  arn = await server.createKey();
+  kms = `aws-kms:${arn}`;
+});
+after(async () => {
+  await server?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The SDK reads it at each loading of a ring. */
+function useEnvironment(variables: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
+
+/** Until the test is over. */
+function withEnvironment(t: TestContext, variables: Record<string, string | undefined>): void {
+  useEnvironment(variables);
+  t.after(() => useEnvironment(server.env));
+}
+
+let files = 0;
+const newFile = () => join(directory, `d${++files}`, 'keys.json');
+
+async function newRing(): Promise<{ file: string; ring: KeyRing }> {
+  const file = newFile();
+  return { file, ring: await createKeyRing(file, { kms }) };
+}
+
+interface FileKey {
+  id: string;
+  use: string;
+  secret?: string;
+  wrapped?: string;
+  kms?: string;
+}
+
+async function keysIn(file: string): Promise<FileKey[]> {
+  return JSON.parse(await readFile(file, 'utf8')).keys;
+}
+
+async function changeKeys(file: string, change: (keys: FileKey[]) => void): Promise<void> {
+  const content = JSON.parse(await readFile(file, 'utf8'));
+  change(content.keys);
+  await writeFile(file, JSON.stringify(content));
+}
+
+function secretsIn(ring: KeyRing): Buffer[] {
+  return ring.keys.map(({ secret }) => secret.export());
+}
+
+/** That loading fails for this reason, and that the error names every key and shows nothing of one. */
+async function assertNotLoaded(file: string, failure: KmsFailure, says: RegExp): Promise<void> {
+  await assert.rejects(loadKeyRing(file), (error) => {
+    assert.ok(error instanceof KeyServiceError && error instanceof KeyRingError, inspect(error));
+    assert.deepEqual(error.failures, [failure]);
+    assert.match(error.message, says);
+    assert.equal(error.cause, undefined);
+    return true;
+  });
+}
+
+describe('a key ring under AWS KMS', () => {
+  test('holds its keys wrapped, and opens with them', async () => {
+    const { file, ring } = await newRing();
+    const keys = await keysIn(file);
+    for (const key of keys) {
+      assert.deepEqual(Object.keys(key).toSorted(), ['createdAt', 'id', 'kms', 'status', 'use', 'wrapped']);
+      assert.equal(key.kms, kms);
+    }
+    const text = await readFile(file);
+    const wrapped = Buffer.concat(keys.map((key) => Buffer.from(key.wrapped ?? '', 'base64')));
+    for (const secret of secretsIn(ring)) {
+      assert.ok(!text.includes(secret.toString('base64')) && !text.includes(secret.toString('hex')));
+      assert.ok(!wrapped.includes(secret));
+    }
+    assert.deepEqual(secretsIn(await loadKeyRing(file)), secretsIn(ring));
+    assert.equal(ring.current('payload').kms, kms);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+  });
+
+  test('keeps the key’s ARN where an alias was named: the alias may be moved to another key', async () => {
+    await server.pointAlias('alias/journeys', arn);
+    const file = newFile();
+    await createKeyRing(file, { kms: 'aws-kms:alias/journeys' });
+    assert.ok((await keysIn(file)).every((key) => key.kms === kms));
+    await server.pointAlias('alias/journeys', await server.createKey());
+    await loadKeyRing(file);
+  });
+
+  test('costs no call afterwards: payloads and data keys need no KMS', async (t) => {
+    const { file } = await newRing();
+    const keys = await WatchedKeyRing.open(file, { pollMs: 3_600_000 });
+    t.after(() => keys.close());
+    withEnvironment(t, { AWS_ENDPOINT_URL_KMS: await deadEndpoint() });
+    const codec = createPayloadCodec({ keys, namespace: 'default', mode: 'worker' });
+    const [decoded] = await codec.decode(await codec.encode([payloadOf({ loan: 1 })]));
+    assert.deepEqual(decodedValue(decoded), { loan: 1 });
+    const wrapped = await keys.wrap('ledger', Buffer.alloc(32, 7), 'place');
+    assert.deepEqual(Buffer.from(await keys.unwrap('ledger', wrapped, 'place')), Buffer.alloc(32, 7));
+  });
+
+  test('does not open where a wrapped key was given another id or use, or other bytes', async () => {
+    const changes: ((keys: FileKey[]) => void)[] = [
+      ([first]) => Object.assign(first ?? {}, { id: 'payload-other' }),
+      ([first, second]) => {
+        const wrapped = first?.wrapped;
+        Object.assign(first ?? {}, { wrapped: second?.wrapped });
+        Object.assign(second ?? {}, { wrapped });
+      },
+      ([first]) => Object.assign(first ?? {}, { wrapped: `A${first?.wrapped?.slice(1)}` }),
+    ];
+    for (const change of changes) {
+      const { file } = await newRing();
+      await changeKeys(file, change);
+      await assert.rejects(loadKeyRing(file), KeyServiceError);
+    }
+    const { file } = await newRing();
+    await changeKeys(file, ([first]) => Object.assign(first ?? {}, { id: 'payload-other' }));
+    await assertNotLoaded(file, 'notOpened', /"payload-other" by aws-kms:.* from its copy/);
+  });
+
+  test('must have for each key either a secret, or what is wrapped and by what', async () => {
+    const { file } = await newRing();
+    await changeKeys(file, ([first, second]) => {
+      Object.assign(first ?? {}, { secret: Buffer.alloc(32).toString('base64') });
+      delete second?.kms;
+    });
+    const rule = 'must have either a secret, or what is wrapped and the kms';
+    await assert.rejects(loadKeyRing(file), (error) => {
+      assert.ok(error instanceof KeyRingError);
+      const expected = ['/keys/0', '/keys/1'].map((path) => ({ path, rule }));
+      assert.deepEqual(error.problems, expected);
+      return true;
+    });
+    for (const name of ['aws-kms:', 'aws-kms:not a key', 'other-kms:alias/x', 'aws-kms:arn:aws:s3:::x']) {
+      await changeKeys(file, ([first]) => Object.assign(first ?? {}, { kms: name }));
+      await assert.rejects(loadKeyRing(file), (error) => {
+        return error instanceof KeyRingError && error.problems[0]?.path === '/keys/0/kms';
+      });
+    }
+  });
+});
+
+describe('where KMS does not do its part', () => {
+  test('an unreachable one is named with every key and with what to do, and no file is made', async (t) => {
+    const { file, ring } = await newRing();
+    withEnvironment(t, { AWS_ENDPOINT_URL_KMS: await deadEndpoint() });
+    await assertNotLoaded(file, 'unreachable', /AWS_ENDPOINT_URL_KMS/);
+    await assertNotLoaded(file, 'unreachable', new RegExp(ring.keys.map(({ id }) => `"${id}"`).join(', ')));
+    const other = newFile();
+    await assert.rejects(createKeyRing(other, { kms }), KeyServiceError);
+    await assert.rejects(readdir(dirname(other)), { code: 'ENOENT' });
+    const before = await readFile(file, 'utf8');
+    await assert.rejects(rotateKeys(file), KeyServiceError);
+    await assert.rejects(rewrapKeys(file, null), KeyServiceError);
+    assert.equal(await readFile(file, 'utf8'), before);
+    await refuseKey(file, 'payload-gone');
+  });
+
+  test('one that denies it, or is asked without credentials or region, is told as that', async (t) => {
+    const { file } = await newRing();
+    const stranger = await server.createStranger();
+    await server.enforceRights(true);
+    t.after(() => server.enforceRights(false));
+    withEnvironment(t, stranger);
+    await assertNotLoaded(file, 'denied', /kms:Decrypt/);
+    useEnvironment({ AWS_ACCESS_KEY_ID: undefined });
+    await assertNotLoaded(file, 'credentials', /credentials/);
+    useEnvironment({ AWS_REGION: undefined });
+    await assert.rejects(createKeyRing(newFile(), { kms: 'aws-kms:alias/journeys' }), (error) => {
+      return error instanceof KeyServiceError && error.failures[0] === 'region';
+    });
+  });
+
+  test('one beyond this machine is not asked over http: the keys would travel in the clear', async (t) => {
+    const { file } = await newRing();
+    withEnvironment(t, { AWS_ENDPOINT_URL_KMS: 'http://kms.example.com' });
+    await assertNotLoaded(file, 'insecure', /https/);
+  });
+
+  // moto opens under a disabled key, and answers most refusals in another form: these are KMS's own answers.
+  test('each of its refusals is told with what to do, and with nothing of what it answered', async (t) => {
+    const { file } = await newRing();
+    let answer = { status: 400, type: '' };
+    const refusing = createServer((request, response) => {
+      request.resume();
+      const body = JSON.stringify({ __type: answer.type, message: 'SENTINEL-TEXT' });
+      response.writeHead(answer.status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(body);
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    t.after(() => {
+      refusing.close();
+      refusing.closeAllConnections();
+    });
+    const { port } = refusing.address() as AddressInfo;
+    withEnvironment(t, { AWS_ENDPOINT_URL_KMS: `http://127.0.0.1:${port}` });
+    const cases: [status: number, type: string, failure: KmsFailure, says: RegExp][] = [
+      [400, 'DisabledException', 'keyUnusable', /enable it/],
+      [400, 'KMSInvalidStateException', 'keyUnusable', /cancel its deletion/],
+      [400, 'NotFoundException', 'keyUnusable', /correct its name/],
+      [400, 'AccessDeniedException', 'denied', /kms:Decrypt/],
+      [400, 'InvalidCiphertextException', 'notOpened', /from its copy/],
+      [400, 'IncorrectKeyException', 'notOpened', /correct `kms`/],
+      [400, 'ExpiredTokenException', 'credentials', /credentials/],
+      [500, 'KMSInternalException', 'unreachable', /try again/],
+      [400, 'SomethingNewException', 'unknown', /CloudTrail/],
+    ];
+    for (const [status, type, failure, says] of cases) {
+      answer = { status, type };
+      await assertNotLoaded(file, failure, says);
+      await assert.rejects(loadKeyRing(file), (error) => !inspect(error, { depth: 9 }).includes('SENTINEL'));
+    }
+  });
+
+  test('a running worker keeps its keys, says so once for each change, and follows when it can', async (t) => {
+    const { file, ring: first } = await newRing();
+    const failures: unknown[] = [];
+    const reloads: KeyRing[] = [];
+    const keys = await WatchedKeyRing.open(file, {
+      pollMs: 3_600_000,
+      serviceRetryMs: 0,
+      onReload: (ring) => reloads.push(ring),
+      onReloadFailed: (error) => failures.push(error),
+    });
+    t.after(() => keys.close());
+    const [rotated] = await rotateKeys(file, ['payload']);
+    assert.ok(rotated);
+    withEnvironment(t, { AWS_ENDPOINT_URL_KMS: await deadEndpoint() });
+    for (let times = 0; times < 2; times += 1) await keys.reload();
+    assert.equal(failures.length, 1);
+    assert.ok(failures[0] instanceof KeyServiceError);
+    assert.equal(keys.current('payload').id, first.current('payload').id);
+    assert.equal(await keys.find('payload', rotated.current), 'unknown');
+    useEnvironment(server.env);
+    const found = await keys.find('payload', rotated.current);
+    assert.ok(typeof found !== 'string' && found.id === rotated.current);
+    assert.deepEqual([failures.length, reloads.length], [1, 1]);
+  });
+});
+
+describe('changes to a ring under AWS KMS', () => {
+  test('a rotation wraps the new keys as the ones before are, or by the one that is named', async () => {
+    const { file, ring } = await newRing();
+    await rotateKeys(file, ['payload']);
+    const other = `aws-kms:${await server.createKey()}`;
+    await rotateKeys(file, ['payload'], { kms: other });
+    const { keys } = await loadKeyRing(file);
+    assert.deepEqual(
+      keys.map((key) => key.kms),
+      [kms, kms, kms, other],
+    );
+    assert.equal(keys[0]?.id, ring.current('payload').id);
+  });
+
+  test('a ring in the clear is brought under it and out again, and its keys stay the same ones', async () => {
+    const file = newFile();
+    const clear = await createKeyRing(file);
+    const before = await keysIn(file);
+    const wrapped = await rewrapKeys(file, kms);
+    assert.deepEqual(wrapped, { ids: clear.keys.map(({ id }) => id), wrappedBy: kms });
+    const text = await readFile(file, 'utf8');
+    for (const { secret } of before) assert.ok(secret && !text.includes(secret));
+    assert.deepEqual(await readdir(dirname(file)), ['keys.json', 'keys.json.lock']);
+    assert.deepEqual(secretsIn(await loadKeyRing(file)), secretsIn(clear));
+    assert.deepEqual(await rewrapKeys(file, null), { ids: wrapped.ids });
+    assert.deepEqual(await keysIn(file), before);
+  });
+
+  test('the ledger’s data keys are put under its new key, and reports open as before', async (t) => {
+    const { file, ring } = await newRing();
+    const at = { url: `file:${join(dirname(file), 'ledger.db')}`, environment: 'sandbox' as const };
+    const ledger = await openLedger({ ...at, keyRing: ring, create: true });
+    await ledger.claim(claimOf(ledger, { inquiry: { callerId: 'J-1' } }));
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{"report":1}');
+    await ledger.close();
+    const [rotated] = await rotateKeys(file, ['ledger']);
+    const after = await openLedger({ ...at, keyRing: await loadKeyRing(file), create: false });
+    t.after(() => after.close());
+    const expected = { keyId: rotated?.current, reports: 1, secret: true, unreadable: [] };
+    assert.deepEqual(await after.rewrapDataKeys(), expected);
+    assert.equal((await after.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
+  });
+
+  test('the commands tell what wraps each key, and print no secret', async () => {
+    const file = newFile();
+    const env = { ...server.env, KEY_RING_FILE: file };
+    const printed: string[] = [];
+    const keys = async (args: string[], more: Record<string, string> = {}) => {
+      const { code, stdout, stderr } = await runCli(['keys', ...args], { env: { ...env, ...more } });
+      printed.push(stdout, stderr);
+      return { code, stderr, answer: stdout === '' ? null : JSON.parse(stdout) };
+    };
+    const wrappers = (answer: { keys: { wrappedBy?: string }[] }) => answer.keys.map(({ wrappedBy }) => wrappedBy);
+    assert.equal((await keys(['new', '--kms', 'vault:x'])).code, 2);
+    await createKeyRing(file);
+    const clear = await loadKeyRing(file);
+    assert.equal((await keys(['wrap', '--kms', kms])).answer.wrappedBy, kms);
+    const checked = await keys(['check']);
+    assert.deepEqual([checked.code, checked.answer.isUsable], [0, true]);
+    assert.deepEqual(wrappers(checked.answer), [kms, kms]);
+    const away = await keys(['check'], { AWS_ENDPOINT_URL_KMS: await deadEndpoint() });
+    assert.deepEqual([away.code, away.answer.isUsable], [1, false]);
+    assert.deepEqual(wrappers(away.answer), [kms, kms]);
+    assert.match(away.stderr, /KeyServiceError.*AWS KMS does not answer/);
+    assert.equal((await keys(['unwrap'])).code, 0);
+    for (const secret of secretsIn(clear)) assert.ok(!printed.join().includes(secret.toString('base64')));
+  });
+});
+
+/** Says how many modules of the SDK were loaded after each step. */
+const STEPS = `
+  import { registerHooks } from 'node:module';
+  const loaded = new Set();
+  let isMissing = false;
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (isMissing && specifier.startsWith('@aws-sdk/')) {
+        throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+      }
+      const found = next(specifier, context);
+      if (/node_modules.(@aws-sdk|@smithy)/.test(found.url)) loaded.add(found.url);
+      return found;
+    },
+  });
+  const { loadKeyRing } = await import(process.env.MODULE);
+  const told = {};
+  await loadKeyRing(process.env.CLEAR_RING);
+  told.clear = loaded.size;
+  isMissing = true;
+  told.missing = await loadKeyRing(process.env.WRAPPED_RING).then(() => null, (error) => error.message);
+  isMissing = false;
+  await loadKeyRing(process.env.WRAPPED_RING);
+  told.wrapped = loaded.size;
+  console.log(JSON.stringify(told));
+`;
+
+test('the SDK is loaded for a wrapped ring alone, and told by name where it is not installed', async () => {
+  const { file } = await newRing();
+  const clear = newFile();
+  await createKeyRing(clear);
+  const module = fileURLToPath(new URL('../../src/protection/key-ring.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', STEPS], {
+    env: { ...process.env, MODULE: module, CLEAR_RING: clear, WRAPPED_RING: file },
+  });
+  const told = JSON.parse(stdout);
+  assert.equal(told.clear, 0);
+  assert.match(told.missing, /npm install @aws-sdk\/client-kms/);
+  assert.ok(told.wrapped > 0);
+});
+
+test('a service is opened once for all that one piece of work asks of it', async () => {
+  await withKeyServices(async (serviceOf) => {
+    assert.equal(await serviceOf(kms), await serviceOf(kms));
+  });
+  await assert.rejects(
+    withKeyServices((serviceOf) => serviceOf('other:x')),
+    { name: 'KmsError' },
+  );
+});
+
+/** Where nobody listens. */
+async function deadEndpoint(): Promise<string> {
+  const nobody = createServer();
+  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
+  const { port } = nobody.address() as AddressInfo;
+  await new Promise((resolve) => nobody.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}

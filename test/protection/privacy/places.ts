@@ -1,0 +1,107 @@
+/** Everything that is kept or told of the journeys, for whoever has not got the key. */
+import { inParallel } from '../../../src/client/in-parallel.ts';
+import type { Place } from './processes.ts';
+import type { World } from './world.ts';
+import { fileIfThere } from './world.ts';
+
+/** The CLI at once: more would only wait for the same two cores. */
+const AT_ONCE = 4;
+
+type RunId = Pick<Run, 'workflowId' | 'runId'>;
+
+export interface Run {
+  workflowId: string;
+  runId: string;
+  /** Those of one kind went alike. */
+  kind: string;
+  isRunning: boolean;
+}
+
+/** In Temporal: its database, its log, and what its API and its CLI tell of the runs. */
+export async function temporalPlaces(world: World, runs: readonly Run[]): Promise<Place[]> {
+  const { connection, options } = world.plainClient;
+  const list = await connection.workflowService.listWorkflowExecutions({
+    namespace: options.namespace,
+    pageSize: 1_000,
+  });
+  const ofEach = await inParallel(runs, AT_ONCE, (run) =>
+    Promise.all([history(world, run), described(world, run), ...(run.isRunning ? answered(world, run) : [])]),
+  );
+  // The CLI takes its time for each, and shows the same history: one run of each kind is enough.
+  const kinds = new Map(runs.map((run) => [run.kind, run]));
+  const shown = await inParallel([...kinds.values()], AT_ONCE, (run) => shownByCli(world, run));
+  return [...databasePlaces(world), jsonPlace('list of runs', list), ...ofEach.flat(), ...shown];
+}
+
+export function databasePlaces({ file, server }: World): Place[] {
+  const names = ['temporal/temporal.db', 'temporal/temporal.db-wal', 'temporal/temporal.db-shm'];
+  return [...names.map((name) => ({ name, path: file(name) })), { name: 'server log', path: server.logFile }].map(
+    ({ name, path }) => ({ kind: 'temporal', name, bytes: fileIfThere(path) }),
+  );
+}
+
+export async function runsOf({ plainClient }: World): Promise<Run[]> {
+  const runs: Run[] = [];
+  for await (const { workflowId, runId, type, status, searchAttributes } of plainClient.workflow.list()) {
+    const kind = [type, status.name, searchAttributes?.NeedsAttention].join(' ');
+    runs.push({ workflowId, runId, kind, isRunning: status.name === 'RUNNING' });
+  }
+  return runs;
+}
+
+/** `temporal workflow show --output json` */
+export async function shownByCli(world: World, { workflowId, runId }: RunId): Promise<Place> {
+  const args = ['workflow', 'show', '--workflow-id', workflowId, '--run-id', runId, '--output', 'json'];
+  return { kind: 'temporal', name: `what the CLI shows of ${workflowId}`, bytes: await world.temporalCli(args) };
+}
+
+/** All of it, payloads in base64. */
+export async function history({ plainClient }: World, { workflowId, runId }: RunId): Promise<Place> {
+  const events = await plainClient.workflow.getHandle(workflowId, runId).fetchHistory();
+  return jsonPlace(`history of ${workflowId}`, events);
+}
+
+/** Search attributes, memo, summary and details of the run, pending activities with their last failures. */
+async function described({ plainClient }: World, { workflowId, runId }: Run): Promise<Place> {
+  const { connection, options } = plainClient;
+  const description = await connection.workflowService.describeWorkflowExecution({
+    namespace: options.namespace,
+    execution: { workflowId, runId },
+  });
+  return jsonPlace(`description of ${workflowId}`, description);
+}
+
+/** As Temporal carries it: what the UI shows without the codec server, such as the current details. */
+function answered({ plainClient }: World, { workflowId, runId }: Run): Promise<Place>[] {
+  const { connection, options } = plainClient;
+  return ['__temporal_workflow_metadata', 'references'].map(async (queryType) => {
+    const answer = await connection.workflowService.queryWorkflow({
+      namespace: options.namespace,
+      execution: { workflowId, runId },
+      query: { queryType },
+    });
+    return jsonPlace(`${queryType} of ${workflowId}`, answer);
+  });
+}
+
+function jsonPlace(name: string, value: unknown): Place {
+  return { kind: 'temporal', name, bytes: Buffer.from(JSON.stringify(value)) };
+}
+
+export function ledgerPlaces({ ledger }: World): Place[] {
+  return ['', '-wal', '-shm'].map((suffix) => ({
+    kind: 'ledger',
+    name: `ledger${suffix}`,
+    bytes: fileIfThere(`${ledger.file}${suffix}`),
+  }));
+}
+
+/** What a worker tells whoever asks it; while it runs. */
+export async function scraped({ metricsUrl, healthUrl }: World): Promise<Place[]> {
+  return Promise.all(
+    [metricsUrl, healthUrl].map(async (url) => {
+      const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
+      return { kind: 'log' as const, name: new URL(url).pathname, bytes };
+    }),
+  );
+}

@@ -1,0 +1,287 @@
+/**
+ * Journeys of every outcome in which every personal field, every secret and every reference can be told from all else;
+ * then a search of everything that is kept or told of them, in many spellings. 0 hits, but where something belongs; and
+ * the same search finds all of it where nothing is encrypted.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Payload } from '@temporalio/common';
+import { inParallel } from '../../../src/client/in-parallel.ts';
+import { FAILURE_TYPES } from '../../../src/model/failure-types.ts';
+import {
+  applicant,
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../../support/journey-harness.ts';
+import { rawPayload } from '../codec-fixtures.ts';
+import { type PlaceKind, type Sentinel, SentinelSearch } from '../sentinels.ts';
+import { CRASH_BUG } from './bugs.ts';
+import { HOSTILE_SENTINELS } from './hostile-gateway.ts';
+import {
+  DECIDED,
+  isHeld,
+  playAll,
+  playBeforeTheKill,
+  playWithOlderLedger,
+  playWithoutLedger,
+  until,
+} from './journeys.ts';
+import { OTHERS, senderOf, sendOthersMessages, sendRefusedMessages, sendRefusedStarts } from './messages.ts';
+import { askCodecServer, runCommands } from './other-programs.ts';
+import { disguised, personSentinels, REFERENCE_PLACES } from './people.ts';
+import { databasePlaces, history, ledgerPlaces, runsOf, scraped, shownByCli, temporalPlaces } from './places.ts';
+import type { Place } from './processes.ts';
+import { CLIENT_SECRET, fileIfThere, startWorld, type World } from './world.ts';
+
+let world: World;
+let journeys: JourneyHandle[];
+let others: JourneyHandle[];
+let endpoint: string;
+let worker: Awaited<ReturnType<World['startWorker']>>;
+
+before(async () => {
+  world = await startWorld();
+  const first = await world.startWorker('first');
+  const { inFlight, moved, release } = await playBeforeTheKill(world);
+  first.process.kill('SIGKILL');
+  await first.ended;
+  release();
+  [worker, endpoint] = await Promise.all([world.startWorker('second'), world.startCodecServer()]);
+  const [played, refused, refusedStarts, clear] = await Promise.all([
+    playAll(world),
+    sendRefusedMessages(world),
+    sendRefusedStarts(world),
+    sendOthersMessages(world),
+    update(moved, 'advance', { journeyId: moved.workflowId.replace('journey-', ''), to: 'PREAPP' }),
+    until(inFlight, isHeld),
+    until(moved, isHeld),
+  ]);
+  others = clear;
+  const withoutLedger = await playWithoutLedger(world);
+  journeys = [
+    inFlight,
+    moved,
+    ...played,
+    refused,
+    ...refusedStarts,
+    ...withoutLedger,
+    await playWithOlderLedger(world),
+  ];
+});
+after(() => world?.close());
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+function waitingForConsent(): Promise<JourneyHandle> {
+  return world.start(journeyInput({ stages: ['PREQUAL'], shares: [share] }));
+}
+
+async function refusalsOf(handle: JourneyHandle, count: number): Promise<string[]> {
+  const isThere = ({ refusedMessagesTotal }: { refusedMessagesTotal: number }) => refusedMessagesTotal === count;
+  const { refusedMessages } = await untilStatus(handle, isThere);
+  return refusedMessages.map(({ reason }) => reason);
+}
+
+test('a plain JSON consent is taken, and what cannot be decoded is refused without stopping the run', async () => {
+  const handle = await waitingForConsent();
+  const plain = world.plainClient.workflow.getHandle(handle.workflowId);
+  await plain.signal('consent', { undecodable: { reason: 'tampered' } });
+  for (const payload of [rawPayload('binary/of-somebody-else', 'x'), rawPayload('json/plain', '{"a":')]) {
+    await senderOf(world, payload).workflow.getHandle(handle.workflowId).signal('consent', 'x');
+  }
+  for (const reason of await refusalsOf(handle, 3)) assert.match(reason, /could not be decoded/);
+  const journeyId = handle.workflowId.replace('journey-', '');
+  await plain.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+  assert.equal((await handle.result()).shares[0]?.state, 'posted');
+});
+
+test('a message with one byte changed is refused, whichever part it is in, and the run goes on', async () => {
+  const handle = await waitingForConsent();
+  const grant = consentMessage(handle.workflowId.replace('journey-', ''), { applicantId: '1A' });
+  const payload = await world.encrypted(grant);
+  const { data = Buffer.of(), metadata = {} } = payload as { [part in keyof Payload]: NonNullable<Payload[part]> };
+  const flipped = (bytes: Uint8Array, at: number) => Buffer.from(bytes).fill((bytes.at(at) as number) ^ 1, at, at + 1);
+  const altered: Payload[] = [
+    // Check, nonce, ciphertext, tag.
+    ...[0, 4, 20, data.length - 1].map((at) => ({ metadata, data: flipped(data, at) })),
+    ...['encoding', 'key-id', 'namespace'].map((name) => ({
+      data,
+      metadata: { ...metadata, [name]: flipped(metadata[name] as Uint8Array, 3) },
+    })),
+  ];
+  for (const one of altered) await senderOf(world, one).workflow.getHandle(handle.workflowId).signal('consent', 'x');
+  for (const reason of await refusalsOf(handle, altered.length)) assert.match(reason, /could not be decoded/);
+  await senderOf(world, payload).workflow.getHandle(handle.workflowId).signal('consent', 'x');
+  assert.equal((await handle.result()).shares[0]?.state, 'posted');
+});
+
+/** Once for all that search: what there is, after all journeys are where they end, and the worker has crashed. */
+let collecting: Promise<Place[]> | undefined;
+function collected(): Promise<Place[]> {
+  collecting ??= (async () => {
+    const given = await askCodecServer(world, endpoint, journeys.at(-2) as JourneyHandle);
+    assert.ok(new SentinelSearch(personSentinels()).find(Buffer.from(given)).length > 0, 'it gave nothing out');
+    await runCommands(world, others[0] as JourneyHandle);
+    const told = [...(await scraped(world)), ...(await temporalPlaces(world, await runsOf(world)))];
+    await world.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(CRASH_BUG))] }));
+    assert.equal(await worker.ended, 1);
+    const [last = ''] = world.said.filter(({ name }) => name === 'second worker').map(({ bytes }) => String(bytes));
+    assert.match(last, /"name":"TypeError".*nobody caught"}\n$/);
+    const audit = { kind: 'log' as const, name: 'audit log', bytes: fileIfThere(world.file('audit.log')) };
+    return [...told, ...ledgerPlaces(world), audit, ...world.said];
+  })();
+  return collecting;
+}
+
+/** Everything that may be nowhere, or only where it says. */
+async function allSentinels(): Promise<Sentinel[]> {
+  for (const { consumerIds, reportReferenceNumber } of await world.postedInquiries()) {
+    for (const consumerId of consumerIds) world.seen.add('consumerId', consumerId);
+    world.seen.add('reportReferenceNumber', reportReferenceNumber, REFERENCE_PLACES);
+  }
+  return [
+    ...personSentinels(),
+    ...HOSTILE_SENTINELS,
+    ...world.seen.all,
+    { name: 'client secret', value: CLIENT_SECRET },
+    ...Object.entries(DECIDED).map(([name, value]) => ({ name, value, mayBeIn: ['ledger' as const] })),
+  ];
+}
+
+/** What was found where it may not be, without its value. */
+function strayed(search: SentinelSearch, places: readonly Place[]): string[] {
+  return places.flatMap(({ kind, name, bytes }) =>
+    search
+      .find(bytes)
+      .filter(({ sentinel }) => !sentinel.mayBeIn?.includes(kind))
+      .map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`),
+  );
+}
+
+/** The values that were found, in whatever spelling. */
+function foundIn(search: SentinelSearch, places: readonly Place[]): Set<string> {
+  return new Set(places.flatMap(({ bytes }) => search.find(bytes).map(({ sentinel }) => sentinel.value)));
+}
+
+async function assertNotIn(kind: PlaceKind): Promise<void> {
+  const places = (await collected()).filter((place) => place.kind === kind);
+  assert.ok(places.length > 0);
+  assert.deepEqual(strayed(new SentinelSearch(await allSentinels()), places), []);
+}
+
+describe('sentinels in every field of journeys of every outcome', () => {
+  test('belong to journeys that came to every end and to every failure', async () => {
+    const ends = await inParallel(journeys, 4, async (journey) => {
+      if ((await journey.describe()).status.name === 'RUNNING') return 'running';
+      return journey.result().then(
+        ({ outcome }) => outcome,
+        () => 'failed',
+      );
+    });
+    const ENDS = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned', 'failed', 'running'] as const;
+    assert.deepEqual(
+      ENDS.filter((end) => !ends.includes(end)),
+      [],
+    );
+    const texts = (await collected()).map(({ bytes }) => Buffer.from(bytes).toString('latin1')).join('\n');
+    const met = new Set([...texts.matchAll(/"(?:failureType|type)":"(\w+)"/g)].map(([, type]) => type));
+    assert.deepEqual(
+      FAILURE_TYPES.filter((type) => !met.has(type)),
+      [],
+    );
+  });
+
+  test('reach neither Temporal’s files nor what its API and its CLI tell', () => assertNotIn('temporal'));
+
+  test('reach no log line, audit line or metric, however a process ended', async () => {
+    const silent = (await collected()).filter(({ kind, bytes }) => kind === 'log' && bytes.length === 0);
+    assert.deepEqual(silent, []);
+    await assertNotIn('log');
+  });
+
+  test('cannot be read in the ledger’s files', () => assertNotIn('ledger'));
+
+  test('are not in what the command line says of journeys, and of input that it refuses', () =>
+    assertNotIn('commandLine'));
+
+  test('stay, where others send them in the clear, in the very event that brought them', async () => {
+    const files = databasePlaces(world).map(({ name }) => name);
+    const ids = others.map(({ workflowId }) => workflowId);
+    const places = (await collected()).filter(({ name }) => !files.includes(name));
+    const isTheirs = ({ name }: Place) => ids.some((id) => name.endsWith(id));
+    const search = new SentinelSearch(OTHERS);
+    assert.equal(foundIn(search, places.filter(isTheirs)).size, OTHERS.length);
+    const without = places.map((place) => (isTheirs(place) ? withoutMessages(place) : place));
+    assert.deepEqual(strayed(search, without), []);
+  });
+});
+
+/** What the JSON of a run tells but for the messages that it was sent, which are in it as they came. */
+function withoutMessages(place: Place): Place {
+  const json = JSON.stringify(JSON.parse(Buffer.from(place.bytes).toString()), (name, value) => {
+    if (name === 'workflowExecutionSignaledEventAttributes') return undefined;
+    return name === 'workflowExecutionStartedEventAttributes' ? { ...value, input: undefined } : value;
+  });
+  return { ...place, bytes: Buffer.from(json) };
+}
+
+describe('the search finds', () => {
+  const PERSONAL = personSentinels().filter(({ value }) => !/": "/.test(value));
+
+  test('all of it in what the gateway and the token service were sent and gave', async () => {
+    await collected();
+    const search = new SentinelSearch(await allSentinels());
+    const received = { kind: 'log' as const, name: 'received', bytes: Buffer.from(world.gateway.received.join('\n')) };
+    const found = foundIn(search, [received]);
+    const wanted = [...PERSONAL.map(({ value }) => value), CLIENT_SECRET];
+    assert.deepEqual(
+      wanted.filter((value) => !found.has(value)),
+      [],
+    );
+  });
+
+  test('all of it in Temporal’s files and API where the codec is off', async (t) => {
+    // What is sent in the clear now would be found by those who search later.
+    await collected();
+    const { server } = world;
+    const clear = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'off' } });
+    t.after(() => clear.close());
+    const applicants = ['1A', '2A'].map((applicantId) => disguised({ applicantId, ssn: newSsn() }));
+    const handle = await clear.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    const { stages } = await handle.result();
+    const { reference } = stages[0] ?? {};
+    const values = [
+      // A ZIP code alone is too short for base64: there it is found with its name.
+      ...PERSONAL.map(({ value }) => value).filter((value) => value.length > 5),
+      ...applicants.map(({ ssn }) => ssn),
+      reference?.reportReferenceNumber ?? '',
+      ...(reference?.applicants ?? []).map(({ consumerId }) => consumerId),
+    ];
+    const search = new SentinelSearch(values.map((value) => ({ name: value, value })));
+    const run = { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
+    for (const places of [databasePlaces(world), [await history(world, run)], [await shownByCli(world, run)]]) {
+      const found = foundIn(search, places);
+      assert.deepEqual(
+        values.filter((value) => !found.has(value)),
+        [],
+        places[0]?.name,
+      );
+    }
+  });
+
+  test('all of it in a line that was put into a log', async () => {
+    const search = new SentinelSearch(await allSentinels());
+    for (const { bytes, name } of world.said.filter(({ kind }) => kind === 'log')) {
+      const line = JSON.stringify({ level: 30, msg: search.sentinels.map(({ value }) => value).join(' ') });
+      const doctored = Buffer.concat([bytes, Buffer.from(line)]);
+      const found = foundIn(search, [{ kind: 'log', name, bytes: doctored }]);
+      const missing = search.sentinels.filter(({ value }) => !found.has(value) && !value.includes('"'));
+      assert.deepEqual(missing, [], name);
+    }
+  });
+});

@@ -1,0 +1,76 @@
+/** The search that the privacy test rests on finds what it says it finds, wherever it stands. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { type Sentinel, SentinelSearch } from './sentinels.ts';
+
+const PERSON: Sentinel[] = [
+  { name: 'last name', value: 'Mistralogue' },
+  { name: 'SSN', value: '912345678' },
+  { name: 'phone', value: '2025550187' },
+  { name: 'birth date', value: '1937-02-27' },
+  { name: 'street', value: '4711 Sentinelweg' },
+  { name: 'zip', value: '00544' },
+];
+const search = new SentinelSearch(PERSON);
+
+/** In the middle of bytes that mean nothing, at every offset of base64's groups. */
+function namesIn(text: string | Uint8Array): string[] {
+  const noise = randomBytes(512);
+  return search.find(Buffer.concat([noise, Buffer.from(text as string), noise])).map(({ sentinel }) => sentinel.name);
+}
+
+test('a value is found in each of its spellings', () => {
+  const texts: [string, string | Uint8Array][] = [
+    ['last name', 'x Mistralogue x'],
+    ['last name', 'mISTRALOGUE'],
+    ['last name', Buffer.from('Mistralogue').toString('hex').toUpperCase()],
+    ['last name', Buffer.from('MISTRALOGUE').toString('hex')],
+    ['last name', Buffer.from('Mistralogue', 'utf16le')],
+    ['last name', Buffer.from('MISTRALOGUE', 'utf16le').swap16()],
+    ['last name', '%4D%69%73%74%72%61%6C%6F%67%75%65'],
+    ['SSN', ' 912345678 '],
+    ['SSN', '7912345678'],
+    ['SSN', '912-34-5678'],
+    ['SSN', '912 34 5678'],
+    ['SSN', Buffer.from('912-34-5678').toString('hex')],
+    ['phone', '+1 (202) 555-0187'],
+    ['phone', '202.555.0187'],
+    ['phone', Buffer.from('2025550187', 'utf16le')],
+    ['birth date', '02/27/1937'],
+    ['birth date', '19370227'],
+    ['birth date', '27.02.1937'],
+    ['street', '4711%20Sentinelweg'],
+    ['street', '4711+SENTINELWEG'],
+    ['street', '4711sentinelweg'],
+    ['zip', '"00544"'],
+  ];
+  for (const [name, text] of texts) assert.deepEqual([...new Set(namesIn(text))], [name], String(text));
+});
+
+test('a value is found in base64, wherever it begins in it', () => {
+  for (const { name, value } of PERSON.filter(({ value }) => value.length > 5)) {
+    for (const text of [value, value.toUpperCase(), value.toLowerCase()]) {
+      for (const before of ['', 'a', 'ab', '{"deep":"']) {
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const encoded = Buffer.from(`${before}${text}{"after"`).toString(encoding);
+          assert.ok(namesIn(encoded).includes(name), `${text} after ${before.length} bytes in ${encoding}`);
+        }
+      }
+    }
+  }
+});
+
+test('figures are no findings: a fraction of a second, a few digits within more', () => {
+  for (const text of ['2026-01-05T10:00:00.912345678Z', '0.0912345678', 'pid 100544', '0.00544', 'Mistralogu']) {
+    assert.deepEqual(namesIn(text), [], text);
+  }
+});
+
+test('every finding is told, once for each spelling', () => {
+  const found = search.find(Buffer.from('Mistralogue 912-34-5678 912345678 Mistralogue'));
+  assert.deepEqual(
+    found.map(({ sentinel, spelling }) => `${sentinel.name} ${spelling}`),
+    ['last name as it is', 'SSN dashes', 'SSN as it is'],
+  );
+});

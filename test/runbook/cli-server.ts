@@ -1,0 +1,86 @@
+/**
+ * The command line as a process that stays: it loads once and runs one command after the other, each by its own entry,
+ * for callers on a socket. A page's commands are many, and most of what one costs is loading.
+ */
+import { createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+export interface CliCall {
+  args: string[];
+  env: Record<string, string>;
+  cwd: string;
+  stdin: string;
+}
+
+export interface CliAnswer {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const CLI = new URL('../../src/cli.ts', import.meta.url);
+
+let calls = 0;
+let turn: Promise<unknown> = Promise.resolve();
+
+async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
+  const answer: CliAnswer = { code: 0, stdout: '', stderr: '' };
+  const own = { argv: process.argv, env: process.env, cwd: process.cwd() };
+  const restore = [
+    capture('stdout', (chunk) => {
+      answer.stdout += chunk;
+    }),
+    capture('stderr', (chunk) => {
+      answer.stderr += chunk;
+    }),
+  ];
+  Object.defineProperty(process, 'stdin', { value: Readable.from([stdin]), configurable: true });
+  process.argv = [process.execPath, CLI.pathname, ...args];
+  process.env = env;
+  process.chdir(cwd);
+  try {
+    // Another module each time, of modules that are the same: its code is run again.
+    await import(`${CLI.href}?call=${++calls}`);
+    answer.code = Number(process.exitCode ?? 0);
+  } finally {
+    process.exitCode = 0;
+    for (const undo of restore) undo();
+    Object.assign(process, { argv: own.argv, env: own.env });
+    process.chdir(own.cwd);
+  }
+  return answer;
+}
+
+type Done = (error?: Error | null) => void;
+
+/** Takes what would be written; whoever waits for that is told that it was. Returns what undoes it. */
+function capture(name: 'stdout' | 'stderr', take: (chunk: string) => void): () => void {
+  const stream = process[name];
+  const { write } = stream;
+  stream.write = ((chunk: string | Uint8Array, encoding?: BufferEncoding | Done, done?: Done) => {
+    take(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+    const tell = typeof encoding === 'function' ? encoding : done;
+    if (tell) process.nextTick(tell);
+    return true;
+  }) as typeof write;
+  return () => {
+    stream.write = write;
+  };
+}
+
+async function serve(socket: Socket): Promise<void> {
+  const call = JSON.parse(await text(socket)) as CliCall;
+  const mine = turn.then(() => run(call));
+  turn = mine.catch(() => {});
+  const answer = await mine.catch((error: unknown): CliAnswer => ({ code: 70, stdout: '', stderr: String(error) }));
+  socket.end(JSON.stringify(answer));
+}
+
+const server = createServer({ allowHalfOpen: true }, (socket) => {
+  socket.on('error', () => {});
+  void serve(socket);
+});
+server.listen(process.argv[2], () => process.send?.('listening'));
+// It ends with whoever has started it.
+process.once('disconnect', () => process.exit(0));

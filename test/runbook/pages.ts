@@ -1,0 +1,69 @@
+/** The runbook as it is written: its pages, their headings and their commands. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const RUNBOOK = new URL('../../docs/runbook/', import.meta.url).pathname;
+
+/** What every page has, in this order. */
+export const HEADINGS = ['What it means', 'What to check', 'What to do', 'What never to do'];
+
+export interface Block {
+  /** The heading that it stands under; `undefined` before the first. */
+  section: string | undefined;
+  script: string;
+  /** The exit code that the page promises. */
+  exits: number;
+  /** Why nobody runs it by way of trial. */
+  notRunBecause?: string;
+}
+
+export interface Page {
+  /** Without `.md`. */
+  name: string;
+  text: string;
+  headings: string[];
+  blocks: Block[];
+}
+
+export function readPages(): Page[] {
+  return readdirSync(RUNBOOK)
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => readPage(file.slice(0, -'.md'.length)));
+}
+
+function readPage(name: string): Page {
+  const text = readFileSync(join(RUNBOOK, `${name}.md`), 'utf8');
+  const headings: string[] = [];
+  const blocks: Block[] = [];
+  for (const { groups = {} } of text.matchAll(PARTS)) {
+    if (groups.heading !== undefined) headings.push(groups.heading);
+    else blocks.push(blockOf(name, headings.at(-1), (groups.info ?? '').trim(), groups.script ?? ''));
+  }
+  return { name, text, headings, blocks };
+}
+
+/** A script may hold what looks like a heading: it is taken first, whole. */
+const PARTS = /^```sh(?<info>.*)\n(?<script>[\s\S]*?)^```$|^## (?<heading>.+)$/gm;
+
+/** After `sh`: nothing, `exits=<code>`, or `no-run: <why>`. */
+function blockOf(page: string, section: string | undefined, info: string, script: string): Block {
+  const [, code] = /^exits=(\d+)$/.exec(info) ?? [];
+  const [, why] = /^no-run: (.+)$/.exec(info) ?? [];
+  if (info !== '' && code === undefined && why === undefined) throw new Error(`${page}: what is \`sh ${info}\`?`);
+  return { section, script, exits: Number(code ?? 0), ...(why === undefined ? {} : { notRunBecause: why }) };
+}
+
+/** What `<name>` stands for in a script; a name without a value is an error. */
+export function filled(script: string, values: Readonly<Record<string, string>>): string {
+  return script.replaceAll(/<([a-z][A-Za-z]*)>/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`nobody knows what <${name}> stands for`);
+    return value;
+  });
+}
+
+/** `OutcomeUnknown` → `outcome-unknown`: the page that a failure type has. */
+export function pageOf(failureType: string): string {
+  return failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
+}

@@ -1,0 +1,197 @@
+/** The runbook says what it has to, and its commands do what it says, each against the failure that its page is about. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { FAILURE_TYPES } from '../../src/model/failure-types.ts';
+import { type Harness, startHarness, untilStatus } from '../support/journey-harness.ts';
+import { holdJourneys } from './held-journeys.ts';
+import { type Block, filled, HEADINGS, type Page, pageOf, readPages } from './pages.ts';
+import { openShell, type Shell } from './shell.ts';
+import { type Subject, type Surroundings, valuesFor, worldOf } from './worlds.ts';
+
+const pages = readPages();
+const index = pages.find(({ name }) => name === 'README') ?? assert.fail('the runbook has no README.md');
+const others = pages.filter((page) => page !== index);
+const names = new Set(others.map(({ name }) => name));
+
+const ALERTS = [
+  'hold-older-than-15-minutes',
+  'ledger-rows-without-run',
+  'schedule-to-start-over-5-s',
+  'token-refused',
+  'ledger-down',
+  'unknown-key',
+  'no-worker-polling',
+  'wire-markers-broken',
+];
+
+interface AlertRules {
+  groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[];
+}
+
+/** The page that each alert rule names, by the alert. */
+function pagesOfRules(): [alert: string, page: string][] {
+  const file = new URL('../../deploy/prometheus/alerts.yml', import.meta.url);
+  if (!existsSync(file)) return [];
+  const { groups } = parse(readFileSync(file, 'utf8')) as AlertRules;
+  return groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ alert }) => alert !== undefined)
+    .map(({ alert = '', annotations = {} }) => [
+      alert,
+      /docs\/runbook\/([a-z0-9-]+)\.md/.exec(Object.values(annotations).join(' '))?.[1] ?? '',
+    ]);
+}
+
+describe('the runbook', () => {
+  test('has a page for every failure type and every alert', () => {
+    for (const type of FAILURE_TYPES) assert.ok(names.has(pageOf(type)), `${type} has no page`);
+    for (const alert of ALERTS) assert.ok(names.has(alert), `${alert} has no page`);
+    for (const [alert, page] of pagesOfRules()) assert.ok(names.has(page), `${alert} names the page "${page}"`);
+  });
+
+  test('has the pages that current details name', () => {
+    for (const file of ['current-details.ts', 'hold-details.ts']) {
+      const source = readFileSync(new URL(`../../src/workflows/${file}`, import.meta.url), 'utf8');
+      for (const [, page = ''] of source.matchAll(/docs\/runbook\/([a-z-]+)\.md/g)) assert.ok(names.has(page), page);
+    }
+  });
+
+  test('says on each page what it means, what to check, what to do and what never to do', () => {
+    for (const { name, headings, text } of others) {
+      assert.deepEqual(headings, HEADINGS, name);
+      for (const part of text.split(/^## /m)) assert.ok(part.trim().split('\n').length > 1, `${name}: ${part}`);
+    }
+  });
+
+  test('is reached from its index, page by page, and no link leads nowhere', () => {
+    for (const name of names) assert.ok(index.text.includes(`(${name}.md)`), `README.md does not link ${name}`);
+    for (const { name, text } of pages) {
+      for (const [, target = ''] of text.matchAll(/\]\(([^)#]+)/g)) {
+        const url = new URL(`../../docs/runbook/${target}`, import.meta.url);
+        assert.ok(existsSync(url), `${name} links ${target}`);
+      }
+    }
+  });
+
+  test('has commands on every page that are run here, and says why where one is not', () => {
+    for (const { name, blocks } of pages) {
+      assert.ok(
+        blocks.some(({ notRunBecause }) => notRunBecause === undefined),
+        name,
+      );
+    }
+  });
+});
+
+describe('each page’s commands, against the failure that it is about,', { concurrency: 2 }, () => {
+  let harness: Harness;
+  let shell: Shell;
+  let plain: Server;
+  let around: Surroundings;
+  let env: Record<string, string>;
+  let healthAddress: string;
+  let directory: string;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'credit-journey-runbook-'));
+    plain = await speaksNoTls();
+    const [healthPort = 0, deadPort = 0] = await freePorts(2);
+    healthAddress = `127.0.0.1:${healthPort}`;
+    const [deadUrl, plainUrl] = [`http://127.0.0.1:${deadPort}`, `http://127.0.0.1:${portOf(plain)}`];
+    const profiles = join(directory, 'profiles.json');
+    await writeFile(profiles, JSON.stringify(troubledProfiles({ deadUrl, plainUrl })));
+    [harness, shell] = await Promise.all([
+      startHarness({ env: { GATEWAY_PROFILES_FILE: profiles, HEALTH_ADDRESS: healthAddress } }),
+      openShell(),
+    ]);
+    const held = await holdJourneys(harness, (type) => decisionsOf(pages, pageOf(type)) + 1);
+    around = { harness, held, deadUrl, plainUrl, directory };
+    env = environmentOf(harness);
+  });
+  after(async () => {
+    await shell?.close();
+    await harness?.close();
+    plain?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  for (const page of pages) {
+    test(`do what ${page.name} says`, async () => {
+      const world = await worldOf(page.name, around, decisionsOf([page], page.name));
+      const [looked, ...undecided] = world.journeys;
+      for (const block of page.blocks) {
+        if (block.notRunBecause !== undefined) continue;
+        const subject = (isDecision(block) ? undecided.shift() : looked) ?? assert.fail('a journey too few');
+        const wrong = block.section === 'What to do' ? {} : world.trouble;
+        const own = { ...env, ...world.env, ...wrong };
+        const taskQueue = own.TASK_QUEUE ?? '';
+        const script = filled(block.script, await valuesFor(subject, around, { taskQueue, healthAddress }));
+        const ran = await shell.run(script, own);
+        assert.equal(ran.code, block.exits, `${script}\n${ran.stdout}\n${ran.stderr}`);
+        if (isDecision(block)) await untilDecided(subject);
+      }
+    });
+  }
+});
+
+/** Whether it decides about one journey, which nobody can decide about again. */
+function isDecision({ script, notRunBecause }: Block): boolean {
+  return notRunBecause === undefined && /credit-journey resolve (<journeyId>|--ledger)/.test(script);
+}
+
+function decisionsOf(all: readonly Page[], name: string): number {
+  return all.find((page) => page.name === name)?.blocks.filter(isDecision).length ?? 0;
+}
+
+/** The hold is gone; where the cause is not, there may be another. */
+async function untilDecided({ held }: Subject): Promise<void> {
+  if (!held) return;
+  await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));
+}
+
+function environmentOf({ config, sandboxUrl }: Harness): Record<string, string> {
+  const { temporal, taskQueue, ledger, keyRingFile } = config;
+  return {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    GATEWAY_AUTH_URL: sandboxUrl,
+    GATEWAY_BASE_URL: sandboxUrl,
+    LEDGER_URL: ledger.url,
+    KEY_RING_FILE: keyRingFile,
+    PAYLOAD_ENCRYPTION: 'off',
+  };
+}
+
+function troubledProfiles({ deadUrl, plainUrl }: { deadUrl: string; plainUrl: string }) {
+  const usual = { environment: 'sandbox', customerId: 'SANDBOX0001', limits: { connectTimeoutMs: 1_000 } };
+  return {
+    profiles: {
+      unreachable: { ...usual, baseUrl: deadUrl },
+      tokenless: { ...usual, authUrl: deadUrl },
+      untrusted: { ...usual, baseUrl: plainUrl.replace('http:', 'https:') },
+      moving: usual,
+    },
+  };
+}
+
+async function speaksNoTls(): Promise<Server> {
+  const server = createServer((socket: Socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('this is no TLS'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}

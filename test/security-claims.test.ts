@@ -1,0 +1,22 @@
+/** The threat model names a test for each of its claims: each must be there. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+
+test('every claim of the threat model names a test that is there', () => {
+  const claims = [
+    ...readFileSync(join(root, 'docs/threat-model.md'), 'utf8').matchAll(/^\| (.+) \| `(.+)`: (.+) \|$/gm),
+  ];
+  assert.ok(claims.length >= 20, 'the table of claims was not found');
+  const missing = claims.filter(([, , file = '', title = '']) => {
+    const source = readFileSync(join(root, file), 'utf8');
+    return !source.includes(`('${title}'`);
+  });
+  assert.deepEqual(
+    missing.map(([, claim]) => claim),
+    [],
+  );
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { loadConfig } from '../src/config.ts';
+import { KeyRingError } from '../src/protection/errors.ts';
+import { keyAges } from '../src/protection/key-age.ts';
+import { createKeyRing } from '../src/protection/key-ring.ts';
+import { requireFreshKeys, StartRefusedError } from '../src/start-up.ts';
+import { runWorker } from '../src/worker.ts';
+import { deadPort } from './gateway/scripted-server.ts';
+
+async function directory(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'credit-journey-start-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('a worker that cannot start', () => {
+  test('tells everything that is wrong at once, by variable', async (t) => {
+    const path = await directory(t);
+    const bundle = join(path, 'bundle.js');
+    await writeFile(bundle, '// without a failure converter');
+    const config = loadConfig({
+      TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
+      LEDGER_URL: `file:${join(path, 'ledger.db')}`,
+      KEY_RING_FILE: join(path, 'missing.json'),
+      WORKFLOW_BUNDLE_FILE: bundle,
+      PAYLOAD_ENCRYPTION: 'on',
+    });
+    await assert.rejects(runWorker(config), (error) => {
+      assert.ok(error instanceof StartRefusedError, String(error));
+      const variables = error.problems.map(({ variable }) => variable);
+      assert.deepEqual(variables, ['KEY_RING_FILE', 'TEMPORAL_ADDRESS', 'WORKFLOW_BUNDLE_FILE']);
+      return true;
+    });
+  });
+
+  test('tells a single thing as what it is', async (t) => {
+    const path = await directory(t);
+    await createKeyRing(join(path, 'keys.json'));
+    const config = loadConfig({
+      TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
+      LEDGER_URL: `file:${join(path, 'ledger.db')}`,
+      KEY_RING_FILE: join(path, 'keys.json'),
+    });
+    await assert.rejects(runWorker(config), { name: 'TemporalUnavailableError' });
+  });
+});
+
+describe('keys that have encrypted for more than 90 days', () => {
+  async function agesAfter(t: TestContext, days: number) {
+    const ring = await createKeyRing(join(await directory(t), 'keys.json'));
+    return keyAges(ring, Date.now() + days * DAY_MS);
+  }
+
+  test('keep a worker of production from starting, by their ids', async (t) => {
+    const ages = await agesAfter(t, 91);
+    assert.throws(
+      () => requireFreshKeys(ages, 'production', () => assert.fail()),
+      (error) => error instanceof KeyRingError && ages.every(({ id }) => error.message.includes(id)),
+    );
+  });
+
+  test('are told elsewhere, and so are those that come due', async (t) => {
+    const told: string[] = [];
+    requireFreshKeys(await agesAfter(t, 91), 'uat', ({ verdict }) => told.push(verdict));
+    requireFreshKeys(await agesAfter(t, 80), 'production', ({ verdict }) => told.push(verdict));
+    requireFreshKeys(await agesAfter(t, 1), 'production', ({ verdict }) => told.push(verdict));
+    assert.deepEqual(told, ['overdue', 'overdue', 'due', 'due']);
+  });
+});

@@ -1,0 +1,80 @@
+/** What a caller in another language has: a Temporal server, a codec server and a token. No key, no ledger. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { LendingJourneyInput } from '../../src/model/shapes.ts';
+import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { KEY_SET, startServer, token } from '../codec-server/fixtures.ts';
+import { applicant, consentMessage, type Harness, journeyInput, startHarness } from './journey-harness.ts';
+import { testServer } from './temporal.ts';
+
+export interface KeylessWorld {
+  harness: Harness;
+  /** The environment of the examples. */
+  env: Record<string, string>;
+  /** A file in a directory of this world's own. */
+  put(name: string, content: object): Promise<string>;
+}
+
+/** An example's file. */
+export function example(path: string): string {
+  return fileURLToPath(new URL(`../../examples/${path}`, import.meta.url));
+}
+
+/** Payloads are encrypted, and the caller's token lets it encrypt, decrypt and read reports. */
+export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<KeylessWorld> {
+  const [harness, temporal] = await Promise.all([startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } }), testServer()]);
+  t.after(() => harness.close());
+  const { config, dataDir } = harness;
+  const put = async (name: string, content: object | string) => {
+    const file = join(dataDir, name);
+    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 });
+    return file;
+  };
+  const keys = await loadKeyRing(config.keyRingFile);
+  const { namespace } = temporal;
+  const codecServer = await startServer(t, await put('jwks.json', KEY_SET), {
+    keys,
+    namespaces: [namespace],
+    openLedger: () => openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing: keys }),
+  });
+  const roles = ['encode', 'decode', 'report'].map((role) => `${namespace}:${role}`);
+  const expiresAt = Math.floor(Date.now() / 1000) + 900;
+  return {
+    harness,
+    env: {
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_HTTP_URL: temporal.httpUrl,
+      TEMPORAL_NAMESPACE: namespace,
+      TASK_QUEUE: config.taskQueue,
+      CODEC_SERVER_URL: codecServer.endpoint,
+      CODEC_SERVER_TOKEN_FILE: await put('token', await token({ roles, expiresAt })),
+    },
+    put,
+  };
+}
+
+export interface SharedJourney {
+  journey: LendingJourneyInput;
+  journeyFile: string;
+  /** A grant of each of the two applicants. */
+  consentFiles: string[];
+}
+
+/** Two applicants, two stages with a gate between, and a share that both must consent to. */
+export async function sharedJourney({ put }: KeylessWorld): Promise<SharedJourney> {
+  const journey = journeyInput({
+    stages: ['PREQUAL', 'PREAPP'],
+    applicants: [applicant('1A'), applicant('2A')],
+    shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+  });
+  const { journeyId } = journey;
+  const consentFiles = await Promise.all(
+    ['1A', '2A'].map((applicantId) =>
+      put(`${journeyId}-${applicantId}.json`, consentMessage(journeyId, { applicantId })),
+    ),
+  );
+  return { journey, journeyFile: await put(`${journeyId}.json`, journey), consentFiles };
+}

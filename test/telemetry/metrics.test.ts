@@ -1,0 +1,147 @@
+/** What is counted, under which labels, whatever it is counted of. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Context } from '@temporalio/activity';
+import { ApplicationFailure, type MetricMeter, type MetricTags } from '@temporalio/common';
+import type { Answer } from '../../src/model/inquiry.ts';
+import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
+import { METRICS } from '../../src/telemetry/metric-names.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+
+/** As the SDK's meter, and what was put into it that is not 0. */
+function recorded() {
+  const puts: string[] = [];
+  const put = (name: string) => (value: number, labels?: MetricTags) => {
+    if (value !== 0) puts.push([name, ...Object.values(labels ?? {})].join(' '));
+  };
+  const meter = {
+    createCounter: (name: string) => ({ add: put(name) }),
+    createGauge: (name: string) => ({ set: put(name) }),
+    createHistogram: (name: string) => ({ record: put(name) }),
+  } as unknown as MetricMeter;
+  return { metrics: new Metrics(meter), puts };
+}
+
+const ATTEMPTS = 'credit_journey_attempts';
+const INQUIRIES = 'credit_journey_inquiries';
+const answered = (answer: Partial<Answer>) => async () => ({ kind: 'answered', answer });
+const failed = (type: string, claimed: boolean) => async () => {
+  throw ApplicationFailure.create({ type, details: [{ attempt: 1, claimed, recorded: true }] });
+};
+const inquiry = { productCode: 'PREQUAL' };
+const decided = async () => ({ kind: 'recorded' });
+
+const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
+  [
+    'an answer with an outcome',
+    'submitInquiry',
+    { inquiry },
+    answered({ kind: 'outcome', outcome: 'noRecord' }),
+    [`${ATTEMPTS} PREQUAL answered`, `${INQUIRIES} PREQUAL noRecord`],
+  ],
+  [
+    'an answer that nobody understands',
+    'submitInquiry',
+    { inquiry },
+    answered({ kind: 'returnCodeUnknown' }),
+    [`${ATTEMPTS} PREQUAL ReturnCodeUnknown`],
+  ],
+  [
+    'an answer that is not to be trusted',
+    'submitInquiry',
+    { inquiry },
+    answered({ kind: 'unexpectedResponse' }),
+    [`${ATTEMPTS} PREQUAL UnexpectedResponse`],
+  ],
+  ['what the ledger knew already', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
+  [
+    'a failure after the claim',
+    'submitInquiry',
+    { inquiry },
+    failed('Throttled', true),
+    [`${ATTEMPTS} PREQUAL Throttled`],
+  ],
+  ['a failure before any claim', 'submitInquiry', { inquiry }, failed('TokenUnavailable', false), []],
+  [
+    'an inquiry of a stranger',
+    'submitInquiry',
+    { inquiry: { productCode: 'Zaphod' } },
+    failed('Throttled', true),
+    [`${ATTEMPTS} other Throttled`],
+  ],
+  [
+    'a decision to abandon',
+    'recordDecision',
+    { inquiry, decision: { action: 'abandon' } },
+    decided,
+    [`${INQUIRIES} PREQUAL abandoned`],
+  ],
+  [
+    'a decision to accept',
+    'recordDecision',
+    { inquiry, decision: { action: 'accept', answer: { kind: 'outcome', outcome: 'record' } } },
+    decided,
+    [`${INQUIRIES} PREQUAL record`],
+  ],
+  ['a decision to try again', 'recordDecision', { inquiry, decision: { action: 'resend' } }, decided, []],
+  [
+    'a decision that was overtaken',
+    'recordDecision',
+    { inquiry, decision: { action: 'abandon' } },
+    async () => ({ kind: 'overtaken' }),
+    [],
+  ],
+  ['an activity of another kind', 'lookUpInquiry', { inquiry }, decided, []],
+];
+
+for (const [what, activityType, args, activity, expected] of CASES) {
+  test(`${what} counts as ${expected.join(' and ') || 'nothing'}`, async () => {
+    const { metrics, puts } = recorded();
+    const { inbound } = activityMetrics(metrics)({ info: { activityType } } as Context);
+    const input = { args: [args], headers: {} };
+    await inbound?.execute?.(input, activity).catch((error: unknown) => assert.ok(error instanceof ApplicationFailure));
+    assert.deepEqual(puts, expected);
+  });
+}
+
+test('a meter that fails costs nothing', () => {
+  const broken = () => {
+    throw new Error('shut down');
+  };
+  const instrument = () => ({ add: broken, set: broken, record: broken });
+  const meter = { createCounter: instrument, createGauge: instrument, createHistogram: instrument };
+  const metrics = new Metrics(meter as unknown as MetricMeter);
+  metrics.begin(['default']);
+  metrics.unknownKey();
+});
+
+test('a payload that cannot be decoded is told of by why, and by nothing of it', async () => {
+  const { metrics, puts } = recorded();
+  const codec = createPayloadCodec({
+    keys: keyRing(),
+    namespace: 'default',
+    mode: 'worker',
+    onUndecodable: (reason) => metrics.undecodable(reason),
+  });
+  const encoding = (name: string) => ({ metadata: { encoding: Buffer.from(name) }, data: Buffer.from('Zaphod') });
+  await codec.decode([encoding('json/plain'), encoding('binary/strange')]);
+  assert.deepEqual(puts.sort(), [
+    'credit_journey_undecodable_payloads foreignEncoding',
+    'credit_journey_undecodable_payloads unparsable',
+  ]);
+});
+
+test('every name is of ours, says its unit, tells what it counts, and is documented', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
+  for (const { name, kind, help, labels } of Object.values(METRICS)) {
+    assert.match(name, /^credit_journey_[a-z_]+$/);
+    assert.equal(name.endsWith('_total'), kind === 'counter');
+    assert.ok(help.length > 20);
+    const shown = labels.map((label) => `\`${label}\``).join(', ');
+    assert.ok(page.includes(`| \`${name}\` | ${kind} | ${shown}${shown && ' '}|`), name);
+  }
+});

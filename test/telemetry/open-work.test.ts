@@ -1,0 +1,115 @@
+/** What is counted of a ledger that several workers and none may still look after. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { OutcomeRecord } from '../../src/ledger/port.ts';
+import type { Metrics, OpenWorkCounts } from '../../src/telemetry/metrics.ts';
+import { watchOpenWork } from '../../src/telemetry/open-work.ts';
+import { attempted, keyRing } from '../ledger/fixtures.ts';
+
+/** As Temporal knows them: held journeys are listed, the others only answer when they are asked for. */
+interface Runs {
+  held?: Record<string, string>;
+  open?: readonly string[];
+}
+
+function clientWith({ held = {}, open = [] }: Runs): { client: Client; asked: string[] } {
+  const asked: string[] = [];
+  const workflow = {
+    async *list() {
+      for (const [workflowId, reason] of Object.entries(held)) {
+        yield { workflowId, searchAttributes: { NeedsAttention: [reason] } };
+      }
+    },
+    getHandle: (workflowId: string) => ({
+      async describe() {
+        asked.push(workflowId);
+        if (open.includes(workflowId)) return { status: { name: 'RUNNING' } };
+        throw new WorkflowNotFoundError('gone', workflowId, undefined);
+      },
+    }),
+  };
+  return { client: { workflow } as unknown as Client, asked };
+}
+
+async function counted(t: TestContext, outcomes: Record<string, Partial<OutcomeRecord>>, runs: Runs, minutes = 20) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-open-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  t.after(() => ledger.close());
+  for (const [workflowId, outcome] of Object.entries(outcomes)) {
+    const inquiry = { customerTraceNumber: workflowId, callerId: workflowId };
+    await attempted(ledger, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
+  }
+  const { client, asked } = clientWith(runs);
+  const end = new AbortController();
+  let counts: OpenWorkCounts | undefined;
+  const ups: boolean[] = [];
+  const metrics = {
+    ledgerUp: (isUp: boolean) => ups.push(isUp),
+    openWork: (found: OpenWorkCounts) => {
+      counts = found;
+      end.abort();
+    },
+  } as unknown as Metrics;
+  const knowsAttention = async () => runs.held !== undefined;
+  const now = () => Date.now() + minutes * 60_000;
+  await watchOpenWork({
+    ledger,
+    client,
+    taskQueue: 'q',
+    metrics,
+    everyMs: 60_000,
+    signal: end.signal,
+    knowsAttention,
+    now,
+  });
+  assert.deepEqual(ups, [true]);
+  assert.ok(counts);
+  const holds = Object.fromEntries([...counts.holds].map(([reason, { count }]) => [reason, count]));
+  const ages = [...counts.holds.values()].map(({ oldestMs }) => Math.floor(oldestMs / 60_000));
+  const attention = counts.attention && Object.fromEntries(counts.attention);
+  return { holds, ages, attention, withoutRun: counts.withoutRun, asked };
+}
+
+const UNKNOWN = { state: 'unknown' } as const;
+const REFUSED = { state: 'refused' } as const;
+
+test('a hold of a running journey is counted with its age, and its run not asked for', async (t) => {
+  const found = await counted(t, { 'journey-1': UNKNOWN }, { held: { 'journey-1': 'OutcomeUnknown' } });
+  const expected = { holds: { OutcomeUnknown: 1 }, attention: { OutcomeUnknown: 1 }, withoutRun: 0, asked: [] };
+  assert.deepEqual(found, { ...expected, ages: [20] });
+});
+
+test('what may be posted and has no run is counted twice over: it needs a person, and nobody waits for it', async (t) => {
+  const found = await counted(t, { 'journey-1': UNKNOWN, 'journey-2': REFUSED }, { held: {} });
+  // What was refused was not posted: where its run is gone, nobody has to decide anything.
+  assert.deepEqual(found.holds, { OutcomeUnknown: 1 });
+  assert.equal(found.withoutRun, 1);
+});
+
+test('a row that is young, or whose run is open without being listed, has a run', async (t) => {
+  assert.equal((await counted(t, { 'journey-1': UNKNOWN }, { held: {} }, 1)).withoutRun, 0);
+  const open = await counted(
+    t,
+    { 'journey-1': UNKNOWN, 'journey-2': REFUSED },
+    { held: {}, open: ['journey-1', 'journey-2'] },
+  );
+  assert.deepEqual([open.withoutRun, open.holds], [0, { OutcomeUnknown: 1, RequestRefused: 1 }]);
+});
+
+test('without the search attribute, each run is asked for', async (t) => {
+  const found = await counted(t, { 'journey-1': UNKNOWN }, { open: ['journey-1'] });
+  assert.deepEqual([found.attention, found.asked, found.withoutRun], [undefined, ['journey-1'], 0]);
+});
+
+test('a value that the search attribute should not have is not shown', async (t) => {
+  const found = await counted(t, {}, { held: { 'journey-1': 'Zaphod', 'journey-2': 'ProfileChanged' } });
+  assert.deepEqual(found.attention, { ProfileChanged: 1 });
+});

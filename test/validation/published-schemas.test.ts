@@ -1,0 +1,339 @@
+/** What other languages are told a message looks like is what the worker admits, and what a run answers. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { z } from 'zod';
+import type { LateConsentResult } from '../../src/client/late-consent.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import type {
+  AdvanceMessage,
+  ConsentMessage,
+  JourneyReferences,
+  JourneyResult,
+  JourneyStatus,
+  LendingJourneyInput,
+  RequestShareMessage,
+  ResolveInquiryMessage,
+  UpdateAnswer,
+  WithdrawMessage,
+} from '../../src/model/shapes.ts';
+import type * as messageSchemas from '../../src/validation/message-schemas.ts';
+import * as messages from '../../src/validation/messages.ts';
+import { publishedSchemas } from '../../src/validation/published-schemas.ts';
+import type * as results from '../../src/validation/result-schemas.ts';
+import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const published = publishedSchemas();
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Made<S extends (...args: never[]) => z.ZodType> = z.infer<ReturnType<S>>;
+
+/** Fails to compile where a schema and its type have grown apart. */
+const SAME_TYPES: true[] = [
+  true satisfies Same<z.infer<typeof results.journeyStatusSchema>, JourneyStatus>,
+  true satisfies Same<z.infer<typeof results.journeyResultSchema>, JourneyResult>,
+  true satisfies Same<z.infer<typeof results.journeyReferencesSchema>, JourneyReferences>,
+  true satisfies Same<z.infer<typeof results.updateAnswerSchema>, UpdateAnswer>,
+  true satisfies Same<z.infer<typeof results.lateConsentResultSchema>, LateConsentResult>,
+  true satisfies Same<z.infer<typeof messageSchemas.consentSchema>, ConsentMessage>,
+  true satisfies Same<z.infer<typeof messageSchemas.requestShareSchema>, RequestShareMessage>,
+  true satisfies Same<z.infer<typeof messageSchemas.withdrawSchema>, WithdrawMessage>,
+  true satisfies Same<Made<typeof messageSchemas.advanceSchema>, AdvanceMessage>,
+  true satisfies Same<Made<typeof messageSchemas.lendingJourneySchema>, LendingJourneyInput>,
+  true satisfies Same<Made<typeof messageSchemas.resolveInquirySchema>, ResolveInquiryMessage>,
+];
+
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+addFormats.default(ajv);
+
+function validator(name: string): ValidateFunction {
+  const schema = published.get(name);
+  assert.ok(schema, name);
+  return ajv.getSchema(String(schema.$id)) ?? ajv.compile(schema);
+}
+
+function isAccepted(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError, String(error));
+    return false;
+  }
+}
+
+const LIMIT = { maxApplicants: 99 };
+const REFERENCE = {
+  reportReferenceNumber: 'R-1',
+  requestedAt: '2026-01-02T03:04:05.123Z',
+  applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
+};
+const SHARE = {
+  ...{ shareId: 'S1', endUserCode: 'EU456', endUser: 'Second Lender', permissiblePurposeCode: '05' },
+  ...{ reportOf: 'PRECLOSE', awaitConsentFor: 'P10D', consentValidFor: 'P1DT12H' },
+};
+const FULL_APPLICANT = {
+  ...anApplicant(),
+  names: [{ first: 'Alex', middle: 'B', last: 'Sample', gen: 'J' }],
+  phones: [{ phoneNumber: '2025550123', phoneType: 'HOME' }],
+  addresses: [{ ...anApplicant().addresses[0], line2: 'Unit 2', zip4: '0001' }],
+};
+
+/** Every member that may be there is there; and who checks it. */
+const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unknown }> = {
+  'lending-journey-input': {
+    samples: [
+      aJourney({
+        ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
+        stages: ['PREQUAL', 'PRECLOSE'],
+        gates: { PRECLOSE: { pass: 'auto', expiresAfter: 'P14D' } },
+        shares: [SHARE],
+      }),
+    ],
+    parse: (value) => messages.parseLendingJourneyInput(value, LIMIT),
+  },
+  consent: {
+    samples: [aConsent({ proof: 'aa.bb.cc' }), aConsent({ decision: 'denied' })],
+    parse: messages.parseConsent,
+  },
+  advance: {
+    samples: [{ journeyId: 'J-1', to: 'PREAPP', applicants: [FULL_APPLICANT] }],
+    parse: (value) => messages.parseAdvance(value, LIMIT),
+  },
+  'request-share': { samples: [{ journeyId: 'J-1', share: SHARE }], parse: messages.parseRequestShare },
+  'resolve-inquiry': {
+    samples: [
+      aDecision(),
+      aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
+      aDecision({ action: 'accept', outcome: 'noRecord' }),
+      aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
+    ],
+    parse: (value) => messages.parseResolveInquiry(value, LIMIT),
+  },
+  withdraw: {
+    samples: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
+    parse: messages.parseWithdraw,
+  },
+};
+
+/** Where JSON Schema cannot say it, the schema's own description does. */
+const NAMED_RULES: [string, string, object][] = [
+  ['lending-journey-input', 'Stages keep the order', aJourney({ stages: ['PREAPP', 'PREQUAL'] })],
+  ['lending-journey-input', 'A gate is that of a stage', aJourney({ stages: ['PREQUAL'], gates: { PREAPP: {} } })],
+  ['lending-journey-input', 'reportOf', aJourney({ stages: ['PREQUAL'], shares: [{ ...SHARE, reportOf: 'PREAPP' }] })],
+  ['lending-journey-input', 'Shares differ in shareId', aJourney({ shares: [SHARE, SHARE] })],
+  ['lending-journey-input', 'own endUserCode', aJourney({ shares: [{ ...SHARE, endUserCode: 'EU123' }] })],
+  ['lending-journey-input', 'no two with one', aJourney({ applicants: [anApplicant(), anApplicant()] })],
+  [
+    'lending-journey-input',
+    'zip4, where given',
+    aJourney({
+      applicants: [{ ...anApplicant(), addresses: [{ ...FULL_APPLICANT.addresses[0], zip: '627010002' }] }],
+    }),
+  ],
+  [
+    'resolve-inquiry',
+    'No two applicants of a reference',
+    aDecision({
+      action: 'accept',
+      outcome: 'record',
+      reference: { ...REFERENCE, applicants: [...REFERENCE.applicants, ...REFERENCE.applicants] },
+    }),
+  ],
+  ['lending-journey-input', 'not in the future', aJourney({ applicants: [{ ...anApplicant(), dob: '2999-01-01' }] })],
+  ['lending-journey-input', 'nothing that looks like', aJourney({ journeyId: 'J-900-11-0001' })],
+  ['lending-journey-input', 'longer than zero', aJourney({ sharesOpenFor: 'P0D' })],
+  ['lending-journey-input', 'at most P3650D', aJourney({ sharesOpenFor: 'P9999D' })],
+];
+
+describe('the published schemas', () => {
+  it('are those that lie in schemas/ (else: npm run schemas)', () => {
+    const files = readdirSync(join(root, 'schemas')).filter((file) => !file.endsWith('.openapi.json'));
+    assert.deepEqual(files.sort(), [...published.keys()].map((name) => `${name}.json`).sort());
+    for (const [name, schema] of published) {
+      assert.deepEqual(JSON.parse(readFileSync(join(root, 'schemas', `${name}.json`), 'utf8')), schema, name);
+    }
+  });
+
+  it('are valid JSON Schema 2020-12, and have the types of the shapes', () => {
+    for (const name of published.keys()) validator(name);
+    assert.ok(SAME_TYPES.every((isSame) => isSame));
+  });
+
+  it('take a form that is not only JavaScript’s: no shorthand classes but whitespace, no look-around, no Unicode classes', () => {
+    const patterns = [...JSON.stringify([...published.values()]).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
+    assert.ok(patterns.length > 50);
+    for (const [, text] of patterns) {
+      assert.doesNotMatch(JSON.parse(text as string) as string, /\\[dDwWbBpPuk]|\(\?[=!<]/);
+    }
+  });
+});
+
+describe('what a published schema says of an input', () => {
+  for (const [name, { samples, parse }] of Object.entries(INPUTS)) {
+    it(`is what the worker says: ${name}`, () => {
+      const isValid = validator(name);
+      for (const sample of samples) {
+        assert.ok(
+          isAccepted(() => parse(sample)),
+          name,
+        );
+        assert.ok(isValid(sample), JSON.stringify(isValid.errors));
+        for (const [path, changed] of changes(sample)) {
+          const verdict = isValid(changed);
+          assert.equal(
+            verdict,
+            isAccepted(() => parse(changed)),
+            `${name} ${path} ${JSON.stringify(isValid.errors)}`,
+          );
+        }
+      }
+    });
+  }
+
+  it('admits every form that the worker admits', () => {
+    const valid = validator('lending-journey-input');
+    const durations = ['P1D', 'PT1H', 'PT1M', 'PT1S', 'P1DT1S', 'P3650D', 'PT24H30M', 'P1DT2H3M4S', 'PT1H4S'];
+    const addresses = ['::', '::1', 'fe80::1', '2001:db8::192.0.2.1', '::ffff:192.0.2.128', '1:2:3:4:5:6:7:8'];
+    for (const change of [
+      ...durations.map((sharesOpenFor) => ({ sharesOpenFor })),
+      ...addresses.map((ipAddress) => ({ applicants: [{ ...anApplicant(), ipAddress }] })),
+      ...['627010001', '62701-0001'].map((zip) => ({
+        applicants: [{ ...anApplicant(), addresses: [{ ...anApplicant().addresses[0], zip, state: 'il' }] }],
+      })),
+    ]) {
+      const input = aJourney(change);
+      assert.ok(
+        isAccepted(() => messages.parseLendingJourneyInput(input, LIMIT)),
+        JSON.stringify(change),
+      );
+      assert.ok(valid(input), JSON.stringify([change, valid.errors]));
+    }
+    const consentIsValid = validator('consent');
+    for (const decidedAt of [
+      '2024-02-29T23:59:59Z',
+      '2026-01-02T03:04:05.123456789-23:59',
+      '2026-01-02T03:04:05+14:00',
+    ]) {
+      assert.ok(
+        isAccepted(() => messages.parseConsent(aConsent({ decidedAt }))),
+        decidedAt,
+      );
+      assert.ok(consentIsValid(aConsent({ decidedAt })), decidedAt);
+    }
+  });
+
+  it('leaves to the worker only rules that a description names', () => {
+    for (const [name, words, input] of NAMED_RULES) {
+      const isValid = validator(name);
+      const { parse } = INPUTS[name] as { parse: (value: unknown) => unknown };
+      assert.equal(
+        isAccepted(() => parse(input)),
+        false,
+        words,
+      );
+      assert.ok(isValid(input), `${words} ${JSON.stringify(isValid.errors)}`);
+      assert.ok(JSON.stringify(published.get(name)).includes(words), words);
+    }
+  });
+});
+
+describe('what a published schema says of an answer', () => {
+  it('holds for everything that recorded runs answered', () => {
+    const counts = { result: 0, answer: 0, refusedInput: 0, lateConsent: 0 };
+    const directory = join(root, 'test', 'histories');
+    for (const file of readdirSync(directory)) {
+      const { events } = JSON.parse(readFileSync(join(directory, file), 'utf8')) as { events: RecordedEvent[] };
+      for (const event of events) {
+        const [kind, name, value] = answerOf(event, file) ?? [];
+        if (!kind || !name) continue;
+        counts[kind] += 1;
+        const isValid = validator(name);
+        assert.ok(isValid(value), `${file} ${name} ${JSON.stringify(isValid.errors)}`);
+      }
+    }
+    assert.ok(
+      Object.values(counts).every((count) => count > 0),
+      JSON.stringify(counts),
+    );
+  });
+});
+
+interface Payloads {
+  payloads?: { data: string; metadata: { encoding: string } }[];
+}
+
+interface RecordedEvent {
+  workflowExecutionCompletedEventAttributes?: { result?: Payloads };
+  workflowExecutionFailedEventAttributes?: {
+    failure?: { applicationFailureInfo?: { type?: string; details?: Payloads } };
+  };
+  workflowExecutionUpdateCompletedEventAttributes?: { outcome?: { success?: Payloads } };
+}
+
+type Kind = 'result' | 'answer' | 'refusedInput' | 'lateConsent';
+
+function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] | undefined {
+  const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
+  if (result !== undefined) {
+    return file.startsWith('recordLateConsent')
+      ? ['lateConsent', 'record-late-consent-result', result]
+      : ['result', 'lending-journey-result', result];
+  }
+  const answer = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
+  if (answer !== undefined) return ['answer', 'update-answer', answer];
+  const failure = event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
+  const details = decodedOf(failure?.details);
+  return failure?.type === 'InvalidInput' && details !== undefined
+    ? ['refusedInput', 'invalid-input', details]
+    : undefined;
+}
+
+/** Recorded in the clear; one that is encrypted is not looked at. */
+function decodedOf(payloads: Payloads | undefined): unknown {
+  const [payload] = payloads?.payloads ?? [];
+  if (!payload || Buffer.from(payload.metadata.encoding, 'base64').toString() !== 'json/plain') return undefined;
+  return JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8'));
+}
+
+const WRONG: unknown[] = [
+  null,
+  5,
+  -1,
+  1.5,
+  true,
+  '',
+  '   ',
+  'bad\u0007bell',
+  'x'.repeat(9_000),
+  [],
+  {},
+  [[]],
+  'Ünïcode',
+  ' ',
+];
+
+/** Every member in turn left out or replaced, and one added to every object. */
+function* changes(value: unknown, path = ''): Generator<[string, unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    yield [`${path}/-`, []];
+  } else {
+    yield [`${path}/surprise`, { ...value, surprise: 1 }];
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const withMember = (changed: unknown) =>
+      Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
+    if (!Array.isArray(value)) {
+      const { [key]: _, ...rest } = value as Record<string, unknown>;
+      yield [`${path}/${key} left out`, rest];
+    }
+    for (const wrong of WRONG)
+      yield [`${path}/${key} = ${String(JSON.stringify(wrong)).slice(0, 20)}`, withMember(wrong)];
+    for (const [where, changed] of changes(member, `${path}/${key}`)) yield [where, withMember(changed)];
+  }
+}

@@ -1,0 +1,223 @@
+/** Worker Deployments on a real server: who gets the work, and that a rolling deploy loses and doubles nothing. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import type { Config } from '../src/config-shape.ts';
+import { watchDeployment } from '../src/deployment-watch.ts';
+import { FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
+import { runWorker } from '../src/worker.ts';
+import {
+  type DeploymentVersion,
+  describeDeployment,
+  PromotionRefusedError,
+  promote,
+  type VersionState,
+  versionState,
+} from '../src/worker-deployment.ts';
+import { type Ran, runCli } from './cli/run-cli.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from './support/journey-harness.ts';
+import { until } from './support/process-world.ts';
+
+const deploymentName = `loans-${randomUUID().slice(0, 8)}`;
+const first = { deploymentName, buildId: '1' };
+const second = { deploymentName, buildId: '2' };
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({
+    env: { DEPLOYMENT_NAME: deploymentName, BUILD_ID: '1', GATEWAY_CONNECTIONS: '50' },
+    sandbox: { latencyMs: 100 },
+  });
+});
+after(() => harness?.close());
+
+const service = () => harness.client.workflowService;
+const namespace = () => harness.config.temporal.namespace;
+
+function deploy(...args: string[]): Promise<Ran> {
+  const { address } = harness.config.temporal;
+  const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace(), DEPLOYMENT_NAME: deploymentName };
+  return runCli(['deploy', ...args], { env, cwd: harness.dataDir });
+}
+
+function stateOf(version: DeploymentVersion): Promise<VersionState> {
+  return versionState(service(), namespace(), version);
+}
+
+async function startedTasks(handle: JourneyHandle): Promise<number> {
+  const { events } = await handle.fetchHistory();
+  return events?.filter(({ workflowTaskStartedEventAttributes: task }) => task).length ?? 0;
+}
+
+test('a deployment without a current version gets no work, says so, and gets it once it is promoted', async (t) => {
+  const said: [string, unknown][] = [];
+  const write = (level: string) => (fields: object) => void said.push([level, (fields as { state?: string }).state]);
+  const watch = watchDeployment({
+    ...{ service: service(), namespace: namespace(), version: first, askEveryMs: 50 },
+    logger: { warn: write('warn'), info: write('info') },
+  });
+  t.after(() => watch.close());
+  await until('its worker is known', async () => watch.state() === 'inactive');
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+  const before = await deploy('status');
+  assert.equal(before.code, 3, before.stderr);
+  assert.deepEqual(JSON.parse(before.stdout), { deploymentName, versions: [{ buildId: '1', state: 'inactive' }] });
+  assert.equal(await startedTasks(handle), 0);
+  assert.equal(said.length, 1);
+  assert.equal(said[0]?.[0], 'warn');
+
+  const promoted = await deploy('promote', '--build-id', '1');
+  assert.equal(promoted.code, 0, promoted.stderr);
+  assert.deepEqual(JSON.parse(promoted.stdout), first);
+  assert.equal((await handle.result()).outcome, 'completed');
+  await until('the promotion is noticed', async () => watch.state() === 'current');
+  assert.deepEqual(said[1], ['info', 'current']);
+});
+
+test('setup makes the first version current, and never replaces one', async () => {
+  const { address } = harness.config.temporal;
+  const setUp = async (name: string, buildId: string) => {
+    const env = {
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: namespace(),
+      DEPLOYMENT_NAME: name,
+      BUILD_ID: buildId,
+    };
+    const { code, stdout, stderr } = await runCli(['setup', '--no-ledger'], { env, cwd: harness.dataDir });
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout).deployment;
+  };
+  const fresh = `${deploymentName}-fresh`;
+  assert.deepEqual(await Promise.all([setUp(fresh, '7'), setUp(deploymentName, '2')]), [
+    { deploymentName: fresh, buildId: '7', currentBuildId: '7' },
+    { deploymentName, buildId: '2', currentBuildId: '1' },
+  ]);
+});
+
+test('a version without a worker is not promoted', async () => {
+  const promoting = promote(service(), namespace(), { deploymentName, buildId: 'never-built' });
+  await assert.rejects(promoting, PromotionRefusedError);
+  assert.equal((await describeDeployment(service(), namespace(), deploymentName))?.currentBuildId, '1');
+});
+
+test('a late consent is pinned to the version that it began on, and a journey is not', async () => {
+  const journey = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+  await journey.result();
+  const late = await harness.client.workflow.start('recordLateConsent', {
+    workflowId: `late-${randomUUID()}`,
+    taskQueue: harness.config.taskQueue,
+    args: [{ consent: consentMessage(journey.workflowId.replace('journey-', ''), { applicantId: '1A' }) }],
+  });
+  await late.result();
+  const behaviours = await Promise.all(
+    [late, journey].map(async (handle) => {
+      const { raw } = await handle.describe();
+      return raw.workflowExecutionInfo?.versioningInfo?.behavior;
+    }),
+  );
+  // `temporal.api.enums.v1.VersioningBehavior`
+  assert.deepEqual(behaviours, [1, 2]);
+});
+
+test('a rolling deploy under 50 running journeys: none fails, none sends twice, and every history replays', async () => {
+  await promote(service(), namespace(), first);
+  const start = () => harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+  const pass = (handle: JourneyHandle) =>
+    update(handle, 'advance', { journeyId: handle.workflowId.replace('journey-', ''), to: 'PREAPP' });
+  const code = await changedBundle();
+  const atTheGate = await Promise.all(Array.from({ length: 20 }, start));
+  await Promise.all(atTheGate.map((handle) => untilStatus(handle, ({ state }) => state === 'waitingAtGate')));
+  const newWorker = await startSecondWorker(code);
+  try {
+    await until('the second version is known', async () => (await stateOf(second)) === 'inactive');
+    const moving = await Promise.all(Array.from({ length: 30 }, start));
+    // Their first attempts are in flight: the first version finishes them and goes.
+    await until('every queue of the second version is polled', () =>
+      promote(service(), namespace(), second).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const stopped = harness.stopWorker();
+    const running = [...atTheGate, ...moving];
+    const late = await Promise.all(Array.from({ length: 5 }, start));
+    await Promise.all([...running, ...late].map(pass));
+    await stopped;
+    const results = await Promise.all([...running, ...late].map((handle) => handle.result()));
+    for (const { outcome } of results) assert.equal(outcome, 'completed');
+
+    const own = new Set(results.flatMap(({ stages }) => stages.map(({ customerTraceNumber }) => customerTraceNumber)));
+    assert.equal(own.size, 110);
+    for (const route of ['requests', 'inquiries']) {
+      const rows = (await (await fetch(`${harness.sandboxUrl}/_sandbox/${route}`)).json()) as {
+        customerTraceNumber: string;
+      }[];
+      const numbers = rows.map(({ customerTraceNumber }) => customerTraceNumber).filter((number) => own.has(number));
+      assert.equal(numbers.length, 110, `${route}: each exactly once`);
+    }
+    await assertReplay([...running, ...late], code);
+  } finally {
+    await newWorker.stop();
+  }
+});
+
+async function changedBundle(): Promise<string> {
+  const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: file('../src/workflows/index.ts'),
+    workflowInterceptorModules: [file('./support/changed-workflows/interceptors.ts')],
+    failureConverterPath: FAILURE_CONVERTER_PATH,
+    logger: new DefaultLogger('WARN'),
+  });
+  return code;
+}
+
+async function startSecondWorker(code: string): Promise<{ stop(): Promise<void> }> {
+  const workflowBundlePath = join(harness.dataDir, 'second-build.js');
+  await writeFile(workflowBundlePath, code);
+  const config: Config = {
+    ...harness.config,
+    worker: { ...harness.config.worker, deployment: second, workflowBundlePath },
+  };
+  const [stop, ready] = [new AbortController(), Promise.withResolvers<void>()];
+  const done = runWorker(config, { signal: stop.signal, onReady: ready.resolve });
+  done.catch(ready.reject);
+  await ready.promise;
+  return {
+    stop: async () => {
+      stop.abort();
+      await done;
+    },
+  };
+}
+
+/** By the new code: those that crossed over, those that made the change on their way, and those that began with it. */
+async function assertReplay(handles: JourneyHandle[], code: string): Promise<void> {
+  const histories = await Promise.all(
+    handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })),
+  );
+  const events = histories.map(({ history }) => history.events ?? []);
+  const builds = events.map((one) =>
+    one.flatMap(({ workflowTaskCompletedEventAttributes: task }) => task?.deploymentVersion?.buildId ?? []),
+  );
+  assert.ok(builds.filter((ids) => new Set(ids).size === 2).length >= 20, 'most have crossed over');
+  const changed = events.filter((one) =>
+    one.some(({ markerRecordedEventAttributes: marker }) => marker?.markerName === 'core_patch'),
+  );
+  assert.ok(changed.length >= 20, `${changed.length} have made the change`);
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { code } }, histories)) {
+    assert.equal(error, undefined, workflowId);
+  }
+}

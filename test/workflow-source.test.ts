@@ -1,0 +1,41 @@
+/** A worker runs a bundle only that does what its configuration says. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { FAILURE_CONVERTER_MARK } from '../src/protection/failure-converter.ts';
+import { WORKFLOW_TRACING_MARK } from '../src/telemetry/bundle-mark.ts';
+import { workflowSource } from '../src/workflow-source.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-bundles-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+function bundle(name: string, ...marks: string[]): string {
+  const path = join(directory, name);
+  writeFileSync(path, marks.map((mark) => `const a = '${mark}';`).join('\n'));
+  return path;
+}
+
+test('a bundle that encodes failures, and traces or does not as is asked', () => {
+  const plain = bundle('plain.js', FAILURE_CONVERTER_MARK);
+  const tracing = bundle('tracing.js', FAILURE_CONVERTER_MARK, WORKFLOW_TRACING_MARK);
+  const bare = bundle('bare.js');
+  const isEncrypting = true;
+  assert.deepEqual(workflowSource({ bundlePath: plain, isEncrypting, isTracing: false }), {
+    workflowBundle: { codePath: plain },
+  });
+  assert.deepEqual(workflowSource({ bundlePath: tracing, isEncrypting, isTracing: true }), {
+    workflowBundle: { codePath: tracing },
+  });
+  assert.throws(() => workflowSource({ bundlePath: bare, isEncrypting, isTracing: false }), /does not encode failures/);
+  assert.throws(() => workflowSource({ bundlePath: plain, isEncrypting, isTracing: true }), /does not trace/);
+  assert.throws(() => workflowSource({ bundlePath: tracing, isEncrypting, isTracing: false }), /OTLP_ENDPOINT/);
+});
+
+test('from the sources, traces bring their interceptors', () => {
+  assert.equal(workflowSource({ isEncrypting: true, isTracing: false }).interceptors, undefined);
+  const { workflowsPath, interceptors } = workflowSource({ isEncrypting: true, isTracing: true });
+  assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);
+  assert.match(interceptors?.workflowModules?.[0] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
+});

@@ -1,0 +1,165 @@
+/** Consents that must be proved, through real signals and updates, counted at the gateway. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { proved } from '../support/consent-proofs.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ proving: true });
+});
+after(() => harness?.close());
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+async function startShared(overrides: Partial<LendingJourneyInput> = {}) {
+  const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], shares: [share], ...overrides });
+  const handle = await harness.start(input);
+  return { handle, journeyId: input.journeyId, grant: consentMessage(input.journeyId, { applicantId: '1A' }) };
+}
+
+async function sharesPosted(handle: JourneyHandle): Promise<number> {
+  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
+}
+
+function revocationOf({ evidence: _, ...grant }: ConsentMessage): ConsentMessage {
+  return { ...grant, decision: 'revoked' };
+}
+
+/** The proofs that the ledger keeps for a journey, as they lie there. */
+function proofsIn(journeyId: string): unknown[] {
+  const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { readOnly: true });
+  try {
+    const rows = database.prepare('SELECT proof FROM consents WHERE journey_id = ? ORDER BY decision').all(journeyId);
+    return rows.map(({ proof }) => proof);
+  } finally {
+    database.close();
+  }
+}
+
+const past = Math.floor(Date.now() / 1000) - 3_600;
+
+describe('where a grant needs a proof', { concurrency: 6 }, () => {
+  test('one with a good proof permits the posting, and the ledger keeps the proof', async () => {
+    const { handle, journeyId, grant } = await startShared();
+    const message = await proved(grant);
+    assert.equal((await update(handle, 'recordConsent', message)).duplicate, false);
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+    assert.equal(await sharesPosted(handle), 1);
+    assert.deepEqual(proofsIn(journeyId), [message.proof]);
+  });
+
+  test('one without is refused, one with a bad proof too, and the same consent counts once it is proved', async () => {
+    const { handle, journeyId, grant } = await startShared();
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const record = (message: ConsentMessage) => update(handle, 'recordConsent', message);
+    const elsewhere = { ...grant, journeyId: 'J-OTHER' };
+    const cases: [string, ConsentMessage][] = [
+      ['missing', grant],
+      ['differs', await proved(grant, { consent: elsewhere })],
+      ['differs', { ...(await proved(grant)), decidedAt: '2026-01-01T00:00:00Z' }],
+      ['expired', await proved(grant, { expiresAt: past })],
+      ['malformed', { ...grant, proof: 'a.b.c' }],
+    ];
+    for (const [reason, message] of cases) {
+      assert.equal(await refusalOf(record(message)), `the proof is refused: ${reason}`);
+    }
+    assert.match(await refusalOf(record({ ...grant, proof: 'no proof' })), /^\/proof must be a compact JWS/);
+    const status = await statusOf(handle);
+    assert.deepEqual(status.shares[0]?.waitingFor, ['1A']);
+    const good = await proved(grant);
+    await record(good);
+    await handle.result();
+    assert.equal(await sharesPosted(handle), 1);
+    assert.deepEqual(proofsIn(journeyId), [good.proof]);
+  });
+
+  test('signals with a wrong and a right proof, at once and twice, count once', async () => {
+    const { handle, grant } = await startShared({ sharesOpenFor: 'P1D' });
+    const [wrong, right] = [await proved(grant, { expiresAt: past }), await proved(grant)];
+    await Promise.all([wrong, right, wrong, right].map((message) => handle.signal('consent', message)));
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const { refusedMessages } = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal > 0);
+    assert.deepEqual(new Set(refusedMessages.map(({ reason }) => reason)), new Set(['the proof is refused: expired']));
+    assert.equal(refusedMessages[0]?.consentId, grant.consentId);
+    await handle.terminate();
+    assert.equal(await sharesPosted(handle), 1);
+  });
+
+  test('a revocation counts without a proof, and with a bad one, which is not kept', async () => {
+    for (const prove of [
+      async (message: ConsentMessage) => message,
+      (message: ConsentMessage) => proved(message, { expiresAt: past }),
+    ]) {
+      const { handle, journeyId, grant } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+      const good = await proved(grant);
+      await update(handle, 'recordConsent', good);
+      await update(handle, 'recordConsent', await prove(revocationOf(grant)));
+      assert.equal((await handle.result()).shares[0]?.state, 'revoked');
+      assert.equal(await sharesPosted(handle), 0);
+      assert.deepEqual(proofsIn(journeyId), [good.proof, null]);
+    }
+  });
+
+  test('a grant for a journey that has ended needs one, too', async () => {
+    const { handle, journeyId, grant } = await startShared({ shares: [] });
+    await handle.result();
+    const late = (message: ConsentMessage, id: string) =>
+      harness.client.workflow.execute('recordLateConsent', {
+        workflowId: `late-consent-${journeyId}-${id}`,
+        taskQueue: harness.config.taskQueue,
+        args: [{ consent: message }],
+      });
+    await assert.rejects(late(grant, '1'), (error: Error) => {
+      const cause = error.cause as { type?: string; details?: unknown[] };
+      assert.equal(cause.type, 'InvalidInput');
+      assert.deepEqual(cause.details, [{ problems: [{ path: '/proof', rule: 'is refused: missing' }] }]);
+      return true;
+    });
+    assert.deepEqual(await late(await proved(grant), '2'), { postedSharesFlagged: 0 });
+    assert.deepEqual(await late(revocationOf(grant), '3'), { postedSharesFlagged: 0 });
+  });
+});
+
+describe('where the namespace is trusted', () => {
+  test('a grant without a proof counts at once and costs no activity; a bad proof is refused all the same', async () => {
+    const { handle, grant } = await startShared({ profile: 'default' });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const bad = await proved(grant, { expiresAt: past });
+    assert.equal(await refusalOf(update(handle, 'recordConsent', bad)), 'the proof is refused: expired');
+    await update(handle, 'recordConsent', grant);
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+    const history = historyToJSON(await handle.fetchHistory());
+    assert.equal(history.match(/"checkConsentProof"/g)?.length, 1);
+  });
+});
+
+test('a run does not end before every proof was checked, however long the keys cannot be read', async () => {
+  const file = harness.config.consentKeysFile ?? '';
+  const keys = await readFile(file);
+  const { handle, journeyId, grant } = await startShared();
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await writeFile(file, '{');
+  const good = await proved(grant);
+  await handle.signal('consent', good);
+  await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+  assert.equal((await handle.describe()).status.name, 'RUNNING');
+  await writeFile(file, keys);
+  assert.equal((await handle.result()).outcome, 'withdrawn');
+  assert.deepEqual(proofsIn(journeyId), [good.proof]);
+});
