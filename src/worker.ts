@@ -261,8 +261,6 @@ async function createWorkers(
       taskQueue: gatewayQueueOf(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
       maxConcurrentActivityTaskExecutions: slots,
-      // A poller for each slot: a task that finds none waiting goes through the server's database (docs/performance.md).
-      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: Math.max(2, slots) },
       ...(settings.maxInquiriesPerSecond === undefined
         ? {}
         : { maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),

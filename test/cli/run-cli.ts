@@ -1,16 +1,9 @@
 /** Runs the command line as a process of its own, as people and scripts do. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-
-/** Compiled once for all the processes of a test file: almost half of their time. */
-const compileCache = mkdtempSync(join(tmpdir(), 'credit-journey-compiled-'));
-process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
 
 export interface Ran {
   code: number | null;
@@ -33,7 +26,7 @@ export function bareEnvironment(): Record<string, string | undefined> {
 export function spawnCli(args: string[], { env = {}, cwd }: RunOptions = {}): ChildProcess {
   return spawn(process.execPath, [CLI, ...args], {
     stdio: 'pipe',
-    env: { ...bareEnvironment(), NODE_COMPILE_CACHE: compileCache, ...env },
+    env: { ...bareEnvironment(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
 }
