@@ -60,7 +60,10 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
   await planTrouble(environment.sandboxUrl);
   const journey = await journeys.start(input);
   const runUrl = await runUrlOf(environment, journeys, journey);
-  if (runUrl) narrator.plain(`          watch it at ${runUrl}`);
+  if (runUrl) {
+    narrator.plain(`          watch it at ${runUrl}`);
+    narrator.plain('          its payloads come decoded, personal data masked, by the codec server beside it');
+  }
 
   const follower = follow(journey, narrator);
   try {
