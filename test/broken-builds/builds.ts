@@ -13,9 +13,9 @@ export interface BrokenBuild {
 /** A claim that wins whatever is there already. */
 const OVERWRITING_CLAIM = {
   file: 'src/ledger/inquiry-writes.ts',
-  find: "      returning: 'claimed_at',\n",
+  find: "      returning: ['claimed_at'],\n",
   replace:
-    "      returning: 'claimed_at',\n      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n",
+    "      returning: ['claimed_at'],\n      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n",
 };
 
 const RESET = 'test/hazards/operator-reset.test.ts';
