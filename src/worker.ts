@@ -21,7 +21,7 @@ import { createConsentProofVerifier } from './protection/consent-proof.ts';
 import { createDataConverter } from './protection/data-converter.ts';
 import { keyAges } from './protection/key-age.ts';
 import type { KeyWrapper } from './protection/key-ring.ts';
-import { openKeyRing } from './protection/open-key-ring.ts';
+import { makeMissingKeyRing } from './protection/open-key-ring.ts';
 import { WatchedKeyRing } from './protection/watched-key-ring.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
 import { allParts, requireFreshKeys } from './start-up.ts';
@@ -176,15 +176,23 @@ async function connectTo({ temporal }: Config): Promise<NativeConnection> {
 
 /** Follows the key ring's file, so that keys are rotated under a running worker. */
 async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
-  // Makes the sandbox's, where there is none yet.
-  const ring = await openKeyRing(config);
-  requireFreshKeys(keyAges(ring), config.environment, ({ id, use, ageDays }) =>
-    logger?.warn({ keyId: id, keyUse: use, ageDays }, 'this key has encrypted for long: `credit-journey keys rotate`'),
-  );
-  return WatchedKeyRing.open(config.keyRingFile, {
+  await makeMissingKeyRing(config);
+  const keys = await WatchedKeyRing.open(config.keyRingFile, {
     onReloadFailed: (error) =>
       logger?.error({ error: errorFields(error) }, 'the key ring cannot be read again: the keys before stay'),
   });
+  try {
+    requireFreshKeys(keyAges(keys.ring), config.environment, ({ id, use, ageDays }) =>
+      logger?.warn(
+        { keyId: id, keyUse: use, ageDays },
+        'this key has encrypted for long: `credit-journey keys rotate`',
+      ),
+    );
+    return keys;
+  } catch (error) {
+    keys.close();
+    throw error;
+  }
 }
 
 function warnOfMissing(registered: readonly string[], logger: WorkerLogger | undefined): void {

@@ -1,9 +1,9 @@
 /** The data converter that the environment asks for. */
-import { access } from 'node:fs/promises';
 import type { DataConverter, Payload } from '@temporalio/common';
 import type { ClientSettings } from '../config-shape.ts';
 import { createDataConverter } from '../protection/data-converter.ts';
 import { loadKeyRing } from '../protection/key-ring.ts';
+import { keyRingExists } from '../protection/open-key-ring.ts';
 import { wasEncrypted } from '../protection/payload-codec.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
 import { KeysMissingError } from './errors.ts';
@@ -27,7 +27,7 @@ export async function configuredDataConverter(
       return createRemoteDataConverter(codecServer);
     }
     case 'keyRing': {
-      if (payloads.mayBeMissing && !(await exists(payloads.file))) return WITHOUT_KEYS;
+      if (payloads.mayBeMissing && !(await keyRingExists(payloads.file))) return WITHOUT_KEYS;
       const keys = await loadKeyRing(payloads.file);
       return createDataConverter({ keys, namespace: temporal.namespace, mode: 'client' });
     }
@@ -46,10 +46,3 @@ const WITHOUT_KEYS: DataConverter = {
     },
   ],
 };
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}

@@ -1,10 +1,10 @@
 /** What the checks share: the configuration, one connection to Temporal, one look at the ledger, the clocks. */
-import { access } from 'node:fs/promises';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { ConfigProblem } from '../config/environment-reader.ts';
 import type { Config } from '../config-shape.ts';
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { type KeyRing, loadKeyRing } from '../protection/key-ring.ts';
+import { keyRingExists } from '../protection/open-key-ring.ts';
 import { NotCheckedError } from './check.ts';
 
 /** How far another clock is ahead of ours, as far as can be told. */
@@ -76,15 +76,8 @@ function notChecked(why: string): () => never {
 }
 
 async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
-  if (keyRingMayBeMade && !(await exists(keyRingFile))) return null;
+  if (keyRingMayBeMade && !(await keyRingExists(keyRingFile))) return null;
   return loadKeyRing(keyRingFile);
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 // gRPC status codes.

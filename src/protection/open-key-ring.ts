@@ -3,20 +3,28 @@ import { access } from 'node:fs/promises';
 import type { Config } from '../config-shape.ts';
 import { createKeyRing, type KeyRing, loadKeyRing } from './key-ring.ts';
 
+type KeyRingSettings = Pick<Config, 'keyRingFile' | 'keyRingMayBeMade'>;
+
 /**
  * The key ring that the configuration names. The sandbox, where none was named, makes one on first use.
  *
  * @throws KeyRingError as `loadKeyRing` and `createKeyRing` do
  */
-export async function openKeyRing({
-  keyRingFile,
-  keyRingMayBeMade,
-}: Pick<Config, 'keyRingFile' | 'keyRingMayBeMade'>): Promise<KeyRing> {
-  const exists = await access(keyRingFile).then(
+export async function openKeyRing(settings: KeyRingSettings): Promise<KeyRing> {
+  await makeMissingKeyRing(settings);
+  return loadKeyRing(settings.keyRingFile);
+}
+
+/** Never throws: whoever reads the file then is told why there is none. */
+export async function makeMissingKeyRing({ keyRingFile, keyRingMayBeMade }: KeyRingSettings): Promise<void> {
+  if (!keyRingMayBeMade || (await keyRingExists(keyRingFile))) return;
+  // Another process may have been faster: then its key ring is the one.
+  await createKeyRing(keyRingFile).catch(() => {});
+}
+
+export function keyRingExists(file: string): Promise<boolean> {
+  return access(file).then(
     () => true,
     () => false,
   );
-  if (exists || !keyRingMayBeMade) return loadKeyRing(keyRingFile);
-  // Another process may have been faster: then its key ring is the one.
-  return createKeyRing(keyRingFile).catch(() => loadKeyRing(keyRingFile));
 }
