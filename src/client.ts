@@ -36,6 +36,7 @@ import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
+import { priorityOf, type WorkClass } from './model/work-class.ts';
 import { parseLendingJourneyInput } from './validation/messages.ts';
 
 export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
@@ -88,6 +89,13 @@ export type {
   UpdateAnswer,
   WithdrawMessage,
 } from './model/shapes.ts';
+export type { WorkClass } from './model/work-class.ts';
+
+/** What a start may say beside its input. */
+export interface StartOptions {
+  /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
+  workClass?: WorkClass;
+}
 
 const STATIC_DETAILS =
   'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
@@ -157,11 +165,12 @@ export class CreditJourneys {
 
   /**
    * Starts a journey. One that is running under this id is returned as it is, whatever the input; one that failed,
-   * was terminated or timed out is run again, and the ledger answers for what was sent.
+   * was terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
+   * nobody's screen (a campaign, a night's run) is a `batch`.
    *
    * @throws InvalidInputError, JourneyFinishedError where it has completed, TemporalUnavailableError
    */
-  async start(input: LendingJourneyInput): Promise<JourneyHandle> {
+  async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
     const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
     const { journeyId, endUserCode } = checked;
     try {
@@ -171,6 +180,7 @@ export class CreditJourneys {
         args: [checked],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'USE_EXISTING',
+        priority: priorityOf(workClass, endUserCode),
         // Payloads like any other, and so encrypted; nothing personal all the same.
         staticSummary: `journey ${journeyId} · ${endUserCode}`,
         staticDetails: STATIC_DETAILS,
