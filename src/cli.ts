@@ -30,7 +30,8 @@ import { packageVersion } from './cli/version.ts';
 import { registerWithdrawCommand } from './cli/withdraw-command.ts';
 import { registerWorkerCommand } from './cli/worker-command.ts';
 
-function createProgram(): Command {
+/** Every command, not yet run. */
+export function createProgram(): Command {
   const program = new Command('credit-journey')
     .description('The credit-report side of a loan, run durably on Temporal')
     .helpCommand(false)
@@ -78,17 +79,22 @@ function createProgram(): Command {
   return program;
 }
 
-/** Commander quotes what it was given: a value that went to the wrong option may be personal. */
+/** Commander quotes what it was given: a value that went to the wrong place may be personal, and may hold quotes itself. */
 function withoutValues(text: string): string {
   return text
-    .replace(/'(--[^'=]+)=[^']*'/, "'$1'")
-    .replace(/argument '[^']*' is invalid/, 'argument is invalid')
-    .replace(/(Expected \d+ arguments? but got \d+): .*/, '$1.');
+    .replace(/unknown (option|command) '([\s\S]*)'/, (_, kind: string, given: string) => {
+      // What has the form of a name is repeated, so that a slip of the pen can be seen.
+      const [name] = /^(?:--)?[a-z]+(?:-[a-z]+)*(?==|$)/.exec(given) ?? [];
+      return name === undefined ? `unknown ${kind}` : `unknown ${kind} '${name}'`;
+    })
+    .replace(/(argument|value) '[\s\S]*' is invalid/, '$1 is invalid')
+    .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
 }
 
-async function main(argv: readonly string[]): Promise<number> {
+/** Runs one command and returns its exit code; what it says goes to the process's own streams. */
+export async function runProgram(argv: readonly string[], program = createProgram()): Promise<number> {
   let options: OutputOptions = {};
-  const program = createProgram().hook('preAction', (_, command) => {
+  program.hook('preAction', (_, command) => {
     options = command.opts();
   });
   try {
@@ -102,4 +108,4 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 sayLastWords();
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runProgram(process.argv.slice(2));

@@ -219,12 +219,14 @@ function consumersWithRecord(
 ): ReportReference['applicants'] {
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
+  const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
   for (const [index, entry] of envelope.entries.entries()) {
     if (outcomes[index] !== 'record') continue;
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
     if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
-    else if (consumers.some((other) => other.consumerId === consumerId)) problems.push(`${path} names two applicants`);
+    // One without a record counts too: whose it is, nobody could say.
+    else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
     else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
   }
   if (problems.length > 0) throw new AnswerProblems(problems);

@@ -11,6 +11,7 @@ import { DESCRIPTIONS } from './message-descriptions.ts';
 import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import * as messages from './messages.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from './run-messages.ts';
+import { updateProblem } from './stricter-shapes.ts';
 
 const MAX_SHARES = 20;
 
@@ -95,7 +96,7 @@ function handleShares(journey: Journey): void {
     },
     {
       validator: (message) => {
-        refuseFor(requestShareProblem(message) ?? otherJourney(journey, message));
+        refuseFor(requestShareProblem(message) ?? updateProblem(message) ?? otherJourney(journey, message));
         if (isSame(message)) return;
         const { share } = message;
         if (journey.shares.has(share.shareId)) throw refused('/share/shareId is taken by another share');

@@ -178,14 +178,39 @@ const resolveFields: Fields = {
 export function resolveInquiryProblem(value: unknown, addressName: AddressName = 'journeyId'): string | null {
   const reason = object({ [addressName]: runId, ...resolveFields })(value, '');
   if (reason) return reason;
-  const message = value as { action: string; outcome?: string; reference?: unknown; applicants?: unknown };
+  const message = value as {
+    action: string;
+    outcome?: string;
+    reference?: { applicants: NamedConsumer[] };
+    applicants?: unknown;
+  };
   if (message.action === 'accept') {
     if (message.outcome === undefined) return '/outcome is required for accept';
-    if (message.outcome === 'record' && message.reference === undefined) return '/reference is required with a record';
+    if ((message.outcome === 'record') !== (message.reference !== undefined)) {
+      return message.reference === undefined
+        ? '/reference is required with a record'
+        : '/reference belongs to accept with a record';
+    }
   } else if (message.outcome !== undefined || message.reference !== undefined) {
     return '/outcome and /reference belong to accept';
   }
   if (message.action === 'amend' && message.applicants === undefined) return '/applicants is required for amend';
   if (message.action !== 'amend' && message.applicants !== undefined) return '/applicants belongs to amend';
+  return message.reference === undefined ? null : repeatedProblem(message.reference.applicants);
+}
+
+interface NamedConsumer {
+  applicantId: string;
+  consumerId: string;
+}
+
+/** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
+function repeatedProblem(named: readonly NamedConsumer[]): string | null {
+  for (const field of ['applicantId', 'consumerId'] as const) {
+    const values = named.map((one) => one[field]);
+    const repeated = values.findIndex((value, index) => values.indexOf(value) < index);
+    if (repeated >= 0)
+      return `/reference/applicants/${repeated}/${field} must differ from that of every other applicant`;
+  }
   return null;
 }

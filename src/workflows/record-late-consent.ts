@@ -15,7 +15,8 @@ import { undecodableInput } from './undecodable-input.ts';
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  const { consent } = input;
+  // Whatever it was started with: what fails in here parks the run for good, what the activity refuses ends it.
+  const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
     return await journeyActivities.recordLateConsentMessage.executeWithOptions(

@@ -6,6 +6,7 @@ import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import type { DecisionMessage, Holds } from './holds.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { updateProblem } from './stricter-shapes.ts';
 
 /** What the messages need of a run, beside how it stands. */
 export interface TellableRun<Withdrawal, Status> {
@@ -39,7 +40,7 @@ export function handleWithdrawals<Withdrawal, Status>(
     return isNew;
   };
   setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
-    validator: (message) => refuseFor(problemOf(message)),
+    validator: (message) => refuseFor(problemOf(message) ?? updateProblem(message)),
     description: descriptions.withdraw,
   });
   setHandler(
@@ -85,7 +86,8 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
       return accepted(run, false);
     },
     {
-      validator: (message) => refuseFor(problemOf(message) ?? holds.problemOf(message, run.isEnding)),
+      validator: (message) =>
+        refuseFor(problemOf(message) ?? updateProblem(message) ?? holds.problemOf(message, run.isEnding)),
       description,
     },
   );
