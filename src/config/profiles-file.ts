@@ -26,6 +26,11 @@ import { credentialsSource } from './secrets.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 
+/** Both are told in problems, so that they can be found: nothing longer, no line breaks. */
+const CREDENTIALS_NAME = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
+/** As an answer may have it (gateway/answers.ts). */
+const RETURN_CODE = z.string().regex(/^[\x20-\x7e]{1,40}$/);
+
 function checked(check: (value: string) => string | null) {
   return z.string().superRefine((value, context) => {
     const rule = check(value);
@@ -50,7 +55,7 @@ const allowedSchema = z.partialRecord(
 const returnCodesSchema = z.partialRecord(
   // For SECONDUSE only `Record` means posted (docs/protocol.md): nothing may be added to that.
   z.enum(PRODUCTS).exclude(['SECONDUSE']),
-  z.record(z.string(), z.enum(['record', 'noRecord', 'noReport'])),
+  z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
 const additionsShape = { allowed: allowedSchema.exactOptional(), returnCodes: returnCodesSchema.exactOptional() };
@@ -82,7 +87,7 @@ const credentialsSchema = z.strictObject({
 });
 
 const fileSchema = z.strictObject({
-  credentials: z.record(z.string(), credentialsSchema).exactOptional(),
+  credentials: z.record(CREDENTIALS_NAME, credentialsSchema).exactOptional(),
   profiles: z.looseObject({ default: z.strictObject(additionsShape).exactOptional() }),
 });
 

@@ -24,6 +24,7 @@ import {
 } from '../../src/workflows/message-shapes.ts';
 import { updateProblem } from '../../src/workflows/stricter-shapes.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
+import { openFiles } from './files.ts';
 import { changedValue, treeMutations } from './mutations.ts';
 import { type OpenTarget, property } from './property.ts';
 import { assertNothingPersonal } from './sentinel.ts';
@@ -296,5 +297,6 @@ const words = property({
 });
 
 export async function openMessages(): Promise<OpenTarget> {
-  return { properties: [agreement, journeys, books, words] };
+  const files = openFiles();
+  return { ...files, properties: [agreement, journeys, books, words, ...files.properties] };
 }

@@ -125,6 +125,17 @@ test('holds a record without a consumerId, with one that is too long, and with o
   assertHold(read(record(same), contextOf([ADA, BEN])), /names two applicants/);
 });
 
+test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
+  const entries = [
+    failsafeEntry({ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }),
+    failsafeEntry({ applicantId: '2A', consumerId: 'C1', returnCode: 'Record' }),
+  ];
+  assertHold(
+    read({ consumers: entries }, failsafeContext([ADA, BEN])),
+    /consumers\/1\/consumerId names two applicants/,
+  );
+});
+
 test('reads a joint record of which one applicant has none: neither report nor consumerId', () => {
   const [ada] = JSON.parse(recordBody()).applicants;
   const answer = read(record([ada, { applicantId: '2A' }]), contextOf([ADA, BEN]));
