@@ -58,7 +58,7 @@ export async function fuzzReport(
   };
   try {
     for (const one of properties) {
-      const cases = Math.max(1, Math.round((settings.cases * one.weight) / weights));
+      const cases = Math.ceil((settings.cases * one.weight) / weights);
       await fuzzProperty(target, one, { ...settings, cases }, { report, say, watchdog });
     }
   } finally {

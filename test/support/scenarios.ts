@@ -249,6 +249,19 @@ const proofRefused: Scenario = {
   },
 };
 
+/** A grant whose evidence looks personal, which a run from before would have taken. */
+const evidenceRefused: Scenario = {
+  name: 'lendingJourney-evidenceRefused',
+  async play(harness) {
+    const input = oneStage('0001', { shares: [{ ...share, awaitConsentFor: 'PT2S' }] });
+    const handle = await harness.start(input);
+    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+    await handle.signal('consent', { ...grant, evidence: { ...grant.evidence, reference: 'ada@example.com' } });
+    await handle.result();
+    return handle;
+  },
+};
+
 /** An update that arrives with the start waits until it is known what makes a grant count. */
 const earlyGrant: Scenario = {
   name: 'lendingJourney-earlyGrant',
@@ -297,6 +310,7 @@ export const SCENARIOS: readonly Scenario[] = [
   lateConsent,
   consentProved,
   proofRefused,
+  evidenceRefused,
   earlyGrant,
   lateGrantRefused,
   runsThrough('stopped', '0404'),
