@@ -15,6 +15,7 @@ import { type OpenTarget, property } from './property.ts';
 import { hostileNumber, hostileText } from './values.ts';
 
 const MAX_DECODED_BYTES = 512 * 1024;
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 
 const answers = property({
   name: 'answers',
@@ -30,6 +31,10 @@ const answers = property({
     const text = await bodyText(body, label, MAX_DECODED_BYTES);
     if (text === null) return;
     assert.ok(Buffer.byteLength(text) <= MAX_DECODED_BYTES + 3);
+    if (label === undefined) {
+      const bare = body.subarray(body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0);
+      assert.ok(Buffer.from(text).equals(bare), 'text that was not in the bytes');
+    }
     const known = knownOf(value);
     assertHonest(text, readAnswer(text, known.context), known);
     // What is kept of it is read again for whoever asks for the report.

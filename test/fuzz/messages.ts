@@ -41,6 +41,8 @@ const REFERENCE = {
   ],
 };
 
+const REPEATED = { ...REFERENCE, applicants: REFERENCE.applicants.map((one) => ({ ...one, consumerId: 'C1' })) };
+
 const SHARE = {
   shareId: 'S1',
   endUserCode: 'EU456',
@@ -94,6 +96,7 @@ const KINDS: readonly MessageKind[] = [
       // Refused as they stand, each for one thing.
       aDecision({ action: 'accept', outcome: 'noRecord', reference: REFERENCE }),
       aDecision({ action: 'amend', applicants: [anApplicant()], outcome: 'record' }),
+      aDecision({ action: 'accept', outcome: 'record', reference: REPEATED }),
     ],
     shape: resolveInquiryProblem,
     parse: (value) => parseResolveInquiry(value, LIMIT),
@@ -134,7 +137,7 @@ const KEYS = [
 
 const changedMessage = fc.record({
   kind: fc.nat({ max: KINDS.length - 1 }),
-  variant: fc.nat({ max: 5 }),
+  variant: fc.nat({ max: 6 }),
   tree: treeMutations(KEYS),
 });
 
