@@ -77,6 +77,7 @@ export function changedText(value: unknown, mutations: readonly TreeMutation[]):
   return text;
 }
 
+/** Each value is copied in: a later change must not reach into the case, which is looked at more than once. */
 function changed(value: unknown, mutations: readonly TreeMutation[]): { copy: unknown; raw: [string, string][] } {
   const root = { value: structuredClone(value) };
   const raw: [string, string][] = [];
@@ -87,7 +88,7 @@ function changed(value: unknown, mutations: readonly TreeMutation[]): { copy: un
     const { parent, key } = place;
     switch (mutation.kind) {
       case 'replace':
-        setOwn(parent, key, mutation.value);
+        setOwn(parent, key, structuredClone(mutation.value));
         break;
       case 'copy': {
         const from = places[mutation.from % places.length];
@@ -101,7 +102,7 @@ function changed(value: unknown, mutations: readonly TreeMutation[]): { copy: un
       case 'twice':
         if (Array.isArray(parent)) break;
         raw.push([`@twice${index}@`, JSON.stringify(key)]);
-        setOwn(parent, `@twice${index}@`, mutation.value);
+        setOwn(parent, `@twice${index}@`, structuredClone(mutation.value));
         break;
       case 'remove':
         if (Array.isArray(parent)) parent.splice(Number(key), 1);
@@ -109,8 +110,9 @@ function changed(value: unknown, mutations: readonly TreeMutation[]): { copy: un
         break;
       case 'add': {
         const target = valueAt(place);
-        if (Array.isArray(target)) target.push(mutation.value);
-        else if (typeof target === 'object' && target !== null) setOwn(target, mutation.key, mutation.value);
+        if (Array.isArray(target)) target.push(structuredClone(mutation.value));
+        else if (typeof target === 'object' && target !== null)
+          setOwn(target, mutation.key, structuredClone(mutation.value));
         break;
       }
       case 'rename':
