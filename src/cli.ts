@@ -19,6 +19,7 @@ import { registerKeysCommand } from './cli/keys-command.ts';
 import { sayLastWords } from './cli/last-words.ts';
 import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
+import { registerPullCommand } from './cli/pull-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
 import { registerResolveCommand } from './cli/resolve-command.ts';
 import { registerSandboxCommand } from './cli/sandbox-command.ts';
@@ -59,6 +60,7 @@ export function createProgram(): Command {
     registerKeysCommand,
     registerAuditCommand,
     registerStartCommand,
+    registerPullCommand,
     registerStatusCommand,
     registerWatchCommand,
     registerAdvanceCommand,

@@ -228,7 +228,7 @@ export interface Ledger {
   /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;
 
-  /** All inquiries of one caller's id (a `journeyId`), oldest first. */
+  /** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
   inquiriesOf(callerId: string): Promise<InquiryView[]>;
 
   /** One inquiry, whether or not it is open; or `null`. */
@@ -254,7 +254,7 @@ export interface Ledger {
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean>;
 
   /**
-   * The newest answered report of a caller's id and product, unsealed; `null` where there is none.
+   * The newest answered report of an owner and product, unsealed; `null` where there is none.
    *
    * @throws DisposedError where there was one
    */

@@ -10,11 +10,13 @@ export type RunKind = keyof typeof RUN_KINDS;
 
 const KINDS = Object.keys(RUN_KINDS) as RunKind[];
 
-/** A list filter (visibility query) for every run that makes inquiries. */
-export const RUNS_WITH_INQUIRIES = `WorkflowType IN (${Object.values(RUN_KINDS)
-  .flat()
-  .map((type) => `'${type}'`)
-  .join(', ')})`;
+/** A list filter (visibility query) for workflows of these types. */
+export function workflowTypesFilter(types: readonly string[]): string {
+  return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
+}
+
+/** For every run that makes inquiries. */
+export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
  * The ledger's `callerId`, and what the command line takes: a journey's own id as it is, others as `<kind>:<id>`, such

@@ -42,6 +42,7 @@ import {
 import { parseWith } from './problems.ts';
 import {
   creditReportSchema,
+  decisionSchema,
   failsafeApplicantsSchema,
   failsafeCheckSchema,
   resolvePullSchema,
@@ -77,6 +78,11 @@ export function parsePullInput(value: unknown, limit: ApplicantLimit): PullInput
 /** A pull's `resolveInquiry`. Which product's table the applicants of `amend` keep, its run knows. */
 export function parseResolvePull(value: unknown, limit: ApplicantLimit): ResolvePullMessage {
   return parse(resolvePullSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A decision by itself, whatever run it is for. */
+export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<ResolvePullMessage, 'pullId'> {
+  return parse(decisionSchema(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** A pull's `withdraw` and `requestWithdrawal`. */

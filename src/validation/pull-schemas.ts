@@ -45,11 +45,15 @@ export const failsafeCheckSchema = perMaximum((maxApplicants) =>
   }),
 );
 
-export const resolvePullSchema = perMaximum((maxApplicants) => {
+/** A decision, whatever run it is for; its applicants may lack what FAILSAFE's may. */
+export const decisionSchema = perMaximum((maxApplicants) => {
   const { journeyId: _, applicants: __, ...decision } = resolveInquirySchema(maxApplicants).shape;
-  const applicants = failsafeApplicantsSchema(maxApplicants).exactOptional();
-  return z.strictObject({ pullId: fields.pullId, ...decision, applicants });
+  return z.strictObject({ ...decision, applicants: failsafeApplicantsSchema(maxApplicants).exactOptional() });
 });
+
+export const resolvePullSchema = perMaximum((maxApplicants) =>
+  z.strictObject({ pullId: fields.pullId, ...decisionSchema(maxApplicants).shape }),
+);
 
 const { journeyId: _, ...withdrawal } = withdrawSchema.shape;
 export const withdrawPullSchema = z.strictObject({ pullId: fields.pullId, ...withdrawal });
