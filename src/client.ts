@@ -221,9 +221,9 @@ export class CreditJourneys {
    * @throws InvalidInputError; PullDiffersError where a pull of another product or input has this id;
    *   TemporalUnavailableError
    */
-  async pull(input: PullInput): Promise<PullHandle> {
+  async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
     const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
-    await startPull(this.#context(), checked);
+    await startPull(this.#context(), checked, options);
     return this.getPull(checked.pullId);
   }
 

@@ -16,6 +16,7 @@ interface PullOptions extends ServerOptions {
   product?: string;
   pullId?: string;
   loseAnswer?: boolean;
+  batch?: boolean;
   watch?: boolean;
 }
 
@@ -30,6 +31,7 @@ export function registerPullCommand(program: Command): void {
     .option('--product <productCode>', `with --sample: ${PULL_PRODUCTS.join(', ')} (default: CR)`)
     .option('--pull-id <id>', 'with --sample: the pull’s id (default: a new one)')
     .option('--lose-answer', 'with --sample: the gateway posts the inquiry and its first answer is lost')
+    .option('--batch', 'nobody waits for it: let others go first where the gateway’s limit is reached')
     .option('--watch', 'show its progress until it ends or needs a person');
   withExamples(
     withServerOptions(command),
@@ -40,7 +42,7 @@ export function registerPullCommand(program: Command): void {
     const input = await inputOf(options);
     await checkMessage('pull', input);
     process.exitCode = await withJourneys(options, async (journeys, output) => {
-      const pull = await journeys.pull(input as PullInput);
+      const pull = await journeys.pull(input as PullInput, { workClass: options.batch ? 'batch' : 'interactive' });
       const { pullId, ownerId, workflowId } = pull;
       const started = { pullId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
       const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];

@@ -6,7 +6,7 @@ import { redactedPointer } from '../codec-server/redaction.ts';
 import { ownerIdOf, workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { PullInput } from '../model/pull-shapes.ts';
-import { priorityOf } from '../model/work-class.ts';
+import { priorityOf, type WorkClass } from '../model/work-class.ts';
 import { parsePullInput } from '../validation/messages.ts';
 import { translated } from './error-translation.ts';
 import { PullDiffersError } from './errors.ts';
@@ -21,7 +21,11 @@ export interface StartPullContext {
 }
 
 /** @throws PullDiffersError, and what `translated` makes of the SDK's errors */
-export async function startPull(context: StartPullContext, pull: PullInput): Promise<void> {
+export async function startPull(
+  context: StartPullContext,
+  pull: PullInput,
+  { workClass = 'interactive' }: { workClass?: WorkClass } = {},
+): Promise<void> {
   const { pullId, productCode, endUserCode } = pull;
   const ownerId = ownerIdOf('pull', pullId);
   const workflowId = workflowIdOf(ownerId);
@@ -33,7 +37,7 @@ export async function startPull(context: StartPullContext, pull: PullInput): Pro
       // Told apart from a first start, so that the two inputs can be compared.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      priority: priorityOf('interactive', endUserCode),
+      priority: priorityOf(workClass, endUserCode),
       // Payloads like any other, and so encrypted; nothing personal all the same.
       staticSummary: [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
       staticDetails: STATIC_DETAILS,

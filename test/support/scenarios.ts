@@ -11,6 +11,7 @@ import {
   untilStatus,
   update,
 } from './journey-harness.ts';
+import { PULL_SCENARIOS } from './pull-scenarios.ts';
 
 /** What a scenario needs of a harness: who starts journeys, and where they run. */
 export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
@@ -299,6 +300,7 @@ const lateGrantRefused: Scenario = {
 };
 
 export const SCENARIOS: readonly Scenario[] = [
+  ...PULL_SCENARIOS,
   fullJourney,
   atGate,
   withdrawn,

@@ -7,9 +7,9 @@ import { CreditJourneys, InvalidInputError, PullDiffersError, type PullStatus } 
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
-import type { CreditReportInput, FailsafeApplicant, FailsafeCheckInput } from '../../src/model/pull-shapes.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
-import { applicant, type Harness, journeyInput, newSsn, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -35,30 +35,6 @@ after(async () => {
   await harness?.close();
 });
 
-const newId = () => `P-${randomUUID().slice(0, 13)}`;
-
-function reportPull(overrides: Partial<CreditReportInput> = {}): CreditReportInput {
-  return {
-    pullId: newId(),
-    productCode: 'CR',
-    endUserCode: 'EU123',
-    permissiblePurposeCode: '01',
-    applicants: [applicant('1A')],
-    ...overrides,
-  };
-}
-
-function failsafeApplicant(applicantId: string, ssn = newSsn()): FailsafeApplicant {
-  const { emailAddress: _, ipAddress: __, ...rest } = applicant(applicantId, ssn);
-  return rest;
-}
-
-const failsafePull = (applicants: FailsafeApplicant[]): FailsafeCheckInput => ({
-  pullId: newId(),
-  productCode: 'FAILSAFE',
-  applicants,
-});
-
 async function untilHeld(pull: PullHandle): Promise<PullStatus> {
   for await (const status of pull.watch()) if (status.state === 'held') return status;
   throw new Error('it was never held');
@@ -75,7 +51,7 @@ async function postedWith(customerTraceNumber: string): Promise<number> {
 describe('a single pull', { concurrency: 8 }, () => {
   for (const productCode of REPORT_PRODUCTS) {
     test(`pulls ${productCode} once, and keeps its report and its reference`, async () => {
-      const input = reportPull({ productCode });
+      const input = reportPull('0001', { productCode });
       const pull = await journeys.pull(input);
       const result = await pull.result();
       const { pullId } = input;
@@ -100,7 +76,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   }
 
   test('keeps what REFUPD says each account came in under', async () => {
-    const pull = await journeys.pull(reportPull({ productCode: 'REFUPD' }));
+    const pull = await journeys.pull(reportPull('0001', { productCode: 'REFUPD' }));
     await pull.result();
     const { report } = await pull.report();
     const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
@@ -112,7 +88,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
-    const applicants = [failsafeApplicant('1A'), failsafeApplicant('2A', newSsn('0404'))];
+    const applicants = [failsafeApplicant('1A'), failsafeApplicant('2A', '0404')];
     const pull = await journeys.pull(failsafePull(applicants));
     const result = await pull.result();
     assert.equal(result.outcome, 'record');
@@ -135,7 +111,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('finds the first where its start is repeated, running or completed', async () => {
-    const input = reportPull({ applicants: [applicant('1A', newSsn('4002'))] });
+    const input = reportPull('4002');
     const held = await journeys.pull(input);
     await untilHeld(held);
     await (await journeys.pull(input)).withdraw({ by: 'ops', reason: 'asked for by mistake' });
@@ -161,7 +137,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('refuses another product under the id of a pull that was terminated, before anything is sent', async () => {
-    const input = reportPull({ applicants: [applicant('1A', newSsn('4002'))] });
+    const input = reportPull('4002');
     const pull = await journeys.pull(input);
     await untilHeld(pull);
     await harness.client.workflow.getHandle(pull.workflowId).terminate();
@@ -175,9 +151,9 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('never mixes with a journey of the same id', async () => {
-    const id = newId();
+    const id = reportPull().pullId;
     const journey = await journeys.start(journeyInput({ journeyId: id, stages: ['PREQUAL'] }));
-    const pull = await journeys.pull(reportPull({ pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
+    const pull = await journeys.pull(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
     const [{ stages }, result] = await Promise.all([journey.result(), pull.result()]);
     assert.notEqual(stages[0]?.customerTraceNumber, result.customerTraceNumber);
     const rows = async (ownerId: string) => (await ledger.inquiriesOf(ownerId)).map((one) => one.customerTraceNumber);
@@ -195,7 +171,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('waits for a decision where the answer is lost, and goes on with it', async () => {
-    const pull = await journeys.pull(reportPull({ applicants: [applicant('1A', newSsn('4001'))] }));
+    const pull = await journeys.pull(reportPull('4001'));
     const status = await untilHeld(pull);
     assert.deepEqual(status.holds[0]?.allowedActions, ['resend', 'accept', 'abandon']);
     await assert.rejects(
@@ -218,7 +194,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('takes corrected applicants as its product has them', async () => {
-    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A', newSsn('1422'))]));
+    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A', '1422')]));
     const status = await untilHeld(pull);
     const applicants = [failsafeApplicant('1A')];
     await pull.resolve(decision(status, { action: 'amend', providerSaid: 'notPosted', applicants }));
@@ -226,7 +202,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal(result.consumers?.[0]?.outcome, 'record');
     assert.equal((await inLedger(pull.pullId)).length, 2);
 
-    const report = await journeys.pull(reportPull({ applicants: [applicant('1A', newSsn('1422'))] }));
+    const report = await journeys.pull(reportPull('1422'));
     const refusal = report.resolve(
       decision(await untilHeld(report), { action: 'amend', providerSaid: 'notPosted', applicants }),
     );
@@ -234,7 +210,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('is checked by its worker too, whoever starts it', async () => {
-    const start = async (type: string, input: object, workflowId = `pull-${newId()}`) => {
+    const start = async (type: string, input: object, workflowId = `pull-${reportPull().pullId}`) => {
       const { taskQueue } = harness.config;
       const handle = await harness.client.workflow.start(type, { workflowId, taskQueue, args: [input] });
       return problemsOf(handle.result());
@@ -252,7 +228,7 @@ describe('a single pull', { concurrency: 8 }, () => {
   });
 
   test('refuses messages that name another pull', async () => {
-    const pull = await journeys.pull(reportPull({ applicants: [applicant('1A', newSsn('4002'))] }));
+    const pull = await journeys.pull(reportPull('4002'));
     await untilHeld(pull);
     const handle = harness.client.workflow.getHandle(pull.workflowId);
     const message = { pullId: 'another', by: 'ops', reason: 'test' };
