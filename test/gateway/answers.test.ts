@@ -200,8 +200,8 @@ test("reads FAILSAFE's own shape: outcome and consumer for each applicant, one r
       applicants: [{ applicantId: '2A', consumerId: 'C2' }],
     },
     applicants: [
-      { applicantId: '1A', outcome: 'noRecord' },
-      { applicantId: '2A', outcome: 'record' },
+      { applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      { applicantId: '2A', outcome: 'record', reportReferenceNumber: 'FS-1', consumerId: 'C2' },
     ],
   });
 });
@@ -212,7 +212,7 @@ test('reads the sample of FAILSAFE, whose applicantId the request never carried'
     kind: 'outcome',
     outcome: 'noRecord',
     returnCode: 'No Record',
-    applicants: [{ applicantId: '1A', outcome: 'noRecord' }],
+    applicants: [{ applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' }],
   });
 });
 
