@@ -3,10 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { temporal } from '@temporalio/proto';
+import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
+import type { OutcomeRecord } from '../../src/ledger/port.ts';
 import type { JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
-import type { RunEvidence } from './evidence.ts';
+import type { RunEvidence, Submission } from './evidence.ts';
+
+type History = temporal.api.history.v1.IHistory;
+type Event = temporal.api.history.v1.IHistoryEvent;
+type Scheduled = NonNullable<Event['activityTaskScheduledEventAttributes']>;
 
 const RUNS_AT_ONCE = 16;
 /** Visibility may be a moment behind; the list counts once it no longer grows. */
@@ -37,19 +44,23 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
   const handle = client.workflow.getHandle(workflowId, runId);
   const described = await handle.describe();
   const { pendingWorkflowTask, pendingActivities } = described.raw;
+  const history = await handle.fetchHistory();
   const run: RunEvidence = {
     workflowId,
     runId,
     workflowType: type,
     status: described.status.name,
+    startedAtMs: described.startTime.getTime(),
+    ...(described.closeTime ? { closedAtMs: described.closeTime.getTime() } : {}),
     workflowTaskAttempts: pendingWorkflowTask?.attempt ?? 0,
     pendingActivities: (pendingActivities ?? []).map(({ activityType, attempt, paused }) => ({
       type: activityType?.name ?? '',
       attempt: attempt ?? 0,
       paused: paused ?? false,
     })),
+    ...(await readActivities(client, history)),
+    history,
   };
-  run.history = await handle.fetchHistory();
   if (type === 'lendingJourney') await readJourney(client, run);
   return run;
 }
@@ -84,8 +95,67 @@ async function failureTypeOf(result: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Types of the events, in their order. */
-export function eventTypes({ history }: RunEvidence): string[] {
-  const { EventType } = temporal.api.enums.v1;
-  return (history?.events ?? []).map(({ eventType }) => EventType[eventType ?? 0] ?? '');
+/** What the run asked of its activities, as far as invariants ask for it: nothing personal is kept of it. */
+async function readActivities(
+  client: Client,
+  { events }: History,
+): Promise<Pick<RunEvidence, 'submissions' | 'recordedByRun'>> {
+  const read = { submissions: [] as Submission[], recordedByRun: [] as string[] };
+  const taskStartedMs = new Map<string, number>();
+  for (const event of events ?? []) {
+    const completed = event.workflowTaskCompletedEventAttributes;
+    if (completed) taskStartedMs.set(String(event.eventId), startOf(events ?? [], String(completed.startedEventId)));
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (!scheduled) continue;
+    if (scheduled.activityType?.name === 'submitInquiry') {
+      const decidedAtMs = taskStartedMs.get(String(scheduled.workflowTaskCompletedEventId)) ?? msOf(event);
+      read.submissions.push(submissionOf(await argumentOf<SubmitInquiryArgs>(client, scheduled), decidedAtMs));
+    } else if (scheduled.activityType?.name === 'recordOutcome') {
+      read.recordedByRun.push((await argumentOf<OutcomeRecord>(client, scheduled)).customerTraceNumber);
+    }
+  }
+  return read;
 }
+
+function submissionOf({ inquiry, attempt, reference, consents }: SubmitInquiryArgs, decidedAtMs: number): Submission {
+  const { customerTraceNumber, productCode, shareId } = inquiry;
+  return {
+    customerTraceNumber,
+    productCode,
+    ...(shareId === undefined ? {} : { shareId }),
+    attempt,
+    decidedAtMs,
+    applicantIds: (reference?.applicants ?? []).map(({ applicantId }) => applicantId),
+    consents: consents.map(({ applicantId, consentId }) => ({ applicantId, consentId })),
+  };
+}
+
+function argumentOf<T>({ options: { loadedDataConverter } }: Client, { input }: Scheduled): Promise<T> {
+  return decodeFromPayloadsAtIndex<T>(loadedDataConverter, 0, input?.payloads);
+}
+
+function startOf(events: readonly Event[], eventId: string): number {
+  const started = events[Number(eventId) - 1];
+  return started ? msOf(started) : 0;
+}
+
+function msOf({ eventTime }: Event): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
+}
+
+/** Why workflow tasks of the run failed, apart from those that a reset or the server itself ended. */
+export function failedTasks({ events }: History): string[] {
+  const causes = temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const cause = (event: Event) => causes[event.workflowTaskFailedEventAttributes?.cause ?? 0] ?? 'unknown';
+  return (events ?? [])
+    .filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)
+    .map((event) => cause(event).replace('WORKFLOW_TASK_FAILED_CAUSE_', ''))
+    .filter((name) => !OF_THE_SERVER.has(name));
+}
+
+const OF_THE_SERVER = new Set([
+  'RESET_WORKFLOW',
+  'UNHANDLED_COMMAND',
+  'RESET_STICKY_TASK_QUEUE',
+  'FORCE_CLOSE_COMMAND',
+]);

@@ -1,7 +1,7 @@
 /** The sandbox's journal, read back: requests, postings, connections. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { JournalLine, SandboxEvidence, SandboxPosting, SandboxRequest } from './evidence.ts';
+import type { Connection, JournalLine, SandboxEvidence, SandboxPosting, SandboxRequest } from './evidence.ts';
 
 /** What differs between two attempts of one and the same request (docs/protocol.md, "Three fences"). */
 const NOT_OF_THE_REQUEST = new Set(['customerTraceNumber', 'originalInquiryDate']);
@@ -43,7 +43,8 @@ function linesOf(text: string): JournalLine[] {
 export function sandboxEvidenceOf(lines: readonly JournalLine[], aheadMs = 0): SandboxEvidence {
   const requests = new Map<string, SandboxRequest>();
   const postings = new Map<string, SandboxPosting>();
-  const connectionsMs: number[] = [];
+  const connections = new Map<string, Connection>();
+  const listeningMs: number[] = [];
   const requestOf = (requestId: string, atMs: number): SandboxRequest => {
     const known = requests.get(requestId);
     if (known) return known;
@@ -56,10 +57,17 @@ export function sandboxEvidenceOf(lines: readonly JournalLine[], aheadMs = 0): S
     const atMs = Date.parse(line.at) - aheadMs;
     switch (line.kind) {
       case 'listening':
+        listeningMs.push(atMs);
+        for (const connection of connections.values()) connection.closedMs ??= atMs;
         break;
       case 'connection':
-        connectionsMs.push(atMs);
+        connections.set(line.connectionId, { openedMs: atMs });
         break;
+      case 'closed': {
+        const connection = connections.get(line.connectionId);
+        if (connection) connection.closedMs = atMs;
+        break;
+      }
       case 'head':
         requestOf(line.requestId, atMs);
         break;
@@ -83,5 +91,10 @@ export function sandboxEvidenceOf(lines: readonly JournalLine[], aheadMs = 0): S
       }
     }
   }
-  return { requests: [...requests.values()], postings: [...postings.values()], connectionsMs };
+  return {
+    requests: [...requests.values()],
+    postings: [...postings.values()],
+    connections: [...connections.values()],
+    listeningMs,
+  };
 }

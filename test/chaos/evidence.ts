@@ -30,10 +30,11 @@ import { readJournal } from './evidence-sandbox.ts';
  * unique across restarts. Nothing personal: of an SSN only the `consumerId` that the sandbox makes of it.
  */
 export type JournalLine =
-  /** Once for each listening process: nothing before it was accepted by this one. */
+  /** Once for each listening process: the connections of the one before it are gone by then. */
   | { kind: 'listening'; at: string }
-  /** A TCP connection was accepted, of the token service or of the gateway alike. */
-  | { kind: 'connection'; at: string }
+  /** A TCP connection was accepted, of the token service or of the gateway alike, and its end; ids as `requestId`. */
+  | { kind: 'connection'; at: string; connectionId: string }
+  | { kind: 'closed'; at: string; connectionId: string }
   /** A request's head has come to the request endpoint. */
   | { kind: 'head'; at: string; requestId: string }
   /** Its body has come, whole; each member `null` where it could not be read. */
@@ -91,11 +92,19 @@ export interface SandboxPosting {
   status: number | null;
 }
 
+/** ms since 1970; without an end it was open to the last. */
+export interface Connection {
+  openedMs: number;
+  closedMs?: number;
+}
+
 export interface SandboxEvidence {
   requests: SandboxRequest[];
   postings: SandboxPosting[];
-  /** When a connection was accepted where the workers connect to (the proxy's where there is one); ms since 1970. */
-  connectionsMs: number[];
+  /** Accepted where the workers connect to (the proxy's where there is one). */
+  connections: Connection[];
+  /** When a process of the sandbox began to listen. */
+  listeningMs: number[];
 }
 
 /** A row of `attempts`, its sealed answers opened. Milliseconds by the ledger's clock. */
@@ -197,6 +206,19 @@ export interface LedgerEvidence {
   chain: ChainReport;
 }
 
+/** A `submitInquiry` as the workflow scheduled it. */
+export interface Submission {
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  shareId?: string;
+  attempt: number;
+  /** When the workflow task began that scheduled it, by Temporal's clock. */
+  decidedAtMs: number;
+  /** Of SECONDUSE: the consumers of the report that it shares, and the grants that permit it. */
+  applicantIds: string[];
+  consents: { applicantId: string; consentId: string }[];
+}
+
 export interface RunEvidence {
   workflowId: string;
   runId: string;
@@ -214,15 +236,20 @@ export interface RunEvidence {
   /** Attempts of the workflow task that is pending; more than a few is a run that is stuck. */
   workflowTaskAttempts: number;
   pendingActivities: { type: string; attempt: number; paused: boolean }[];
-  history?: temporal.api.history.v1.IHistory;
+  startedAtMs: number;
+  closedAtMs?: number;
+  submissions: Submission[];
+  /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
+  recordedByRun: string[];
+  history: temporal.api.history.v1.IHistory;
 }
 
 /** What the world meant one journey to do. */
 export interface JourneyPlan {
   journeyId: string;
   input: LendingJourneyInput;
-  /** What it may be left waiting for when all has settled. A hold that nobody was to resolve is `hold`. */
-  mayWaitFor: readonly ('gate' | 'consent' | 'hold')[];
+  /** What it may be left waiting for when all has settled, beside a person: a hold is judged by its reason. */
+  mayWaitFor: readonly ('gate' | 'consent')[];
   /** Operators ended it by force and did not start it again: no outcome is owed. */
   mayEndByForce?: boolean;
   /** Its input was never valid, or never decodable. */
@@ -240,6 +267,8 @@ export interface DecisionTaken {
 export interface ConsentSent {
   atMs: number;
   message: ConsentMessage;
+  /** As the update was answered: this very message was accepted. Absent for signals, and where no answer came. */
+  acknowledged?: true;
 }
 
 export interface Evidence {
@@ -267,8 +296,8 @@ export interface EvidenceSources {
   sandboxAheadMs?: number;
   /** How far the ledger's clock is ahead of the world's, ms; default 0. */
   ledgerAheadMs?: number;
-  /** Connections that a proxy before the gateway accepted, ms since 1970 by the world's clock; else the journal's. */
-  connectionsMs?: readonly number[];
+  /** Connections that a proxy before the gateway accepted, by the world's clock; else the journal's. */
+  connections?: readonly Connection[];
   /** Open on the very database that `ledgerUrl` names: the port for what it has a word for, SQL for the rest. */
   ledger: Ledger;
   ledgerUrl: string;
@@ -291,14 +320,14 @@ export interface EvidenceSources {
  * @throws where Temporal or the ledger does not answer: without evidence there is no verdict
  */
 export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
-  const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connectionsMs, client, taskQueue } = sources;
+  const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
   const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter } = sources;
   const sandbox = readJournal(journalFiles, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
   return {
     takenAtMs: Date.now(),
-    sandbox: connectionsMs ? { ...sandbox, connectionsMs: [...connectionsMs] } : sandbox,
+    sandbox: connections ? { ...sandbox, connections: [...connections] } : sandbox,
     ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
     runs,
     plans: [...sources.plans],
