@@ -29,7 +29,7 @@ export function drawJourney(draw: Draw, frame: JourneyFrame): JourneyPlan {
     stages,
     gates: draw.of(['manual', 'auto']),
     onNoRecord: draw.of(['stop', 'continue']),
-    advanceAtMs: Object.fromEntries(stages.flatMap((stage) => (draw.chance(0.7) ? [[stage, later()]] : []))),
+    advanceAtMs: Object.fromEntries(stages.slice(1).flatMap((stage) => (draw.chance(0.7) ? [[stage, later()]] : []))),
     shares,
     // Longer than any run: it ends by a withdrawal.
     ...(shares.some(({ requestedAtMs }) => requestedAtMs !== undefined) ? { sharesOpenForSeconds: 3_600 } : {}),
