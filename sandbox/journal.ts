@@ -1,13 +1,14 @@
 /** What befell the sandbox, line by line as it happens: survives its end at any instant. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, openSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { consumerIdOf, type PostedInquiry, type ReceivedRequest } from './records.ts';
 import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
 import { isObject } from './rules/table.ts';
 
 /**
- * JSON lines: `listening` and `connection`; then for each request at the request endpoint `head`, `request` once its
+ * JSON lines: `listening`; `connection` and `closed` for each that was accepted; for each request at the request endpoint `head`, `request` once its
  * body has come, `posted`, `answered` with the status. Instants are the sandbox's own; a `requestId` names one request
  * across restarts. Nothing personal: of an SSN only the `consumerId` that is made of it, of a body a digest.
  */
@@ -24,8 +25,10 @@ export class Journal {
     this.#append({ kind: 'listening' });
   }
 
-  connection(): void {
-    this.#append({ kind: 'connection' });
+  connection(socket: Socket): void {
+    const connectionId = randomUUID();
+    this.#append({ kind: 'connection', connectionId });
+    socket.once('close', () => this.#append({ kind: 'closed', connectionId }));
   }
 
   head(received: ReceivedRequest): void {
@@ -76,8 +79,14 @@ export class Journal {
  * Equal for two requests that ask for the same thing: SHA-256, lower-case hex, over the body's JSON with sorted names,
  * without what is each attempt's own (`customerTraceNumber`, `originalInquiryDate`).
  */
-export function bodyDigest({ customerTraceNumber: _, originalInquiryDate: __, ...rest }: Record<string, unknown>): string {
-  return createHash('sha256').update(JSON.stringify(sorted(rest))).digest('hex');
+export function bodyDigest({
+  customerTraceNumber: _,
+  originalInquiryDate: __,
+  ...rest
+}: Record<string, unknown>): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(rest)))
+    .digest('hex');
 }
 
 function sorted(value: unknown): unknown {

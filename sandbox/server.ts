@@ -49,7 +49,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     running: new AbortController(),
   };
   setUp(app, context);
-  app.server.on('connection', () => context.journal?.connection());
+  app.server.on('connection', (socket: Socket) => context.journal?.connection(socket));
   await app.listen({ port: settings.port, host: settings.host });
   context.journal?.listening();
   const { port } = app.server.address() as AddressInfo;

@@ -43,7 +43,12 @@ export function correctedSsns(ssns: readonly string[]): string[] {
   return ssns.map((ssn) => `${ssn.slice(0, 5)}0001`);
 }
 
-export function consentOf(journeyId: string, plan: ConsentPlan, shares: readonly SharePlan[], at: Date): ConsentMessage {
+export function consentOf(
+  journeyId: string,
+  plan: ConsentPlan,
+  shares: readonly SharePlan[],
+  at: Date,
+): ConsentMessage {
   const { shareId, applicantId, consentId, decision } = plan;
   const endUserCode = shares.find((share) => share.shareId === shareId)?.endUserCode ?? 'EU999';
   return {

@@ -58,7 +58,10 @@ export class Operator {
     return message;
   }
 
-  #actionFor({ customerTraceNumber, attempts, failureType, allowedActions }: HoldStatus, isPosted: boolean): HoldAction {
+  #actionFor(
+    { customerTraceNumber, attempts, failureType, allowedActions }: HoldStatus,
+    isPosted: boolean,
+  ): HoldAction {
     const { seed } = this.#people.world.plan;
     const draw = drawFrom(seed, 'decision', customerTraceNumber, attempts, failureType);
     const gaveUp = draw.chance(0.1);

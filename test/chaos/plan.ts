@@ -143,7 +143,12 @@ export function makePlan(options: PlanOptions): Plan {
     drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
   );
   const journeyIds = journeys.map(({ journeyId }) => journeyId);
-  const storm = drawStorm(drawFrom(seed, 'storm'), { lengthMs, world, journeyIds, kinds: options.kinds ?? STORM_KINDS });
+  const storm = drawStorm(drawFrom(seed, 'storm'), {
+    lengthMs,
+    world,
+    journeyIds,
+    kinds: options.kinds ?? STORM_KINDS,
+  });
   return { seed, lengthMs, world, journeys, storm };
 }
 
@@ -189,7 +194,5 @@ function steadyFaults(draw: Draw, nothingIsNotProcessed: boolean): GatewayFault[
     { target: 'request', fault: draw.of(['reversedApplicants', 'maskedSsns', 'consumersArray', 'unknownFields']) },
     { target: 'token', fault: draw.of(['unavailable', 'throttled', 'slow', 'reset', 'garbage', 'alreadyExpired']) },
   ];
-  return draw
-    .some(candidates, 6)
-    .map((fault) => ({ ...fault, probability: fault.target === 'token' ? 0.2 : 0.04 }));
+  return draw.some(candidates, 6).map((fault) => ({ ...fault, probability: fault.target === 'token' ? 0.2 : 0.04 }));
 }

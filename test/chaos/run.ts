@@ -1,4 +1,6 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
+import { copyFile, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
@@ -27,8 +29,8 @@ export interface RunOptions {
   signal: AbortSignal;
   /** What is going on, for whoever watches. */
   onPhase?(phase: string): void;
-  /** Before the world is gone. */
-  onWorld?(world: World): void;
+  /** A directory that gets the logs and the sandbox's journal; made where there is none. */
+  keepIn?: string;
   /** Judged in the place of all of them. */
   judge?(evidence: Evidence): Promise<Verdict[]>;
 }
@@ -38,7 +40,6 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
   onPhase('the world begins');
   const world = await startWorld(plan);
   try {
-    options.onWorld?.(world);
     const people = new People(world);
     const scene = { world, people, operator: new Operator(people) };
     await untilPolled(world, signal);
@@ -61,7 +62,15 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
       verdicts,
     };
   } finally {
+    if (options.keepIn !== undefined) await keep(world, options.keepIn);
     await world.close();
+  }
+}
+
+async function keep(world: World, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  for (const file of [...world.logFiles, world.journalFile]) {
+    await copyFile(file, join(directory, basename(file))).catch(() => {});
   }
 }
 
@@ -88,7 +97,7 @@ async function judge(world: World, books: Books, { judge: judged = checkInvarian
     const evidence = await collectEvidence({
       journalFiles: [world.journalFile],
       sandboxAheadMs: plan.world.sandboxAheadMs,
-      connectionsMs: world.connectionsMs,
+      connections: world.connections,
       ledger,
       ledgerUrl: world.ledger.ownUrl,
       client: world.client,
@@ -109,15 +118,12 @@ async function judge(world: World, books: Books, { judge: judged = checkInvarian
 }
 
 function journeyEvidence(journey: JourneyPlan, { storm }: Plan, books: Books): JourneyEvidence {
-  const { journeyId, leaveHeld, shares } = journey;
+  const { journeyId, shares } = journey;
   const mayEndByForce = storm.some((step) => step.kind === 'cancel' && step.journeyId === journeyId);
   return {
     journeyId,
     input: inputOf(journey),
-    mayWaitFor: [
-      ...(leaveHeld ? (['hold'] as const) : []),
-      ...(shares.some(({ inTheEnd }) => inTheEnd === 'silence') ? (['consent'] as const) : []),
-    ],
+    mayWaitFor: shares.some(({ inTheEnd }) => inTheEnd === 'silence') ? ['consent'] : [],
     ...(mayEndByForce ? { mayEndByForce } : {}),
     laterApplicants: books.amended.get(journeyId) ?? [],
   };

@@ -34,7 +34,10 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   const open = new Map(plan.journeys.map((journey) => [journey, 'not looked at']));
   while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
     await inParallel([...open.keys()], AT_ONCE, async (journey) => {
-      const look = await goOn(journey, scene).catch((error) => ({ state: String((error as Error).name), decisions: 0 }));
+      const look = await goOn(journey, scene).catch((error) => ({
+        state: String((error as Error).name),
+        decisions: 0,
+      }));
       decisions += look.decisions;
       if (look.state === 'at rest') open.delete(journey);
       else open.set(journey, look.state);
@@ -124,7 +127,15 @@ async function sayTheRest(plan: JourneyPlan, status: JourneyStatus, people: Peop
     if (inTheEnd === undefined || inTheEnd === 'silence') continue;
     for (const applicantId of waitingFor) {
       const consentId = `END-${shareId}-${applicantId}`;
-      const consent = { atMs: 0, shareId, applicantId, consentId, decision: inTheEnd, by: 'update', copies: 1 } as const;
+      const consent = {
+        atMs: 0,
+        shareId,
+        applicantId,
+        consentId,
+        decision: inTheEnd,
+        by: 'update',
+        copies: 1,
+      } as const;
       await people.consent(plan, consent);
     }
   }

@@ -6,17 +6,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
-import { freePorts } from '../../src/local/free-ports.ts';
+import { Client, Connection as TemporalConnection } from '@temporalio/client';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
 import { createDataConverter } from '../../src/protection/data-converter.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
-import { type TemporalHouse, startTemporalHouse } from './temporal-house.ts';
+import { startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
@@ -56,8 +57,8 @@ export interface World {
   /** Between the workers and the gateway, and between them and the token service. */
   gatewayWire: TcpProxy;
   tokenWire: TcpProxy;
-  /** When the gateway's wire accepted a connection, ms since 1970. */
-  connectionsMs: readonly number[];
+  /** That the gateway's wire accepted. */
+  connections: readonly Connection[];
   keyRing: KeyRing;
   dataConverter: ReturnType<typeof createDataConverter>;
   workflowBundle: { code: string };
@@ -82,7 +83,11 @@ export async function startWorld(plan: Plan): Promise<World> {
 async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-chaos-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const [logDir, keyRingFile, bundleFile] = [join(directory, 'logs'), join(directory, 'keys.json'), join(directory, 'bundle.js')];
+  const [logDir, keyRingFile, bundleFile] = [
+    join(directory, 'logs'),
+    join(directory, 'keys.json'),
+    join(directory, 'bundle.js'),
+  ];
   await mkdir(logDir);
   const keyRing = await createKeyRing(keyRingFile);
   const [code, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
@@ -98,13 +103,26 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
   await made.close();
 
   const target = { host: '127.0.0.1', port: sandboxPort };
-  const connectionsMs: number[] = [];
-  const gatewayWire = await startTcpProxy(target, { onConnection: () => void connectionsMs.push(Date.now()) });
+  const connections: Connection[] = [];
+  const gatewayWire = await startTcpProxy(target, {
+    onConnection() {
+      const accepted: Connection = { openedMs: Date.now() };
+      connections.push(accepted);
+      return () => {
+        accepted.closedMs = Date.now();
+      };
+    },
+  });
   resources.defer(() => gatewayWire.close());
   const tokenWire = await startTcpProxy(target);
   resources.defer(() => tokenWire.close());
   const journalFile = join(directory, 'journal.jsonl');
-  const sandbox = sandboxProgram(plan, { port: sandboxPort, directory, journalFile, logFile: join(logDir, 'sandbox.log') });
+  const sandbox = sandboxProgram(plan, {
+    port: sandboxPort,
+    directory,
+    journalFile,
+    logFile: join(logDir, 'sandbox.log'),
+  });
   resources.defer(() => sandbox.stop());
   sandbox.start();
 
@@ -140,7 +158,7 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
     worker.start();
   }
   const dataConverter = createDataConverter({ keys: keyRing, namespace: temporal.namespace, mode: 'client' });
-  const connection = await Connection.connect({
+  const connection = await TemporalConnection.connect({
     address: temporal.address,
     // A server that was away for a moment is found again in one.
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 1_000 },
@@ -152,7 +170,7 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
     plan,
     client: new Client({ connection, namespace: temporal.namespace, dataConverter }),
     taskQueue: TASK_QUEUE,
-    ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connectionsMs },
+    ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     ...{ keyRing, dataConverter, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),

@@ -29,7 +29,8 @@ export interface TcpProxy {
 }
 
 export interface TcpProxyOptions {
-  onConnection?(): void;
+  /** Returns what is called when that connection has closed. */
+  onConnection?(): () => void;
 }
 
 export async function startTcpProxy(
@@ -72,9 +73,10 @@ export async function startTcpProxy(
     };
   };
   const server = createServer((near) => {
-    options.onConnection?.();
+    const onClose = options.onConnection?.();
     if (isCut) {
       near.destroy();
+      onClose?.();
       return;
     }
     const far = connect(target);
@@ -82,7 +84,10 @@ export async function startTcpProxy(
     let isLast = false;
     let isDeaf = false;
     let answeredBytes = 0;
-    keep(near, () => isLast || far.destroy());
+    keep(near, () => {
+      onClose?.();
+      if (!isLast) far.destroy();
+    });
     keep(far, (wasReset) => back(() => (wasReset ? near.resetAndDestroy() : near.end())));
     near.on('data', (chunk) => {
       answeredBytes = 0;

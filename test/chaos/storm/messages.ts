@@ -1,6 +1,7 @@
 /** Messages that no orderly sender sends. */
-import { inParallel } from '../../../src/client/in-parallel.ts';
+
 import { journeyWorkflowId } from '../../../src/client/business-keys.ts';
+import { inParallel } from '../../../src/client/in-parallel.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';
 import type { Strike } from './strike.ts';
@@ -25,7 +26,11 @@ export const consentFlood: Strike = async ({ journeyId = '', count = 0 }, { peop
   });
   // To a closed run: nobody repeats them.
   const send = (message: object) => people.patiently(() => people.handle(journeyId).signal('consent', message));
-  const sent = await inParallel(messages, AT_ONCE, (message) => send(message).then(() => 1).catch(() => 0));
+  const sent = await inParallel(messages, AT_ONCE, (message) =>
+    send(message)
+      .then(() => 1)
+      .catch(() => 0),
+  );
   return sent.some((one) => one === 1);
 };
 
@@ -39,7 +44,9 @@ export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { peo
       namespace: world.client.options.namespace,
       workflowExecution: { workflowId: journeyWorkflowId(journeyId) },
       signalName: 'consent',
-      input: { payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from('{"journeyId": \u0000') }] },
+      input: {
+        payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from('{"journeyId": \u0000') }],
+      },
     }),
   );
   return true;

@@ -11,7 +11,9 @@ export const resetWorkflow: Strike = async ({ journeyId = '', pick = 0 }, { peop
   const tasks = await people.patiently(() => workflowTasksOf(handle));
   const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
-  await people.patiently(() => resetTo(world, handle, task, { forgetMessages: pick * 100 - Math.floor(pick * 100) < 0.2 }));
+  await people.patiently(() =>
+    resetTo(world, handle, task, { forgetMessages: pick * 100 - Math.floor(pick * 100) < 0.2 }),
+  );
   return true;
 };
 

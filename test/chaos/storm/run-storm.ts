@@ -72,7 +72,9 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
         ? []
         : [[share.requestedAtMs, 'requestShare', () => done(people.requestShare(journeyId, share))]],
     ),
-    ...plan.consents.map((consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))]),
+    ...plan.consents.map(
+      (consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))],
+    ),
     ...(plan.withdrawAtMs === undefined
       ? []
       : [[plan.withdrawAtMs, 'withdraw', () => done(people.withdraw(journeyId))] satisfies Dated]),
