@@ -4,16 +4,16 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { OutcomeRecord } from '../../src/ledger/port.ts';
-import type { JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
-import type { RunEvidence, Submission } from './evidence.ts';
+import type { ConsentMessage, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
+import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type Event = temporal.api.history.v1.IHistoryEvent;
-type Scheduled = NonNullable<Event['activityTaskScheduledEventAttributes']>;
+type Payloads = temporal.api.common.v1.IPayloads;
 
 const RUNS_AT_ONCE = 16;
 /** Visibility may be a moment behind; the list counts once it no longer grows. */
@@ -58,7 +58,7 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
       attempt: attempt ?? 0,
       paused: paused ?? false,
     })),
-    ...(await readActivities(client, history)),
+    ...(await readEvents(client, history)),
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);
@@ -95,48 +95,59 @@ async function failureTypeOf(result: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What the run asked of its activities, as far as invariants ask for it: nothing personal is kept of it. */
-async function readActivities(
+/** What the run was told and what it asked of its activities, as far as invariants ask for it. */
+async function readEvents(
   client: Client,
   { events }: History,
-): Promise<Pick<RunEvidence, 'submissions' | 'recordedByRun'>> {
-  const read = { submissions: [] as Submission[], recordedByRun: [] as string[] };
-  const taskStartedMs = new Map<string, number>();
+): Promise<Pick<RunEvidence, 'submissions' | 'recordedByRun' | 'consents'>> {
+  const read = { submissions: [] as Submission[], recordedByRun: [] as string[], consents: [] as ConsentHeard[] };
   for (const event of events ?? []) {
-    const completed = event.workflowTaskCompletedEventAttributes;
-    if (completed) taskStartedMs.set(String(event.eventId), startOf(events ?? [], String(completed.startedEventId)));
     const scheduled = event.activityTaskScheduledEventAttributes;
-    if (!scheduled) continue;
-    if (scheduled.activityType?.name === 'submitInquiry') {
-      const decidedAtMs = taskStartedMs.get(String(scheduled.workflowTaskCompletedEventId)) ?? msOf(event);
-      read.submissions.push(submissionOf(await argumentOf<SubmitInquiryArgs>(client, scheduled), decidedAtMs));
-    } else if (scheduled.activityType?.name === 'recordOutcome') {
-      read.recordedByRun.push((await argumentOf<OutcomeRecord>(client, scheduled)).customerTraceNumber);
+    if (scheduled?.activityType?.name === 'submitInquiry') {
+      read.submissions.push(submissionOf(await argumentOf<SubmitInquiryArgs>(client, scheduled.input), event));
+    } else if (scheduled?.activityType?.name === 'recordOutcome') {
+      read.recordedByRun.push((await argumentOf<OutcomeRecord>(client, scheduled.input)).customerTraceNumber);
     }
+    const told = consentIn(event);
+    const consent = told && heardOf(await argumentOf<Partial<ConsentMessage>>(client, told).catch(() => null), event);
+    if (consent) read.consents.push(consent);
   }
   return read;
 }
 
-function submissionOf({ inquiry, attempt, reference, consents }: SubmitInquiryArgs, decidedAtMs: number): Submission {
+function submissionOf({ inquiry, attempt, reference, consents }: SubmitInquiryArgs, event: Event): Submission {
   const { customerTraceNumber, productCode, shareId } = inquiry;
   return {
     customerTraceNumber,
     productCode,
     ...(shareId === undefined ? {} : { shareId }),
     attempt,
-    decidedAtMs,
+    eventId: Number(event.eventId),
     applicantIds: (reference?.applicants ?? []).map(({ applicantId }) => applicantId),
     consents: consents.map(({ applicantId, consentId }) => ({ applicantId, consentId })),
   };
 }
 
-function argumentOf<T>({ options: { loadedDataConverter } }: Client, { input }: Scheduled): Promise<T> {
-  return decodeFromPayloadsAtIndex<T>(loadedDataConverter, 0, input?.payloads);
+/** A reset re-admits the updates that it undoes: they come as events of their own. */
+function consentIn(event: Event): Payloads | undefined {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal?.signalName === 'consent') return signal.input ?? undefined;
+  const update =
+    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
+    event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+  return update?.input?.name === 'recordConsent' ? (update.input.args ?? undefined) : undefined;
 }
 
-function startOf(events: readonly Event[], eventId: string): number {
-  const started = events[Number(eventId) - 1];
-  return started ? msOf(started) : 0;
+/** Anything may have been sent as a signal. */
+function heardOf(message: Partial<ConsentMessage> | null, event: Event): ConsentHeard | undefined {
+  const { shareId, applicantId, consentId, decision, decidedAt } = message ?? {};
+  const decidedAtMs = Date.parse(String(decidedAt));
+  if (!shareId || !applicantId || !consentId || !decision || Number.isNaN(decidedAtMs)) return undefined;
+  return { shareId, applicantId, consentId, decision, decidedAtMs, eventId: Number(event.eventId), atMs: msOf(event) };
+}
+
+function argumentOf<T>({ options: { loadedDataConverter } }: Client, input: Payloads | null | undefined): Promise<T> {
+  return decodeFromPayloadsAtIndex<T>(loadedDataConverter, 0, input?.payloads);
 }
 
 function msOf({ eventTime }: Event): number {
@@ -145,7 +156,7 @@ function msOf({ eventTime }: Event): number {
 
 /** Why workflow tasks of the run failed, apart from those that a reset or the server itself ended. */
 export function failedTasks({ events }: History): string[] {
-  const causes = temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const causes = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
   const cause = (event: Event) => causes[event.workflowTaskFailedEventAttributes?.cause ?? 0] ?? 'unknown';
   return (events ?? [])
     .filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)

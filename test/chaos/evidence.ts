@@ -212,11 +212,18 @@ export interface Submission {
   productCode: ProductCode;
   shareId?: string;
   attempt: number;
-  /** When the workflow task began that scheduled it, by Temporal's clock. */
-  decidedAtMs: number;
+  /** Its event in the history. */
+  eventId: number;
   /** Of SECONDUSE: the consumers of the report that it shares, and the grants that permit it. */
   applicantIds: string[];
   consents: { applicantId: string; consentId: string }[];
+}
+
+/** A message about consent that reached a run, as it stands in the history; what cannot be decoded is left out. */
+export interface ConsentHeard extends Pick<ConsentMessage, 'shareId' | 'applicantId' | 'consentId' | 'decision'> {
+  eventId: number;
+  atMs: number;
+  decidedAtMs: number;
 }
 
 export interface RunEvidence {
@@ -239,6 +246,8 @@ export interface RunEvidence {
   startedAtMs: number;
   closedAtMs?: number;
   submissions: Submission[];
+  /** In the order of the history. */
+  consents: ConsentHeard[];
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
   history: temporal.api.history.v1.IHistory;

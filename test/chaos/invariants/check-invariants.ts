@@ -1,9 +1,40 @@
 /** Every invariant, judged one after another. */
 import type { Evidence } from '../evidence.ts';
+import { consentsKept, noClaimAgainstRefusal, refusalAfterPosting, standingConsent } from './consents.ts';
+import { falseAlarms } from './false-alarms.ts';
 import type { Invariant, Verdict } from './invariant.ts';
-import { auditChain } from './ledger-rows.ts';
+import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
+import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
+import { nothingInLogs } from './logs.ts';
+import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
+import { ownReferences } from './references.ts';
+import { historiesReplay } from './replays.ts';
+import { reportsInLedger } from './reports.ts';
 
-export const INVARIANTS: readonly Invariant[] = [auditChain];
+export const INVARIANTS: readonly Invariant[] = [
+  postedOnce,
+  oneTraceNumber,
+  oneAttemptOneRequest,
+  oneRequestPerNumber,
+  postingsInLedger,
+  ownReferences,
+  everyJourneyEnds,
+  noStuckRun,
+  trueHolds,
+  falseAlarms,
+  reportsInLedger,
+  standingConsent,
+  noClaimAgainstRefusal,
+  refusalAfterPosting,
+  consentsKept,
+  attemptsInOrder,
+  statusesAsConfigured,
+  decisionsTaken,
+  needsListed,
+  auditChain,
+  historiesReplay,
+  nothingInLogs,
+];
 
 export async function checkInvariants(
   evidence: Evidence,
