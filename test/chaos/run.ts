@@ -102,7 +102,7 @@ async function judge(world: World, books: Books, { judge: judged = checkInvarian
       ledgerUrl: world.ledger.ownUrl,
       client: world.client,
       taskQueue: world.taskQueue,
-      plans: plan.journeys.map((journey) => journeyEvidence(journey, plan, books)),
+      plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
       logFiles: world.logFiles,
@@ -117,14 +117,13 @@ async function judge(world: World, books: Books, { judge: judged = checkInvarian
   }
 }
 
-function journeyEvidence(journey: JourneyPlan, { storm }: Plan, books: Books): JourneyEvidence {
+function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
   const { journeyId, shares } = journey;
-  const mayEndByForce = storm.some((step) => step.kind === 'cancel' && step.journeyId === journeyId);
   return {
     journeyId,
     input: inputOf(journey),
     mayWaitFor: shares.some(({ inTheEnd }) => inTheEnd === 'silence') ? ['consent'] : [],
-    ...(mayEndByForce ? { mayEndByForce } : {}),
+    ...(books.cancelled.has(journeyId) ? { mayEndByForce: true } : {}),
     laterApplicants: books.amended.get(journeyId) ?? [],
   };
 }

@@ -17,13 +17,32 @@ export const resetWorkflow: Strike = async ({ journeyId = '', pick = 0 }, { peop
   return true;
 };
 
-/** The commands for one of the activities that the journey waits for. */
-async function onActivity({ journeyId = '', pick = 0 }: PlannedStep, { people, world }: Scene) {
-  const handle = people.handle(journeyId);
-  const { raw } = await people.patiently(() => handle.describe());
-  const pending = raw.pendingActivities ?? [];
-  const id = pending[Math.floor(pick * pending.length)]?.activityId;
-  return id ? activityCommands(world, handle, id) : undefined;
+/** Of the planned journey if it is open, then of every other that is. */
+async function* openRuns({ journeyId }: PlannedStep, { people, world }: Scene) {
+  const { journeys } = world.plan;
+  const first = journeys.findIndex((one) => one.journeyId === journeyId);
+  for (const plan of [...journeys.slice(first), ...journeys.slice(0, first)]) {
+    const handle = people.handle(plan.journeyId);
+    const described = await people.patiently(() => handle.describe()).catch(() => undefined);
+    if (described?.status.name === 'RUNNING') yield { plan, handle, raw: described.raw };
+  }
+}
+
+/** Activities are short: one is looked for, for a while, in the planned journey first and then in all others. */
+const LOOK_FOR_MS = 2_500;
+
+/** The commands for one of the activities that a journey waits for. */
+async function onActivity(step: PlannedStep, scene: Scene) {
+  const endsAt = performance.now() + LOOK_FOR_MS;
+  do {
+    for await (const { handle, raw } of openRuns(step, scene)) {
+      const pending = raw.pendingActivities ?? [];
+      const id = pending[Math.floor((step.pick ?? 0) * pending.length)]?.activityId;
+      if (id) return activityCommands(scene.world, handle, id);
+    }
+    await delay(25);
+  } while (performance.now() < endsAt);
+  return undefined;
 }
 
 export const resetActivity: Strike = async (step, scene) => {
@@ -49,15 +68,19 @@ export const widenRetries: Strike = async (step, scene) => {
   return true;
 };
 
-export const cancel: Strike = async ({ journeyId = '' }, { people }) => {
-  await people.cancel(journeyId);
-  return true;
+export const cancel: Strike = async (step, scene) => {
+  for await (const { plan } of openRuns(step, scene)) {
+    await scene.people.cancel(plan.journeyId);
+    return true;
+  }
+  return false;
 };
 
-export const terminateAndRestart: Strike = async ({ journeyId = '' }, { people, world }) => {
-  const plan = world.plan.journeys.find((one) => one.journeyId === journeyId);
-  if (!plan) return false;
-  await people.patiently(() => people.handle(journeyId).terminate('by an operator'));
-  await people.start(plan);
-  return true;
+export const terminateAndRestart: Strike = async (step, scene) => {
+  for await (const { plan, handle } of openRuns(step, scene)) {
+    await scene.people.patiently(() => handle.terminate('by an operator'));
+    await scene.people.start(plan);
+    return true;
+  }
+  return false;
 };
