@@ -1,6 +1,7 @@
 /** A small storm, the same one each time: journeys on an SQLite ledger, two workers, some of everything that is cheap. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testServer, workflowBundle } from '../support/temporal.ts';
 import { makePlan, type StormKind } from './plan.ts';
 import { runPlan } from './run.ts';
 import { describeRun, failuresOf } from './say.ts';
@@ -14,7 +15,11 @@ const KINDS: readonly StormKind[] = [
 
 test('every promise stands after a small storm', async (t) => {
   const plan = makePlan({ seed: 11, journeys: 8, lengthMs: 5_000, engine: 'SQLite', workers: 2, kinds: KINDS });
-  const run = await runPlan(plan, { signal: t.signal });
+  const run = await runPlan(plan, {
+    signal: t.signal,
+    temporal: await testServer(),
+    workflowBundle: await workflowBundle(),
+  });
   t.diagnostic(describeRun(run).join('\n'));
   assert.deepEqual(failuresOf(run), []);
   assert.ok(run.verdicts.reduce((sum, { count }) => sum + count, 0) > 0);

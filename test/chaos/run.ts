@@ -11,7 +11,7 @@ import { type Books, People } from './people.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld, type World, type WorldOptions } from './world.ts';
 
 /** Until every worker polls: the first steps are to find them at work. */
 const WORKERS_WITHIN_MS = 60_000;
@@ -25,7 +25,7 @@ export interface Run {
   verdicts: Verdict[];
 }
 
-export interface RunOptions {
+export interface RunOptions extends WorldOptions {
   signal: AbortSignal;
   /** What is going on, for whoever watches. */
   onPhase?(phase: string): void;
@@ -38,7 +38,7 @@ export interface RunOptions {
 export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
   const { signal, onPhase = () => {} } = options;
   onPhase('the world begins');
-  const world = await startWorld(plan);
+  const world = await startWorld(plan, options);
   try {
     const people = new People(world);
     const scene = { world, people, operator: new Operator(people) };

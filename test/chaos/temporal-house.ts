@@ -41,6 +41,12 @@ export async function startTemporalHouse(dataDir: string): Promise<TemporalHouse
   };
 }
 
+/** A server that is somebody else's to start and to stop. */
+export function hiredHouse({ address, namespace }: Pick<TemporalHouse, 'address' | 'namespace'>): TemporalHouse {
+  const restart = () => Promise.reject(new Error('not a server of ours'));
+  return { address, namespace, restart, stop: async () => {} };
+}
+
 async function start(dataDir: string, port: number): Promise<TemporalServer> {
   for (let tries = 1; ; tries++) {
     try {

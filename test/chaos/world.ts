@@ -2,6 +2,7 @@
  * A world of real processes, as users run them, with a wire between any two that a storm may want to cut: a Temporal
  * server on a database file, workers, a ledger on either engine, and the sandbox with a journal.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +18,13 @@ import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
-import { startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
+import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
-const TASK_QUEUE = 'chaos';
 const LISTENING_LIMIT_MS = 30_000;
 
 /**
@@ -60,6 +60,7 @@ export interface World {
   /** That the gateway's wire accepted. */
   connections: readonly Connection[];
   keyRing: KeyRing;
+  /** As the workers have it, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
   workflowBundle: { code: string };
   clientSecret: string;
@@ -69,18 +70,25 @@ export interface World {
   close(): Promise<void>;
 }
 
+export interface WorldOptions {
+  /** A server that serves others too: it is never killed. Default: one of its own. */
+  temporal?: { address: string; namespace: string };
+  /** Default: bundled anew. */
+  workflowBundle?: { code: string };
+}
+
 /** Everything ends with `close`, and where this fails. */
-export async function startWorld(plan: Plan): Promise<World> {
+export async function startWorld(plan: Plan, options: WorldOptions = {}): Promise<World> {
   const resources = new AsyncDisposableStack();
   try {
-    return await build(plan, resources);
+    return await build(plan, options, resources);
   } catch (error) {
     await resources.disposeAsync();
     throw error;
   }
 }
 
-async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World> {
+async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposableStack): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-chaos-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const [logDir, keyRingFile, bundleFile] = [
@@ -90,9 +98,10 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
   ];
   await mkdir(logDir);
   const keyRing = await createKeyRing(keyRingFile);
+  const taskQueue = `chaos-${randomUUID().slice(0, 8)}`;
   const [code, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
-    bundleWorkflows(),
-    startTemporalHouse(join(directory, 'temporal')),
+    options.workflowBundle?.code ?? bundleWorkflows(),
+    options.temporal ? hiredHouse(options.temporal) : startTemporalHouse(join(directory, 'temporal')),
     startLedgerHouse(plan.world.engine, directory),
     freePorts(1),
   ]);
@@ -130,7 +139,7 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
     ...SHORT_TIMEOUTS,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE,
+    TASK_QUEUE: taskQueue,
     GATEWAY_AUTH_URL: `http://127.0.0.1:${tokenWire.port}`,
     GATEWAY_BASE_URL: `http://127.0.0.1:${gatewayWire.port}`,
     GATEWAY_CLIENT_SECRET: CLIENT_SECRET,
@@ -157,7 +166,8 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
     resources.defer(() => worker.stop());
     worker.start();
   }
-  const dataConverter = createDataConverter({ keys: keyRing, namespace: temporal.namespace, mode: 'client' });
+  const { namespace } = temporal;
+  const dataConverter = createDataConverter({ keys: keyRing, namespace, mode: 'client' });
   const connection = await TemporalConnection.connect({
     address: temporal.address,
     // A server that was away for a moment is found again in one.
@@ -168,10 +178,11 @@ async function build(plan: Plan, resources: AsyncDisposableStack): Promise<World
   await waitFor('the sandbox', () => answers(sandboxUrl), LISTENING_LIMIT_MS);
   const world: World = {
     plan,
-    client: new Client({ connection, namespace: temporal.namespace, dataConverter }),
-    taskQueue: TASK_QUEUE,
+    client: new Client({ connection, namespace, dataConverter }),
+    taskQueue,
     ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
-    ...{ keyRing, dataConverter, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
+    dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
+    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),
   };
