@@ -1,4 +1,5 @@
 /** An operator who asks the provider about each hold, and decides as a careful person would: by what was posted. */
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { HoldAction } from '../../src/model/failure-types.ts';
 import type { HoldStatus, ReportReference, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import { drawFrom } from './draw.ts';
@@ -18,6 +19,7 @@ const MOST_RESENDS = 4;
 
 export class Operator {
   readonly #people: People;
+  readonly #refused = new Set<string>();
 
   constructor(people: People) {
     this.#people = people;
@@ -30,13 +32,20 @@ export class Operator {
       if (Date.now() - Date.parse(hold.since) < ASKED_AFTER_MS) continue;
       const decision = this.decisionAbout(plan, hold);
       if (!decision) continue;
-      // Refused where the hold has moved on meanwhile.
-      taken += await this.#people.decide(decision).then(
-        () => 1,
-        () => 0,
-      );
+      if (await this.#take(decision)) taken += 1;
     }
     return taken;
+  }
+
+  /** Where the hold has moved on, or the server is away: what there is to decide then shows when he looks again. */
+  async #take(decision: ResolveInquiryMessage): Promise<boolean> {
+    try {
+      await this.#people.decide(decision);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError) this.#refused.add(decision.decisionId);
+      return false;
+    }
   }
 
   /** `undefined` where the plan leaves it to a person who never comes. */
@@ -44,10 +53,12 @@ export class Operator {
     if (plan.leaveHeld) return undefined;
     const { customerTraceNumber, attempts: attempt } = hold;
     const posted = this.#postedUnder(customerTraceNumber).at(-1);
-    const action = this.#actionFor(hold, posted !== undefined);
+    const wanted = this.#actionFor(hold, posted !== undefined);
+    // A journey that is ending, or one whose hold another decision has answered, takes no resend any more.
+    const action = this.#refused.has(decisionId(hold, wanted)) ? 'abandon' : wanted;
     const message: ResolveInquiryMessage = {
       journeyId: plan.journeyId,
-      decisionId: `D-${customerTraceNumber}-${attempt}-${action}`,
+      decisionId: decisionId(hold, action),
       ...{ customerTraceNumber, attempt, action },
       by: 'operator',
       reason: 'asked the provider',
@@ -77,6 +88,10 @@ export class Operator {
     const { postings } = readJournal([this.#people.world.journalFile]);
     return postings.filter((posting) => posting.customerTraceNumber === customerTraceNumber);
   }
+}
+
+function decisionId({ customerTraceNumber, attempts }: HoldStatus, action: HoldAction): string {
+  return `D-${customerTraceNumber}-${attempts}-${action}`;
 }
 
 /** In the provider's words: the reference, and whose reports were given out. */

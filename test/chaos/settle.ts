@@ -42,7 +42,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
       if (look.state === 'at rest') open.delete(journey);
       else open.set(journey, look.state);
     });
-    if (open.size > 0) await delay(LOOK_AGAIN_MS);
+    if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
   }
   return {
     unsettled: [...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
