@@ -13,6 +13,7 @@ import * as rows from './invariants/ledger-rows.ts';
 import { nothingInLogs } from './invariants/logs.ts';
 import * as postings from './invariants/postings.ts';
 import { ownReferences } from './invariants/references.ts';
+import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
@@ -525,6 +526,18 @@ const DOCTORED: readonly Doctored[] = [
     as: /3 entries over 4 decisions and consents/,
     doctor: ({ ledger }) => void ledger.chain.entries--,
   },
+  {
+    what: 'an attempt that Temporal ran twice',
+    caughtBy: attemptsRunOnce,
+    as: /journey-J-SHARED run .+: the 2th time/,
+    doctor: (evidence) =>
+      void runOf(evidence, 'J-SHARED').history.events?.push(
+        ...([
+          { eventId: 5, activityTaskScheduledEventAttributes: { activityType: { name: 'submitInquiry' } } },
+          { eventId: 6, activityTaskStartedEventAttributes: { scheduledEventId: 5, attempt: 2 } },
+        ] as object[]),
+      ),
+  },
   ...(
     [
       ['as it is', `{"ssn":"${SSNS['1A']}"}`],
@@ -546,7 +559,7 @@ test('a sound storm keeps every promise, and each invariant that has something t
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);
-  assert.deepEqual(idle, [consents.refusalAfterPosting.name, historiesReplay.name]);
+  assert.deepEqual(idle, [consents.refusalAfterPosting.name, attemptsRunOnce.name, historiesReplay.name]);
 });
 
 test('every invariant catches what it is there to catch', async (t) => {

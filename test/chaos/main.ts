@@ -45,6 +45,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => stop.abort(new Error('it was stopped')));
 const limitMs = plan.lengthMs + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS + AROUND_MS;
 setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
+// What does not even end when it is told to: the programs that it started end with it.
+setTimeout(() => process.exit(1), limitMs + AROUND_MS).unref();
 
 try {
   const run = await runPlan(plan, {

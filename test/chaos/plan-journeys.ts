@@ -36,6 +36,7 @@ export function drawJourney(draw: Draw, frame: JourneyFrame): JourneyPlan {
     consents,
     ...(draw.chance(0.1) ? { withdrawAtMs: later() } : {}),
     leaveHeld: draw.chance(0.1),
+    ...(draw.chance(0.35) ? { resetAtRest: draw.next() } : {}),
   };
 }
 

@@ -61,6 +61,8 @@ export interface JourneyPlan {
   sharesOpenForSeconds?: number;
   consents: ConsentPlan[];
   withdrawAtMs?: number;
+  /** Once all has settled an operator resets it to one of its workflow tasks, and it settles anew; in [0, 1). */
+  resetAtRest?: number;
   /** Its last holds are left to a person who never comes. */
   leaveHeld: boolean;
 }

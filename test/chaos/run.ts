@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
+import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import { inputOf, sentinelsOf } from './journey-inputs.ts';
 import { Operator } from './operator.ts';
@@ -23,6 +24,7 @@ export interface Run {
   /** By program: how often it ended though nobody had told it to. */
   endedByThemselves: Record<string, number>;
   verdicts: Verdict[];
+  holes: Hole[];
 }
 
 export interface RunOptions extends WorldOptions {
@@ -53,13 +55,14 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     signal.throwIfAborted();
     onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
     const endedByThemselves = [world.sandbox, ...world.workers].map(({ name, endedByItself }) => [name, endedByItself]);
-    const verdicts = await judge(world, people.books, options);
+    const { verdicts, holes } = await judge(world, people.books, options);
     return {
       counts,
       decisions: decided + settled.decisions,
       settled,
       endedByThemselves: Object.fromEntries(endedByThemselves),
       verdicts,
+      holes,
     };
   } finally {
     if (options.keepIn !== undefined) await keep(world, options.keepIn);
@@ -90,7 +93,11 @@ async function untilPolled(world: World, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function judge(world: World, books: Books, { judge: judged = checkInvariants }: RunOptions): Promise<Verdict[]> {
+async function judge(
+  world: World,
+  books: Books,
+  { judge: judged = checkInvariants }: RunOptions,
+): Promise<Pick<Run, 'verdicts' | 'holes'>> {
   const { plan } = world;
   const ledger = await openLedger({ url: world.ledger.ownUrl, environment: 'sandbox', keyRing: world.keyRing });
   try {
@@ -111,7 +118,7 @@ async function judge(world: World, books: Books, { judge: judged = checkInvarian
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
     });
-    return await judged(evidence);
+    return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
   } finally {
     await ledger.close();
   }

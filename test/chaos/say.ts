@@ -5,7 +5,7 @@ import type { Run } from './run.ts';
 const MOST_FAILURES_TOLD = 12;
 
 /** The storm's counts, then each invariant with its own. */
-export function describeRun({ counts, decisions, settled, endedByThemselves, verdicts }: Run): string[] {
+export function describeRun({ counts, decisions, settled, endedByThemselves, verdicts, holes }: Run): string[] {
   const kinds = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const ended = Object.entries(endedByThemselves).filter(([, times]) => times > 0);
   return [
@@ -19,6 +19,8 @@ export function describeRun({ counts, decisions, settled, endedByThemselves, ver
       ...failures.slice(0, MOST_FAILURES_TOLD).map((failure) => `           ${failure}`),
     ]),
     ...settled.unsettled.map(({ journeyId, state }) => `  FAILED ${journeyId} came to no rest: ${state}`),
+    'holes that were met (docs/protocol.md, "What remains"):',
+    ...holes.map(({ name, count, furtherPostings }) => `  ${name}: ${count}, further postings: ${furtherPostings}`),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
-import { activityCommands } from '../hazards/operator-hands.ts';
+import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import type { Operator } from './operator.ts';
 import type { People } from './people.ts';
 import type { JourneyPlan } from './plan.ts';
@@ -31,6 +31,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   const endsAt = startedAt + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS;
   await calm(scene);
   let decisions = 0;
+  const wasReset = new Set<JourneyPlan>();
   const open = new Map(plan.journeys.map((journey) => [journey, 'not looked at']));
   while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
     await inParallel([...open.keys()], AT_ONCE, async (journey) => {
@@ -39,7 +40,8 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
         decisions: 0,
       }));
       decisions += look.decisions;
-      if (look.state === 'at rest') open.delete(journey);
+      const isReset = look.state === 'at rest' && !wasReset.has(journey) && (await resetOnce(journey, scene, wasReset));
+      if (look.state === 'at rest' && !isReset) open.delete(journey);
       else open.set(journey, look.state);
     });
     if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
@@ -61,6 +63,19 @@ async function calm({ world }: Scene): Promise<void> {
     worker.start();
   }
   await world.setFaults([]);
+}
+
+/** Nothing may be sent that was sent before, and nothing be decided anew. */
+async function resetOnce(journey: JourneyPlan, { people, world }: Scene, done: Set<JourneyPlan>): Promise<boolean> {
+  const { journeyId, resetAtRest } = journey;
+  if (resetAtRest === undefined) return false;
+  const handle = people.handle(journeyId);
+  const tasks = await people.patiently(() => workflowTasksOf(handle));
+  const task = tasks[Math.floor(resetAtRest * tasks.length)];
+  if (!task) return false;
+  await people.patiently(() => resetTo(world, handle, task));
+  done.add(journey);
+  return true;
 }
 
 interface Look {

@@ -8,6 +8,7 @@ import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsCon
 import { nothingInLogs } from './logs.ts';
 import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
 import { ownReferences } from './references.ts';
+import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
 
@@ -32,6 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   decisionsTaken,
   needsListed,
   auditChain,
+  attemptsRunOnce,
   historiesReplay,
   nothingInLogs,
 ];
