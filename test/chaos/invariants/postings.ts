@@ -24,15 +24,12 @@ export const postedOnce: Invariant = {
       if (postings.length <= permitted) continue;
       failures.push(`${index.stepOf(traces[0] ?? '')}: ${postings.length} postings, ${permitted} permitted`);
     }
-    return { count: requests.size, failures, ...repeatedByStatus(evidence.ledger.attempts) };
+    // Standing decisions permit another attempt, never another posting: counted for themselves.
+    const repeated = evidence.ledger.attempts.filter(({ state }) => state === 'notProcessed').length;
+    const remark = `${repeated} attempts ended by a standing decision`;
+    return { count: requests.size, failures, ...(repeated > 0 ? { remark } : {}) };
   },
 };
-
-/** Standing decisions permit another attempt, never another posting: counted for themselves. */
-function repeatedByStatus(attempts: readonly { state: string }[]): { remark?: string } {
-  const repeated = attempts.filter(({ state }) => state === 'notProcessed').length;
-  return repeated === 0 ? {} : { remark: `${repeated} attempts ended by a standing decision` };
-}
 
 export const oneTraceNumber: Invariant = {
   name: 'trace numbers of a stage or share: one, and one for each amendment',
