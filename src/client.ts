@@ -7,7 +7,6 @@
  */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { journeyWorkflowId } from './client/business-keys.ts';
 import type { CodecServerConnection } from './client/codec-server-connection.ts';
 import { configuredDataConverter } from './client/configured-data-converter.ts';
 import { openConfiguredLedger } from './client/configured-ledger.ts';
@@ -31,12 +30,17 @@ import {
 } from './client/ledger-decisions.ts';
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
+import { PullHandle } from './client/pull-handle.ts';
+import { startPull } from './client/start-pull.ts';
 import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
+import { ownerOf, workflowIdOf } from './model/owner-id.ts';
 import { InvalidInputError } from './model/problems.ts';
+import type { PullInput } from './model/pull-shapes.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
-import { parseLendingJourneyInput } from './validation/messages.ts';
+import { priorityOf, type WorkClass } from './model/work-class.ts';
+import { parseLendingJourneyInput, parsePullInput } from './validation/messages.ts';
 
 export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
 export type { ConnectOptions } from './client/connect-options.ts';
@@ -47,6 +51,7 @@ export {
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
+  PullDiffersError,
   ReportNotFoundError,
   TemporalUnavailableError,
   UpdateRefusedError,
@@ -56,11 +61,28 @@ export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
+export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
 export type { JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 export type { CodecServerAccess } from './config-shape.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
+export type {
+  ConsumerResult,
+  CreditReportInput,
+  FailsafeApplicant,
+  FailsafeCheckInput,
+  PullInput,
+  PullOutcome,
+  PullProduct,
+  PullReferences,
+  PullResult,
+  PullState,
+  PullStatus,
+  PullUpdateAnswer,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from './model/pull-shapes.ts';
 export type {
   AdvanceMessage,
   Applicant,
@@ -88,6 +110,13 @@ export type {
   UpdateAnswer,
   WithdrawMessage,
 } from './model/shapes.ts';
+export type { WorkClass } from './model/work-class.ts';
+
+/** What a start may say beside its input. */
+export interface StartOptions {
+  /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
+  workClass?: WorkClass;
+}
 
 const STATIC_DETAILS =
   'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
@@ -157,20 +186,22 @@ export class CreditJourneys {
 
   /**
    * Starts a journey. One that is running under this id is returned as it is, whatever the input; one that failed,
-   * was terminated or timed out is run again, and the ledger answers for what was sent.
+   * was terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
+   * nobody's screen (a campaign, a night's run) is a `batch`.
    *
    * @throws InvalidInputError, JourneyFinishedError where it has completed, TemporalUnavailableError
    */
-  async start(input: LendingJourneyInput): Promise<JourneyHandle> {
+  async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
     const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
     const { journeyId, endUserCode } = checked;
     try {
       await this.client.workflow.start('lendingJourney', {
-        workflowId: journeyWorkflowId(journeyId),
+        workflowId: workflowIdOf(journeyId),
         taskQueue: this.taskQueue,
         args: [checked],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'USE_EXISTING',
+        priority: priorityOf(workClass, endUserCode),
         // Payloads like any other, and so encrypted; nothing personal all the same.
         staticSummary: `journey ${journeyId} · ${endUserCode}`,
         staticDetails: STATIC_DETAILS,
@@ -180,6 +211,31 @@ export class CreditJourneys {
       throw translated(error, journeyId);
     }
     return this.get(journeyId);
+  }
+
+  /**
+   * Starts a single pull: one report product, or FAILSAFE. A start that is repeated finds the first, which is never run
+   * again once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was
+   * sent.
+   *
+   * @throws InvalidInputError; PullDiffersError where a pull of another product or input has this id;
+   *   TemporalUnavailableError
+   */
+  async pull(input: PullInput): Promise<PullHandle> {
+    const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
+    await startPull(this.#context(), checked);
+    return this.getPull(checked.pullId);
+  }
+
+  /**
+   * A pull by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getPull(pullId: string): PullHandle {
+    const rule = opaqueIdProblem(pullId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/pullId', rule }]);
+    return new PullHandle(this.#context(), pullId);
   }
 
   /**
@@ -194,13 +250,28 @@ export class CreditJourneys {
   }
 
   /**
+   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`.
+   *
+   * @throws InvalidInputError
+   */
+  run(ownerId: string): JourneyHandle | PullHandle {
+    const { kind, id } = ownerOf(ownerId);
+    switch (kind) {
+      case 'journey':
+        return this.get(id);
+      case 'pull':
+        return this.getPull(id);
+    }
+  }
+
+  /**
    * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
    * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
    *
    * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
    */
   async holds(query: HoldsQuery = {}): Promise<OpenHolds> {
-    const context = { ...this.#context(), status: (journeyId: string) => this.get(journeyId).status() };
+    const context = { ...this.#context(), status: (ownerId: string) => this.run(ownerId).status() };
     try {
       return await findOpenHolds(context, query);
     } catch (error) {

@@ -77,11 +77,13 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
   refuseKeys(reader, environment, use);
   const isEncrypted = readEncryption(reader, environment);
   const codecServer = readCodecServer(reader, environment);
+  const temporal = readTemporal(reader);
+  if (!use.ownConnection) checkTemporal(reader, environment, temporal);
   const settings: ClientSettings = {
     environment,
     payloads: readPayloadAccess(reader, { environment, isEncrypted, codecServer, use }),
     ...(codecServer === undefined ? {} : { codecServer }),
-    temporal: readTemporal(reader),
+    temporal,
     taskQueue: readTaskQueue(reader, environment),
     maxApplicants: readMaxApplicants(reader),
     traces: reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,

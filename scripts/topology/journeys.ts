@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/sample-journey.ts';
-import { CreditJourneys, type JourneyHandle } from '../../src/client.ts';
-import type { HoldStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { CreditJourneys, type JourneyHandle, WorkerUnavailableError } from '../../src/client.ts';
+import type { HoldStatus, JourneyStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
 
 interface Posted {
   customerTraceNumber: string;
@@ -48,7 +48,9 @@ export async function finishAll(handles: readonly JourneyHandle[], sandboxUrl: s
   while (open.size > 0) {
     if (performance.now() > endsAt) throw new Error(`${open.size} journeys did not end`);
     for (const handle of open) {
-      const { state, holds } = await handle.status();
+      const status = await statusOf(handle);
+      if (!status) continue;
+      const { state, holds } = status;
       if (state === 'completed') open.delete(handle);
       else if (!['running', 'held'].includes(state)) throw new Error(`a journey is ${state}`);
       for (const hold of holds) {
@@ -59,6 +61,16 @@ export async function finishAll(handles: readonly JourneyHandle[], sandboxUrl: s
     await delay(250);
   }
   return decisions;
+}
+
+/** Nothing while the server still asks the worker that was killed, which it does for some seconds. */
+async function statusOf(handle: JourneyHandle): Promise<JourneyStatus | undefined> {
+  try {
+    return await handle.status();
+  } catch (error) {
+    if (error instanceof WorkerUnavailableError) return undefined;
+    throw error;
+  }
 }
 
 async function decide(handle: JourneyHandle, hold: HoldStatus, posted: readonly Posted[]): Promise<void> {

@@ -7,10 +7,11 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { Environment } from '../model/products.ts';
+import type { Environment, ProductCode } from '../model/products.ts';
+import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { Applicant, ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
 
 /** What a run fixes at its start and holds every attempt against. */
@@ -37,8 +38,8 @@ export interface PreparedRun extends RunIdentity {
 /** Whatever an inquiry's request is made of. */
 export interface InquiryContent {
   inquiry: InquiryDescription;
-  /** Report products and FAILSAFE. */
-  applicants?: Applicant[];
+  /** Report products; FAILSAFE, without what its request lacks. */
+  applicants?: FailsafeApplicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;
 }
@@ -86,7 +87,9 @@ export interface RecordConsentsResult {
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
-  checkApplicants(args: { profile: string; applicants: Applicant[] }): Promise<void>;
+  preparePull(args: { input: PullInput }): Promise<PreparedRun>;
+  /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
+  checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;

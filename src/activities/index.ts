@@ -3,6 +3,7 @@ import type { GatewayActivities, JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
+import { createPreparePull } from './prepare-pull.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 
@@ -10,6 +11,7 @@ import { createTokenActivities } from './token-activities.ts';
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
   return {
     ...createPrepareJourney(dependencies),
+    ...createPreparePull(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),

@@ -1,4 +1,6 @@
 /** What the commands that talk to one journey share: connect, act, show, disconnect. */
+
+import type { ConnectOptions } from '../client/connect-options.ts';
 import type { CreditJourneys, JourneyHandle, UpdateAnswer } from '../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -11,13 +13,13 @@ import { needsPerson, statusLines } from './status-lines.ts';
 export async function withJourneys<T>(
   options: ServerOptions,
   act: (journeys: CreditJourneys, output: Output) => Promise<T>,
-  /** The command opens the ledger, and so runs beside it. */
-  { besideLedger = false } = {},
+  /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
+  more: Pick<ConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
   const { CreditJourneys } = await import('../client.ts');
   const tracing = await startCommandTracing();
   try {
-    await using journeys = await CreditJourneys.connect({ ...connectOptions(options), besideLedger });
+    await using journeys = await CreditJourneys.connect({ ...connectOptions(options), ...more });
     return await act(journeys, createOutput(options));
   } finally {
     await tracing?.close();

@@ -35,7 +35,11 @@ export function registerSetupCommand(program: Command): void {
   command.action(async (options: SetupOptions) => {
     const output = createOutput(options);
     const { searchAttributes, deployment } = options.temporal
-      ? await withJourneys(options, (journeys) => setUpTemporal(journeys, options), { besideLedger: options.ledger })
+      ? await withJourneys(options, (journeys) => setUpTemporal(journeys, options), {
+          besideLedger: options.ledger,
+          // It registers names and versions: no payload of it needs keys or a codec server.
+          dataConverter: {},
+        })
       : {};
     // Last, so that nothing can come between the ledger's making and the printing of its id.
     const ledger = options.ledger ? await setUpLedger() : undefined;

@@ -14,6 +14,7 @@ interface StartOptions extends ServerOptions {
   journeyId?: string;
   auto?: boolean;
   loseAnswer?: boolean;
+  batch?: boolean;
   watch?: boolean;
 }
 
@@ -26,6 +27,7 @@ export function registerStartCommand(program: Command): void {
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
     .option('--auto', 'with --sample: pass the gates without waiting for advance')
     .option('--lose-answer', 'with --sample: the gateway posts each inquiry and its first answer is lost')
+    .option('--batch', 'give way to every journey that was started without this, where both wait for the gateway')
     .option('--watch', 'show its progress until it ends or needs a person');
   withExamples(
     withServerOptions(command),
@@ -36,7 +38,9 @@ export function registerStartCommand(program: Command): void {
     const input = await inputOf(options);
     await checkMessage('start', input);
     process.exitCode = await withJourneys(options, async (journeys, output) => {
-      const journey = await journeys.start(input as LendingJourneyInput);
+      const journey = await journeys.start(input as LendingJourneyInput, {
+        workClass: options.batch ? 'batch' : 'interactive',
+      });
       const { journeyId, workflowId } = journey;
       const started = { journeyId, workflowId, taskQueue: journeys.taskQueue };
       const human = () => [output.colors.green(`started ${journeyId} (workflow ${workflowId})`)];

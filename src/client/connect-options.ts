@@ -82,8 +82,12 @@ function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 
   return codecServer ? { payloads: { kind: 'codecServer' }, codecServer } : { payloads: { kind: 'clear' } };
 }
 
-export function useOf({ besideLedger = false, codecServer, dataConverter }: ConnectOptions): ClientUse {
-  return { besideLedger, ownDataConverter: codecServer !== undefined || dataConverter !== undefined };
+export function useOf({ besideLedger = false, codecServer, connection, dataConverter }: ConnectOptions): ClientUse {
+  return {
+    besideLedger,
+    ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
+    ownConnection: connection !== undefined,
+  };
 }
 
 /** Loaded when needed: most callers in the sandbox have none. */

@@ -13,6 +13,8 @@ export interface ClientUse {
   besideLedger?: boolean;
   /** Brings a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
   ownDataConverter?: boolean;
+  /** Brings a connection of its own: how it reaches Temporal is not ours to judge. Default false. */
+  ownConnection?: boolean;
 }
 
 const SECRETS_OF_OTHERS = ['KEY_RING_FILE', 'LEDGER_URL', 'LEDGER_URL_FILE'];

@@ -1,4 +1,5 @@
 /** The activities as workflow code calls them. Every figure has its reason beside it. */
+import type { Priority } from '@temporalio/common';
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { GatewayActivities, JourneyActivities, PreparedRun } from '../activities/contract.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
@@ -23,7 +24,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
 export function submitInquiryOf(
   run: PreparedRun,
   taskQueue: string,
-  summary: string,
+  { summary, priority }: { summary: string; priority: Priority },
 ): GatewayActivities['submitInquiry'] {
   return proxyActivities<GatewayActivities>({
     taskQueue: gatewayQueueOf(taskQueue, run.profile),
@@ -33,6 +34,7 @@ export function submitInquiryOf(
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED },
     summary,
+    priority,
   }).submitInquiry;
 }
 

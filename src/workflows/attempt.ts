@@ -11,6 +11,7 @@ import type {
 import type { ConsentRecord, OutcomeRecord } from '../ledger/port.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
 import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDescription } from '../model/inquiry.ts';
+import { inquiryPriority } from '../model/work-class.ts';
 import { journeyActivities, submitInquiryOf } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import type { InquiryEnd } from './inquiry-protocol.ts';
@@ -42,11 +43,10 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   const { shouldStop, ...args } = request;
   const { run } = host;
   const landing = await host.flights.fly(shouldStop, () =>
-    submitInquiryOf(
-      run,
-      workflowInfo().taskQueue,
-      summaryOf(args),
-    )({ ...args, run: identityOf(run), settings: run.settings }),
+    submitInquiryOf(run, workflowInfo().taskQueue, {
+      summary: summaryOf(args),
+      priority: inquiryPriority(args.inquiry),
+    })({ ...args, run: identityOf(run), settings: run.settings }),
   );
   if (landing.kind === 'landed') return stepOfResult(landing.value);
   const failure = applicationFailureOf(landing.error);

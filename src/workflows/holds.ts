@@ -4,12 +4,17 @@ import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { DecisionRecord } from '../ledger/port.ts';
 import { ALLOWED_ACTIONS } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Outcome } from './inquiry-protocol.ts';
 
-export type Decision = ResolveInquiryMessage & { receivedAt: string };
+/** What is decided, whatever kind of run the message names. */
+export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
+  applicants?: FailsafeApplicant[];
+};
+export type Decision = DecisionMessage & { receivedAt: string };
 
 interface OpenHold {
   status: HoldStatus;
@@ -66,8 +71,8 @@ export class Holds {
     this.#onChange();
   }
 
-  isDuplicate(message: ResolveInquiryMessage): boolean {
-    const same = (one: ResolveInquiryMessage) =>
+  isDuplicate(message: DecisionMessage): boolean {
+    const same = (one: DecisionMessage) =>
       one.customerTraceNumber === message.customerTraceNumber &&
       one.attempt === message.attempt &&
       one.decisionId === message.decisionId;
@@ -76,7 +81,7 @@ export class Holds {
   }
 
   /** Why the decision makes no sense as things stand, or `null`. */
-  problemOf(message: ResolveInquiryMessage, isEnding: boolean): string | null {
+  problemOf(message: DecisionMessage, isEnding: boolean): string | null {
     if (this.isDuplicate(message)) return null;
     const hold = this.#open.get(message.customerTraceNumber);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
@@ -99,12 +104,12 @@ export class Holds {
   }
 
   /** Reserves the hold while an amendment's applicants are checked. */
-  reserve(message: ResolveInquiryMessage): void {
+  reserve(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
     if (hold) hold.decidingBy = message.decisionId;
   }
 
-  release(message: ResolveInquiryMessage): void {
+  release(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
     if (hold?.decidingBy === message.decisionId) delete hold.decidingBy;
   }

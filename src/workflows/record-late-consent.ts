@@ -1,9 +1,10 @@
-import { ApplicationFailure, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
+import { pinnedWhereVersioned } from './pinned-versions.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**
@@ -29,9 +30,5 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   }
 }
 
-// Seconds long: it ends on the version that it began on, and needs no patches. The server refuses what an unversioned
-// worker says of versions.
-setWorkflowOptions(
-  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
-  recordLateConsent,
-);
+// Seconds long.
+pinnedWhereVersioned(recordLateConsent);

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import type { JourneyOutcome } from '../model/shapes.ts';
+import type { Applicant, JourneyOutcome } from '../model/shapes.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -61,7 +61,8 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   });
   switch (end.kind) {
     case 'answered':
-      if (end.applicants) journey.setApplicants(end.applicants);
+      // Those of the start, or of an amendment that was held against the reports' table.
+      if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
       return settle(journey, stage, end.answer);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });

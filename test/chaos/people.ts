@@ -1,8 +1,10 @@
 /** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
+
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { journeyWorkflowId, updateIds } from '../../src/client/business-keys.ts';
+import { updateIds } from '../../src/client/business-keys.ts';
 import { startLateConsent } from '../../src/client/late-consent.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { Applicant, ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
@@ -35,7 +37,7 @@ export class People {
   }
 
   handle(journeyId: string): JourneyHandle {
-    return this.world.client.workflow.getHandle(journeyWorkflowId(journeyId)) as JourneyHandle;
+    return this.world.client.workflow.getHandle(workflowIdOf(journeyId)) as JourneyHandle;
   }
 
   /** As the typed client does; a journey that runs, or has completed, is left alone. */
@@ -43,7 +45,7 @@ export class People {
     const { client, taskQueue } = this.world;
     await this.patiently(() =>
       client.workflow.start('lendingJourney', {
-        workflowId: journeyWorkflowId(plan.journeyId),
+        workflowId: workflowIdOf(plan.journeyId),
         taskQueue,
         args: [inputOf(plan)],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',

