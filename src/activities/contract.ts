@@ -58,7 +58,9 @@ export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
-  | { kind: 'latest'; latest: AttemptView };
+  | { kind: 'latest'; latest: AttemptView }
+  /** Nothing was claimed or sent: the ledger has refusals against the grants that were to permit it. */
+  | { kind: 'consentRefused'; refusals: ConsentRecord[] };
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
 export interface SubmitFailureDetails {

@@ -6,7 +6,7 @@ import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
-import { flagShares, insertConsents, linkConsents } from './consent-rows.ts';
+import { flagShares, insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
@@ -100,6 +100,8 @@ export class SqlLedger implements Ledger {
             value: { kind: 'latest', latest: standingView(state, this.#cipher) },
           };
         case 'claim': {
+          const refusals = await refusalsOf(writing, request.consents);
+          if (refusals.length > 0) return { keep: false, value: { kind: 'consentRefused', refusals } };
           await settleOverdue(writing, state, customerTraceNumber);
           const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
           await insertConsents(writing, request.consents);

@@ -30,6 +30,8 @@ export interface InquirySpec {
   reference?: ReportReference;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
+  /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
+  onRefused?(refusals: readonly ConsentRecord[]): void;
 }
 
 export interface InquiryProgress {
@@ -194,6 +196,9 @@ class InquiryRun {
         // has come back meanwhile, the attempt is made after all.
         if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
         return {};
+      case 'consentRefused':
+        this.#spec.onRefused?.(step.refusals);
+        return { end: { kind: 'notPermitted' } };
       case 'wait':
         return { next: await waitOut(this.#host, this.#content(), step) };
       case 'answered':

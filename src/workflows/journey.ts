@@ -169,6 +169,14 @@ export class Journey {
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
   }
 
+  /** What the ledger knows of an earlier run, or of the time between two: it is there already. */
+  learnRefusals(refusals: readonly ConsentRecord[]): void {
+    for (const refusal of refusals) {
+      this.consents.addEnding(refusal);
+      this.recordedConsents.add(refusal);
+    }
+  }
+
   refuse(refused: RefusedMessage): void {
     this.#refused.add(refused);
   }
