@@ -1,5 +1,6 @@
 /** What changed between two reports of the same consumers (types). Everything in it but the summary is personal. */
 import type { RefKind } from '../gateway/responses.ts';
+import type { ChangeSummary } from '../model/change-summary.ts';
 
 /** When a figure counts as moved: it differs by at least `amount`, and by at least `percent` of the larger figure. */
 export interface FigureThreshold {
@@ -99,39 +100,6 @@ export interface ApplicantChanges {
   newAddresses: ReportedAddress[];
   vanishedAddresses: ReportedAddress[];
   unreadable: UnreadableField[];
-}
-
-export interface ChangeCounts {
-  applicantsCompared: number;
-  applicantsJoined: number;
-  applicantsLeft: number;
-  newAccounts: number;
-  vanishedAccounts: number;
-  closedAccounts: number;
-  reopenedAccounts: number;
-  /** Other changes of a status code. */
-  statusChanges: number;
-  balanceMoves: number;
-  creditLimitMoves: number;
-  newNames: number;
-  vanishedNames: number;
-  newAddresses: number;
-  vanishedAddresses: number;
-  unreadable: number;
-}
-
-/** Sums of all that could be read, of the applicants compared; decimal strings. */
-export interface ChangeTotals {
-  balance: { earlier: string; later: string };
-  creditLimit: { earlier: string; later: string };
-  newAccounts: { balance: string; creditLimit: string };
-  vanishedAccounts: { balance: string; creditLimit: string };
-}
-
-/** Counts and sums over all applicants: nothing that tells who. */
-export interface ChangeSummary {
-  counts: ChangeCounts;
-  totals: ChangeTotals;
 }
 
 export interface ReportChanges {

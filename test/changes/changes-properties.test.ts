@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import type {
   ApplicantChanges,
-  ChangeCounts,
   FigureMove,
   ReportChanges,
   StatusChange,
@@ -12,6 +11,7 @@ import type {
   UnreadableField,
 } from '../../src/changes/report-changes.ts';
 import type { GatewayResponse } from '../../src/gateway/responses.ts';
+import type { ChangeCounts } from '../../src/model/change-summary.ts';
 import { anyReport, reordered, reportOf } from './report-worlds.ts';
 
 const options = fc.record({

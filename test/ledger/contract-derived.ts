@@ -72,7 +72,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
       const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM derived_documents';
       const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
-      assert.deepEqual((await backend.execute(url, sql)).flatMap(Object.values).map(Number), [0]);
+      assert.equal(Number(row?.n), 0);
     });
   }
 
