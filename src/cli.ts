@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { registerAdvanceCommand } from './cli/advance-command.ts';
 import { registerAuditCommand } from './cli/audit-command.ts';
+import { registerChangesCommand } from './cli/changes-command.ts';
 import { registerCodecServerCommand } from './cli/codec-server-command.ts';
 import type { OutputOptions } from './cli/common-options.ts';
 import { registerConsentCommand } from './cli/consent-command.ts';
@@ -70,6 +71,7 @@ export function createProgram(): Command {
     registerResolveCommand,
     registerWithdrawCommand,
     registerReportCommand,
+    registerChangesCommand,
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,

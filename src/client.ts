@@ -42,9 +42,27 @@ import type { LendingJourneyInput } from './model/shapes.ts';
 import { priorityOf, type WorkClass } from './model/work-class.ts';
 import { parseLendingJourneyInput, parsePullInput } from './validation/messages.ts';
 
+export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
+export { changesBetween } from './changes/changes-between.ts';
+export type {
+  ApplicantChanges,
+  ChangeOptions,
+  FigureMove,
+  FigureThreshold,
+  Identification,
+  ReportChanges,
+  ReportedAddress,
+  ReportedName,
+  StatusMove,
+  Tradeline,
+  TradelineChange,
+  UnreadableField,
+} from './changes/report-changes.ts';
+export type { SealedChanges } from './changes/sealed-changes.ts';
 export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
 export type { ConnectOptions } from './client/connect-options.ts';
 export {
+  ChangesNotFoundError,
   DecisionRefusedError,
   JourneyDisposedError,
   JourneyFailedError,
@@ -62,10 +80,13 @@ export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decis
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
-export type { JourneyReport, StoredReferences } from './client/stored-report.ts';
+export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 export type { CodecServerAccess } from './config-shape.ts';
+export { readResponse } from './gateway/envelope.ts';
+export type { GatewayResponse } from './gateway/responses.ts';
+export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
 export type {
   ConsumerResult,

@@ -5,9 +5,10 @@
 
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
+import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { Environment, ProductCode } from '../model/products.ts';
+import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
@@ -31,6 +32,8 @@ export interface PreparedRun extends RunIdentity {
   consentTrust?: GatewayProfile['consentTrust'];
   /** The list says which journeys wait for consent. Absent in runs from before it did. */
   listsConsentWaits?: true;
+  /** A preclose report is compared with the one before it. Absent in runs from before it was. */
+  comparesReports?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }
@@ -79,6 +82,17 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: RunIdentity;
 }
 
+export interface ComparedReport {
+  productCode: StageCode;
+  customerTraceNumber: string;
+}
+
+export interface CompareReportsArgs {
+  run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
+  earlier: ComparedReport;
+  later: ComparedReport;
+}
+
 export interface RecordConsentsResult {
   /** Posted shares that a denial or revocation among them concerns. */
   postedSharesFlagged: number;
@@ -93,6 +107,7 @@ export interface JourneyActivities {
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
+  compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   recordDecision(args: {
     ledgerId: string;
     inquiry: InquiryDescription;

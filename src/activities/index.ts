@@ -1,3 +1,4 @@
+import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -15,6 +16,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),
+    ...createCompareReports(dependencies),
   };
 }
 

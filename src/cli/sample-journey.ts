@@ -1,4 +1,4 @@
-/** A joint application that the sandbox takes: SSNs that start with 9 and end in 0001, which have a record. */
+/** A joint application that the sandbox takes: SSNs that start with 9 and have a record. */
 import type { Applicant, LendingJourneyInput } from '../model/shapes.ts';
 
 export const ALEX: Applicant = {
@@ -16,7 +16,8 @@ export const BLAKE: Applicant = {
   ...ALEX,
   applicantId: '2A',
   names: [{ first: 'Blake', last: 'Sample' }],
-  ssn: '900220001',
+  // The sandbox's report of this one has changed before closing.
+  ssn: '900220020',
   dob: '1986-09-30',
   phones: [{ phoneNumber: '2025550124', phoneType: 'HOME' }],
   emailAddress: 'blake.sample@example.com',

@@ -72,6 +72,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table(status.stages.map(stageRow), width, '  '),
+    ...status.stages.flatMap((stage) => changeLines(stage, width)),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...section(
       'Needs a person',
@@ -91,6 +92,17 @@ function stageRow({ productCode, state, attempts, reportReferenceNumber }: Stage
 
 function tries(attempts: number): string {
   return attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+}
+
+/** Counts alone: the list is personal, and has a command of its own. */
+function changeLines({ productCode, changes }: StageStatus, width: number): string[] {
+  if (!changes) return [];
+  const since = `${productCode} since ${changes.comparedWith}:`;
+  if ('unavailable' in changes) return wrap(`${since} not compared (${spaced(changes.unavailable)})`, width, '  ');
+  const words = Object.entries(changes.counts).flatMap(([name, count]) =>
+    name === 'applicantsCompared' || count === 0 ? [] : [`${spaced(name)} ${count}`],
+  );
+  return wrap(`${since} ${words.join(', ') || 'no change'}`, width, '  ');
 }
 
 function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention }: ShareStatus): string[] {

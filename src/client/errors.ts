@@ -101,6 +101,17 @@ export class ReportNotFoundError extends Error {
   }
 }
 
+/** The ledger holds no list of changes: there was no preclose report, or none before it to compare it with. */
+export class ChangesNotFoundError extends Error {
+  override readonly name = 'ChangesNotFoundError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`the ledger holds no list of changes of journey ${journeyId}`);
+    this.journeyId = journeyId;
+  }
+}
+
 /** What was asked for was destroyed for good, as somebody decided (docs/retention.md). */
 export class JourneyDisposedError extends Error {
   override readonly name = 'JourneyDisposedError';

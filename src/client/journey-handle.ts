@@ -22,10 +22,10 @@ import {
 } from '../validation/messages.ts';
 import { updateIds } from './business-keys.ts';
 import { translated } from './error-translation.ts';
-import { JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
+import { ChangesNotFoundError, JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
 import { type LateConsentResult, startLateConsent } from './late-consent.ts';
 import { type RunContext, RunHandle, referencesOr, UPDATE_TIMEOUT_MS } from './run-handle.ts';
-import type { JourneyReport, StoredReferences } from './stored-report.ts';
+import type { JourneyChanges, JourneyReport, StoredReferences } from './stored-report.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
 export type ConsentAnswer = (UpdateAnswer & { late: false }) | ({ accepted: true; late: true } & LateConsentResult);
@@ -94,6 +94,18 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    */
   report(productCode: ProductCode): Promise<JourneyReport> {
     return this.storedReport(productCode);
+  }
+
+  /**
+   * What the newest preclose report says that the journey's report before it did not, from the codec server or the
+   * ledger. Personal throughout; the status tells counts and sums.
+   *
+   * @throws ChangesNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  async changes(): Promise<JourneyChanges> {
+    const changes = await (await this.context.reports()).changes(this.journeyId);
+    if (!changes) throw new ChangesNotFoundError(this.journeyId);
+    return changes;
   }
 
   /**

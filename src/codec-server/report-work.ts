@@ -47,6 +47,21 @@ export class ReportWork {
     return `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
   }
 
+  /**
+   * What changed since the journey's report before: `{customerTraceNumber, attempt, storedAt, redacted, changes}`.
+   *
+   * @throws Refusal
+   */
+  async changes(journeyId: string, permission: Permission): Promise<object> {
+    const stored = await this.#read(permission, (ledger) => ledger.readDerived(journeyId, 'changes'));
+    if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
+    const parsed = parseJson(stored.body);
+    if (!parsed) throw new Error('a stored list of changes is not JSON');
+    const redacted = permission.view === 'redacted';
+    const changes = redacted ? redact(parsed[0]) : parsed[0];
+    return { ...stored.of, storedAt: stored.storedAt, redacted, changes };
+  }
+
   /** @throws Refusal */
   async references(journeyId: string, permission: Permission): Promise<{ answer: object; count: number }> {
     const inquiries = await this.#read(permission, (ledger) => ledger.inquiriesOf(journeyId));

@@ -19,6 +19,7 @@ import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { profileName, text } from '../validation/fields.ts';
 import { parseWith } from '../validation/problems.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
+import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
@@ -58,7 +59,11 @@ const returnCodesSchema = z.partialRecord(
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
-const additionsShape = { allowed: allowedSchema.exactOptional(), returnCodes: returnCodesSchema.exactOptional() };
+const additionsShape = {
+  allowed: allowedSchema.exactOptional(),
+  returnCodes: returnCodesSchema.exactOptional(),
+  changes: changesSchema.exactOptional(),
+};
 
 const profileSchema = z.strictObject({
   environment: z.enum(ENVIRONMENTS),
@@ -99,7 +104,8 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   const path = reader.optional(VARIABLE);
   const file = path === undefined ? undefined : parseFile(reader, path);
   if (!file) return new Map([['default', base]]);
-  const defaults = { ...base, ...file.additions };
+  const { changes, ...additions } = file.additions;
+  const defaults = { ...base, ...additions, ...thresholds(base, changes) };
   const hosts = new Map<string, Environment>();
   noteHosts(reader, hosts, base.environment, { authUrl: base.authUrl, baseUrl: base.baseUrl }, 'GATEWAY_BASE_URL');
   const profiles = new Map([['default', defaults]]);
@@ -117,7 +123,7 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
 
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes'>;
+  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes'>;
   profiles: [string, FileProfile][];
 }
 
@@ -257,7 +263,13 @@ function merged(
     ssnMismatch: profile.ssnMismatch ?? defaults.ssnMismatch,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
+    ...thresholds(defaults, profile.changes),
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},
   };
+}
+
+/** What the file leaves out is as it was; nothing where neither says anything. */
+function thresholds(base: GatewayProfile, own: FileProfile['changes']): Pick<GatewayProfile, 'changes'> {
+  return { changes: { ...base.changes, ...(own as GatewayProfile['changes']) } };
 }

@@ -73,6 +73,8 @@ export class Journey {
   openUntil: string | undefined;
   /** Those of the consents that the ledger has. */
   readonly recordedConsents = new Set<ConsentRecord>();
+  /** Reports that are being compared: the run ends when they all have been. */
+  readonly comparisons: Promise<void>[] = [];
   outcome: JourneyOutcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;

@@ -58,6 +58,7 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   const [stages] = ends;
   const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
+  await Promise.all(journey.comparisons);
   await closeDown(journey, run);
   journey.outcome = outcome;
   return outcome;

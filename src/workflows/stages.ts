@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { Applicant, JourneyOutcome } from '../model/shapes.ts';
+import { compareWithReportBefore } from './comparisons.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -63,7 +64,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     case 'answered':
       // Those of the start, or of an amendment that was held against the reports' table.
       if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
-      return settle(journey, stage, end.answer);
+      return settle(journey, run, stage, end.answer);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
       journey.stageWasAbandoned = true;
@@ -78,6 +79,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
 
 function settle(
   journey: Journey,
+  run: PreparedRun,
   stage: StageRecord,
   { outcome, reference }: { outcome: 'record' | 'noRecord' | 'noReport'; reference?: StageRecord['reference'] },
 ): JourneyOutcome | undefined {
@@ -85,6 +87,7 @@ function settle(
   if (reference) {
     stage.reference = reference;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
+    compareWithReportBefore(journey, run, stage);
   }
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;

@@ -29,6 +29,7 @@ const COMMANDS = [
   'resolve',
   'withdraw',
   'report',
+  'changes',
   'references',
   'list',
 ];

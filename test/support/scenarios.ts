@@ -105,6 +105,21 @@ const fullJourney: Scenario = {
   },
 };
 
+const changesFound: Scenario = {
+  name: 'lendingJourney-changesFound',
+  async play(harness) {
+    const handle = await harness.start(
+      journeyInput({
+        stages: ['PREAPP', 'PRECLOSE'],
+        gates: { PRECLOSE: { pass: 'auto' } },
+        applicants: [applicant('1A', newSsn('0020')), applicant('2A')],
+      }),
+    );
+    await handle.result();
+    return handle;
+  },
+};
+
 const atGate: Scenario = {
   name: 'lendingJourney-waitingAtGate',
   async play(harness) {
@@ -302,6 +317,7 @@ const lateGrantRefused: Scenario = {
 export const SCENARIOS: readonly Scenario[] = [
   ...PULL_SCENARIOS,
   fullJourney,
+  changesFound,
   atGate,
   withdrawn,
   cancelled,
