@@ -35,16 +35,16 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
  * it was destroyed.
  */
 export interface ReportSource {
-  report(journeyId: string, productCode: ProductCode): Promise<JourneyReport | undefined>;
+  report(journeyId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport | undefined>;
   references(journeyId: string): Promise<StoredReferences | undefined>;
 }
 
 /** The ledger, for who may open it. */
 export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
   return {
-    async report(journeyId, productCode) {
+    async report(journeyId, productCode, customerTraceNumber) {
       const ledger = await openLedger();
-      const stored = await ledger.readReport(journeyId, productCode).catch((error: unknown) => {
+      const stored = await ledger.readReport(journeyId, productCode, customerTraceNumber).catch((error: unknown) => {
         throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
       });
       if (!stored) return undefined;
