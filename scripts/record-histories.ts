@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('
 await globalSetup();
 try {
   // The harness reads where the server is when it is loaded.
-  const [{ startHarness }, { SCENARIOS }] = await Promise.all([
+  const [{ startHarness }, { RECORDED_SCENARIOS }] = await Promise.all([
     import('../test/support/journey-harness.ts'),
     import('../test/support/scenarios.ts'),
   ]);
@@ -27,7 +27,7 @@ try {
   });
   await mkdir(directory, { recursive: true });
   try {
-    for (const { name, play } of SCENARIOS) {
+    for (const { name, play } of RECORDED_SCENARIOS) {
       const file = join(directory, `${name}.json`);
       if (wanted.length > 0 ? !wanted.includes(name) : existsSync(file) && !isAgain) continue;
       const handle = await play(harness);

@@ -18,13 +18,14 @@ export function registerReportCommand(program: Command): void {
     .command('report')
     .description('print a stored report, from the codec server or the ledger (personal data)')
     .argument('<id>', RUN_ID)
-    .argument('<productCode>', 'such as PREQUAL');
+    .argument('<productCode>', 'such as PREQUAL')
+    .option('--trace <customerTraceNumber>', 'of one inquiry, where a stage was repeated; else the newest');
   withExamples(
     withOutputOptions(command),
     'credit-journey start --sample --journey-id J-1001',
     'credit-journey report J-1001 PREQUAL',
   );
-  command.action(async (id: string, productCode: string, options: OutputOptions) => {
+  command.action(async (id: string, productCode: string, options: OutputOptions & { trace?: string }) => {
     const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
       import('../client/configured-reports.ts'),
       import('../client/errors.ts'),
@@ -34,7 +35,7 @@ export function registerReportCommand(program: Command): void {
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
     requireOwnerId(id);
     await using reports = await openConfiguredReports(process.env);
-    const report = await reports.report(id, product);
+    const report = await reports.report(id, product, options.trace);
     if (!report) throw new ReportNotFoundError(id, product);
     const output = createOutput(options);
     // JSON for people too: whoever reads a report wants all of it.

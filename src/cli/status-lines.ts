@@ -73,6 +73,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table(status.stages.map(stageRow), width, '  '),
     ...status.stages.flatMap((stage) => changeLines(stage, width)),
+    ...tooOldLines(status, width),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...section(
       'Needs a person',
@@ -82,12 +83,24 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
   ];
 }
 
+function tooOldLines({ journeyId, reportTooOld, stages, waitingFor }: JourneyStatus, width: number): string[] {
+  if (reportTooOld === undefined) return [];
+  const next = (stages.findLast(({ productCode }) => productCode === reportTooOld)?.occurrence ?? 1) + 1;
+  const advance = `credit-journey advance ${journeyId}`;
+  return [
+    ...wrap(`The report of ${reportTooOld} is too old. Pull it once more, or say that it will do:`, width, '  '),
+    ...commandLines(`${advance} --repeat ${reportTooOld} --occurrence ${next} --by WHO --reason WHY`, width, '    '),
+    ...commandLines(`${advance} --to ${waitingFor} --accept-age --by WHO --reason WHY`, width, '    '),
+  ];
+}
+
 function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines];
 }
 
-function stageRow({ productCode, state, attempts, reportReferenceNumber }: StageStatus): string[] {
-  return [productCode, spaced(state), tries(attempts), reportReferenceNumber ?? ''];
+function stageRow({ productCode, occurrence, state, attempts, reportReferenceNumber }: StageStatus): string[] {
+  const pull = occurrence === undefined ? productCode : `${productCode} (${occurrence})`;
+  return [pull, spaced(state), tries(attempts), reportReferenceNumber ?? ''];
 }
 
 function tries(attempts: number): string {

@@ -3,8 +3,11 @@ import { createHash } from 'node:crypto';
 import type { AdvanceMessage, ConsentMessage, RequestShareMessage, ResolveInquiryMessage } from '../model/shapes.ts';
 
 export const updateIds = {
-  /** A stage's gate opens once. */
-  advance: ({ to }: AdvanceMessage): string => `advance-${to}-1`,
+  /** A stage's gate opens once; that an old report will do may be said later. Each repeat has its number. */
+  advance: (message: AdvanceMessage): string =>
+    'repeat' in message
+      ? `advance-${message.repeat}-${message.occurrence}`
+      : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}`,
   requestShare: ({ share }: RequestShareMessage): string => `share-${share.shareId}`,
   /** With its proof: the same consent sent again with a better one is another message. */
   recordConsent: ({ shareId, applicantId, consentId, decision, proof }: ConsentMessage): string =>

@@ -3,11 +3,12 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { redactedPointer } from '../codec-server/redaction.ts';
 import type { ProductCode } from '../model/products.ts';
 import type {
-  AdvanceMessage,
   ConsentMessage,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
+  PassGateMessage,
+  RepeatStageMessage,
   ResolveInquiryMessage,
   ShareInput,
   UpdateAnswer,
@@ -39,8 +40,11 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     this.journeyId = journeyId;
   }
 
-  /** Passes the gate before a stage; one that comes early is kept. `applicants` are amended data. */
-  advance(message: Omit<AdvanceMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  /**
+   * Passes the gate before a stage, or has the latest stage pulled once more; one that comes early is kept. `applicants`
+   * are whoever applies from then on.
+   */
+  advance(message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>): Promise<UpdateAnswer> {
     const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context);
     return this.update('advance', updateIds.advance(checked), checked);
   }
@@ -88,12 +92,12 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /**
-   * The newest report of a product, from the codec server or the ledger. Personal throughout.
+   * The newest report of a product, or that of one inquiry, from the codec server or the ledger. Personal throughout.
    *
    * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  report(productCode: ProductCode): Promise<JourneyReport> {
-    return this.storedReport(productCode);
+  report(productCode: ProductCode, of: { customerTraceNumber?: string } = {}): Promise<JourneyReport> {
+    return this.storedReport(productCode, of.customerTraceNumber);
   }
 
   /**

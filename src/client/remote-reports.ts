@@ -17,8 +17,11 @@ export function remoteReports(connection: CodecServerConnection): ReportSource {
     }
   };
   return {
-    report: async (journeyId, productCode) =>
-      (await ask(journeyId, `/reports/${encodeURIComponent(productCode)}`)) as JourneyReport | undefined,
+    report: async (journeyId, productCode, customerTraceNumber) => {
+      const query =
+        customerTraceNumber === undefined ? '' : `?customerTraceNumber=${encodeURIComponent(customerTraceNumber)}`;
+      return (await ask(journeyId, `/reports/${encodeURIComponent(productCode)}${query}`)) as JourneyReport | undefined;
+    },
     changes: async (journeyId) => (await ask(journeyId, '/changes')) as JourneyChanges | undefined,
     references: async (journeyId) => (await ask(journeyId, '/references')) as unknown as StoredReferences | undefined,
   };

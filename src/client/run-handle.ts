@@ -78,8 +78,9 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   }
 
   /** The newest report of a product, from the codec server or the ledger. */
-  protected async storedReport(productCode: ProductCode): Promise<JourneyReport> {
-    const report = await (await this.context.reports()).report(this.ownerId, productCode);
+  protected async storedReport(productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport> {
+    const reports = await this.context.reports();
+    const report = await reports.report(this.ownerId, productCode, customerTraceNumber);
     if (!report) throw new ReportNotFoundError(this.ownerId, productCode);
     return report;
   }

@@ -48,7 +48,7 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
  * it was destroyed.
  */
 export interface ReportSource {
-  report(journeyId: string, productCode: ProductCode): Promise<JourneyReport | undefined>;
+  report(journeyId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport | undefined>;
   /** Of the newest report that was compared. */
   changes(journeyId: string): Promise<JourneyChanges | undefined>;
   references(journeyId: string): Promise<StoredReferences | undefined>;
@@ -57,9 +57,9 @@ export interface ReportSource {
 /** The ledger, for who may open it. */
 export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
   return {
-    async report(journeyId, productCode) {
+    async report(journeyId, productCode, customerTraceNumber) {
       const ledger = await openLedger();
-      const stored = await ledger.readReport(journeyId, productCode).catch(disposedOf(journeyId));
+      const stored = await ledger.readReport(journeyId, productCode, customerTraceNumber).catch(disposedOf(journeyId));
       if (!stored) return undefined;
       const { body, ...about } = stored;
       return { ...about, redacted: false, report: parsed(body) };

@@ -35,8 +35,15 @@ export class ReportWork {
    *
    * @throws Refusal
    */
-  async report(journeyId: string, productCode: ProductCode, permission: Permission): Promise<string> {
-    const stored = await this.#read(permission, (ledger) => ledger.readReport(journeyId, productCode));
+  async report(
+    journeyId: string,
+    productCode: ProductCode,
+    permission: Permission,
+    customerTraceNumber?: string,
+  ): Promise<string> {
+    const stored = await this.#read(permission, (ledger) =>
+      ledger.readReport(journeyId, productCode, customerTraceNumber),
+    );
     if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
     const { body, ...about } = stored;
     const parsed = parseJson(body);
@@ -141,6 +148,16 @@ export function checkedJourneyId(text: string): string {
   const rule = ownerIdProblem(text);
   if (rule) throw badRequest('journeyId', 'the journey id cannot be one', [{ path: '/journeyId', rule }]);
   return text;
+}
+
+/** Absent: the newest report. One that is no trace number names nothing. */
+export function checkedTraceNumber(query: unknown): string | undefined {
+  const { customerTraceNumber } = query as { customerTraceNumber?: unknown };
+  if (customerTraceNumber === undefined) return undefined;
+  if (typeof customerTraceNumber === 'string' && /^[A-Z0-9]{1,30}$/.test(customerTraceNumber))
+    return customerTraceNumber;
+  const rule = 'must be 1 to 30 capital letters and digits, once';
+  throw badRequest('customerTraceNumber', 'that is no trace number', [{ path: '/customerTraceNumber', rule }]);
 }
 
 export function checkedProductCode(text: string): ProductCode {

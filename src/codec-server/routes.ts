@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessRecord, AuditLog } from './audit.ts';
 import type { CodecWork } from './codec-work.ts';
-import { checkedJourneyId, checkedProductCode, type ReportWork } from './report-work.ts';
+import { checkedJourneyId, checkedProductCode, checkedTraceNumber, type ReportWork } from './report-work.ts';
 import type { RequestGuard } from './request-guard.ts';
 import type { Permission } from './roles.ts';
 
@@ -63,8 +63,9 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
       const { permission, noted, given } = granted(routes, request);
       const journeyId = checkedJourneyId(request.params.journeyId);
       const productCode = checkedProductCode(request.params.productCode);
+      const customerTraceNumber = checkedTraceNumber(request.query);
       noted({ journeyId, productCode });
-      const text = await routes.reports.report(journeyId, productCode, permission);
+      const text = await routes.reports.report(journeyId, productCode, permission, customerTraceNumber);
       given({ count: 1, ...revealed(permission) });
       return reply.type('application/json; charset=utf-8').send(text);
     },

@@ -3,6 +3,7 @@
  * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
  * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
  */
+import type { DecisionAction } from '../model/failure-types.ts';
 import type { Answer, AttemptState } from '../model/inquiry.ts';
 
 /** One attempt as the ledger has it. */
@@ -19,7 +20,7 @@ export interface KnownAttempt {
 /** A decision on the inquiry that the ledger has. */
 export interface KnownDecision {
   decisionId: string;
-  action: 'resend' | 'accept' | 'amend' | 'abandon';
+  action: DecisionAction;
   attempt: number;
   /** With a `resend` of a claimed attempt: the one attempt that it permits. Unspent until that attempt is there. */
   permitsAttempt?: number;

@@ -29,7 +29,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
   if (known.disposal) return OVERTAKEN;
-  if (decision.action === 'amend') return { kind: 'keep' };
+  if (decision.action === 'amend' || decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
   if (decision.action === 'resend' && judgesNoClaim(known, decision)) return { kind: 'keep' };

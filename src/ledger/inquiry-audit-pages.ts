@@ -265,14 +265,15 @@ function auditedAttempt(
   };
 }
 
-/** A resend that this attempt has spent; of the first attempt of an amended inquiry, the amendment. */
+/** A resend that this attempt has spent; of an inquiry's first attempt, the amendment or the repeat that asked for it. */
 function permitOf(
   row: FoundRow,
   own: readonly DecisionRow[],
   decisions: ReadonlyMap<string, DecisionRow[]>,
 ): DecisionRow | undefined {
   const resend = own.find((one) => one.decision_id === row.permitted_by);
-  if (resend || row.attempt > 1 || row.amends === null) return resend;
+  if (resend || row.attempt > 1) return resend;
+  if (row.amends === null) return own.find(({ action }) => action === 'repeat');
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
 }
 

@@ -1,6 +1,6 @@
 /** Rows of `inquiries`, `attempts` and `decisions`: how they are read, and what they mean. */
 
-import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
@@ -58,7 +58,7 @@ export interface DecisionRow {
   customer_trace_number: string;
   decision_id: string;
   attempt: number;
-  action: HoldAction;
+  action: DecisionAction;
   decided_by: string;
   reason: string;
   provider_said: DecisionRecord['providerSaid'];

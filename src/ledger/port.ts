@@ -5,7 +5,7 @@
  * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
  * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's.
  */
-import type { FailureType, HoldAction } from '../model/failure-types.ts';
+import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
@@ -77,9 +77,9 @@ export type RecordVerdict = 'recorded' | 'already' | 'late' | 'missing';
 export interface DecisionRecord {
   decisionId: string;
   customerTraceNumber: string;
-  /** The attempt that is judged; one that was never claimed where the hold came before a claim. */
+  /** The attempt that is judged; one that was never claimed where the hold came before a claim; 0 for `repeat`. */
   attempt: number;
-  action: HoldAction;
+  action: DecisionAction;
   by: string;
   reason: string;
   providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
@@ -241,7 +241,8 @@ export interface Ledger {
 
   /**
    * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed
-   * attempt n permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry.
+   * attempt n permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` says
+   * who wanted this inquiry made at all, and permits nothing: the claim decides as ever.
    */
   recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict>;
 
@@ -281,7 +282,7 @@ export interface Ledger {
    *
    * @throws DisposedError where there was one
    */
-  readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null>;
+  readReport(callerId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<StoredReport | null>;
 
   /**
    * The newest answered report of one inquiry, unsealed; `null` where there is none.

@@ -2,7 +2,7 @@
 import type { ProductCode } from '../model/products.ts';
 import type { Sealed } from '../protection/sealing.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { SqlSession } from './sql-session.ts';
+import type { SqlSession, SqlValue } from './sql-session.ts';
 
 export interface SealedReport extends Sealed {
   customerTraceNumber: string;
@@ -33,19 +33,29 @@ export async function insertReport(
   );
 }
 
+/** Which report: the newest of the caller's and product's, or that of one of their inquiries. */
+export interface WantedReport {
+  callerId: string;
+  productCode: ProductCode;
+  customerTraceNumber?: string | undefined;
+}
+
+const IS_WANTED =
+  'i.caller_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
+
+function wanted({ callerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
+  return [callerId, productCode, customerTraceNumber ?? null];
+}
+
 /**
  * The newest report that came with an outcome, or that a person accepted; late ones and those that nobody has judged
  * are not returned: they may be somebody else's.
  */
-export async function newestReport(
-  session: SqlSession,
-  callerId: string,
-  productCode: ProductCode,
-): Promise<SealedReport | null> {
+export async function newestReport(session: SqlSession, report: WantedReport): Promise<SealedReport | null> {
   const [row] = await session.rows<ReportRow>(
-    `${JUDGED_REPORTS} AND i.caller_id = $1 AND i.product_code = $2
+    `${JUDGED_REPORTS} AND ${IS_WANTED}
      ORDER BY r.stored_at DESC, i.ordinal DESC, r.attempt DESC LIMIT 1`,
-    [callerId, productCode],
+    wanted(report),
   );
   return row ? sealedReport(row) : null;
 }
@@ -92,16 +102,12 @@ function sealedReport(row: ReportRow): SealedReport {
 }
 
 /** When the last report of the product that was disposed of was; `null` where none was. */
-export async function disposedReport(
-  session: SqlSession,
-  callerId: string,
-  productCode: ProductCode,
-): Promise<number | null> {
+export async function disposedReport(session: SqlSession, report: WantedReport): Promise<number | null> {
   const [row] = await session.rows<{ disposed_at: number | null }>(
     `SELECT max(i.disposed_at) AS disposed_at FROM inquiries i
      JOIN reports r ON r.customer_trace_number = i.customer_trace_number
-     WHERE i.caller_id = $1 AND i.product_code = $2 AND i.disposed_at IS NOT NULL`,
-    [callerId, productCode],
+     WHERE ${IS_WANTED} AND i.disposed_at IS NOT NULL`,
+    wanted(report),
   );
   return row?.disposed_at ?? null;
 }

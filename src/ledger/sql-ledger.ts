@@ -239,10 +239,11 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  async readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null> {
+  async readReport(callerId: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
+    const wanted = { callerId, productCode, customerTraceNumber: ofInquiry };
     const { sealed, disposedAtMs } = await this.#engine.read(async (session) => ({
-      sealed: await newestReport(session, callerId, productCode),
-      disposedAtMs: await disposedReport(session, callerId, productCode),
+      sealed: await newestReport(session, wanted),
+      disposedAtMs: await disposedReport(session, wanted),
     }));
     if (!sealed && disposedAtMs !== null) throw new DisposedError(instant(disposedAtMs));
     if (!sealed) return null;

@@ -27,6 +27,9 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
 export type HoldAction = (typeof HOLD_ACTIONS)[number];
 
+/** What the ledger keeps as a decision: about a hold, or that a stage is pulled once more. */
+export type DecisionAction = HoldAction | 'repeat';
+
 /**
  * What may be decided about a hold, by its reason.
  *

@@ -36,7 +36,7 @@ export interface ShareInput extends SecondaryUser {
   shareId: string;
   /** Else the journey's `permissiblePurposeCodes.SECONDUSE`. */
   permissiblePurposeCode?: string;
-  /** The stage whose report is shared; else the last stage with a record. */
+  /** The stage whose report is shared, the newest if it was repeated; else the last stage with a record. */
   reportOf?: StageCode;
   /** How long the share waits for consent once its report exists. Default P30D. */
   awaitConsentFor?: string;
@@ -64,6 +64,10 @@ export interface LendingJourneyInput {
   shares?: ShareInput[];
   /** How long the journey stays open for further shares after all else has settled. Default: not at all. */
   sharesOpenFor?: string;
+  /** How long it stays open for a repeat of its last stage; counted anew after each. Default: not at all. */
+  repeatsOpenFor?: string;
+  /** How old the latest report may be when a gate is passed; an older one takes a person's word. Default: any age. */
+  maxReportAge?: string;
 }
 
 export interface ConsentMessage {
@@ -80,11 +84,31 @@ export interface ConsentMessage {
   proof?: string;
 }
 
-export interface AdvanceMessage {
+/** Passes the gate before a stage. */
+export interface PassGateMessage {
   journeyId: string;
   to: StageCode;
+  /** Whoever applies from this stage on: all of them. */
+  applicants?: Applicant[];
+  /** Although the latest report is older than `maxReportAge`; with `by` and `reason`. */
+  acceptAge?: true;
+  by?: string;
+  reason?: string;
+}
+
+/** Has the stage that was answered last pulled once more: one further inquiry, by somebody's decision. */
+export interface RepeatStageMessage {
+  journeyId: string;
+  repeat: StageCode;
+  /** Which pull of the stage it is to be: 2 for the first repeat. The same again makes no other inquiry. */
+  occurrence: number;
+  by: string;
+  reason: string;
+  /** Whoever applies from this pull on: all of them. */
   applicants?: Applicant[];
 }
+
+export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
 
 export interface WithdrawMessage {
   journeyId: string;
@@ -130,6 +154,8 @@ export type StageState = 'pending' | 'running' | 'held' | ReportOutcome | 'expir
 
 export interface StageStatus {
   productCode: StageCode;
+  /** From 2: a repeat, listed after the pull that it repeats. */
+  occurrence?: number;
   state: StageState;
   attempts: number;
   customerTraceNumber?: string;
@@ -198,6 +224,8 @@ export interface JourneyStatus {
   state: JourneyState;
   /** The gate (`PREAPP`), the share (`share S1`) or the retry that is waited for, in words. */
   waitingFor?: string;
+  /** At a gate: the stage whose report is older than `maxReportAge`. `advance` needs a repeat or `acceptAge`. */
+  reportTooOld?: StageCode;
   stages: StageStatus[];
   shares: ShareStatus[];
   holds: HoldStatus[];
@@ -224,7 +252,7 @@ export interface JourneyResult {
 /** Answer of the query `references`; `consumerId` is personal. */
 export interface JourneyReferences {
   journeyId: string;
-  references: { productCode: StageCode; reference: ReportReference }[];
+  references: { productCode: StageCode; occurrence?: number; reference: ReportReference }[];
   shares: { shareId: string; reportReferenceNumber: string }[];
 }
 

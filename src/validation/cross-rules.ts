@@ -95,6 +95,16 @@ export function consentProblems(message: Loose): Problem[] {
   return problems;
 }
 
+/** That an old report will do is somebody's word, and nothing else about a gate is. */
+export function passGateProblems({ acceptAge, by, reason }: Loose): Problem[] {
+  return Object.entries({ by, reason }).flatMap(([name, value]) => {
+    if ((acceptAge === undefined) === (value === undefined)) return [];
+    return [
+      { path: `/${name}`, rule: value === undefined ? 'is required with acceptAge' : 'belongs to acceptAge only' },
+    ];
+  });
+}
+
 export function resolveInquiryProblems(message: Loose): Problem[] {
   const problems: Problem[] = [];
   const accepts = message.action === 'accept';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
 import * as fields from './fields.ts';
 
 /** Shares of one journey, as its handlers count them. A limit on everything. */
@@ -52,6 +53,8 @@ export function lendingJourneySchema(maxApplicants: number) {
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
     shares: z.array(shareSchema).max(MAX_SHARES).exactOptional(),
     sharesOpenFor: fields.duration.exactOptional(),
+    repeatsOpenFor: fields.duration.exactOptional(),
+    maxReportAge: fields.duration.exactOptional(),
   });
 }
 
@@ -67,12 +70,40 @@ export const consentSchema = z.strictObject({
   proof: fields.proof.exactOptional(),
 });
 
-export function advanceSchema(maxApplicants: number) {
+/** For the published schemas: a word about the report's age is somebody's, and nothing else here is. */
+const SIGNED_WHERE_AGE_IS_ACCEPTED = {
+  dependentRequired: { acceptAge: ['by', 'reason'], by: ['acceptAge'], reason: ['acceptAge'] },
+};
+
+export function passGateSchema(maxApplicants: number) {
+  return z
+    .strictObject({
+      journeyId: fields.journeyId,
+      to: fields.stage,
+      applicants: applicantsSchema(maxApplicants).exactOptional(),
+      acceptAge: z.literal(true).exactOptional(),
+      by: fields.text(100).exactOptional(),
+      reason: fields.text(500).exactOptional(),
+    })
+    .meta(SIGNED_WHERE_AGE_IS_ACCEPTED);
+}
+
+export function repeatStageSchema(maxApplicants: number) {
   return z.strictObject({
     journeyId: fields.journeyId,
-    to: fields.stage,
+    repeat: fields.stage,
+    occurrence: z
+      .int()
+      .min(2)
+      .max(MAX_ORDINAL + 1),
+    by: fields.text(100),
+    reason: fields.text(500),
     applicants: applicantsSchema(maxApplicants).exactOptional(),
   });
+}
+
+export function advanceSchema(maxApplicants: number) {
+  return z.union([passGateSchema(maxApplicants), repeatStageSchema(maxApplicants)]);
 }
 
 export const withdrawSchema = z.strictObject({

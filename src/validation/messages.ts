@@ -28,13 +28,15 @@ import {
   consentProblems,
   isRecord,
   lendingJourneyProblems,
+  passGateProblems,
   requestShareProblems,
   resolveInquiryProblems,
 } from './cross-rules.ts';
 import {
-  advanceSchema,
   consentSchema,
   lendingJourneySchema,
+  passGateSchema,
+  repeatStageSchema,
   requestShareSchema,
   resolveInquirySchema,
   withdrawSchema,
@@ -96,7 +98,9 @@ export function parseConsent(value: unknown): ConsentMessage {
 }
 
 export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMessage {
-  return parse(advanceSchema(limit.maxApplicants), value);
+  // Which of the two it is says one member: so a problem is told of one form, and not of both.
+  if (isRecord(value) && value.repeat !== undefined) return parse(repeatStageSchema(limit.maxApplicants), value);
+  return parse(passGateSchema(limit.maxApplicants), value, passGateProblems);
 }
 
 /** `withdraw` and `requestWithdrawal`. */

@@ -111,7 +111,9 @@ const PUBLISHED: Record<string, Published> = {
   },
   advance: {
     title: 'The update advance',
-    description: `Passes the gate before a stage; applicants replaces all of them. ${APPLICANT_RULES}`,
+    description:
+      'Passes the gate before a stage (to), or has the stage that was answered last pulled once more (repeat); ' +
+      `applicants replaces all of them. ${APPLICANT_RULES}`,
     schema: advanceSchema(MOST_APPLICANTS),
   },
   'request-share': {

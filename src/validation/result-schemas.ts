@@ -74,6 +74,7 @@ export const stageChangesSchema = z
 export const stageStatusSchema = z
   .object({
     productCode: stage,
+    occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
     state: stageState,
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
@@ -129,6 +130,9 @@ export const journeyStatusSchema = z
     environment: environment.nullable(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES]),
     waitingFor: z.string().exactOptional(),
+    reportTooOld: stage
+      .exactOptional()
+      .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     holds: z.array(holdStatusSchema),
@@ -151,7 +155,13 @@ export const journeyResultSchema = z.object({
 
 export const journeyReferencesSchema = z.object({
   journeyId: z.string(),
-  references: z.array(z.object({ productCode: stage, reference: reportReferenceSchema })),
+  references: z.array(
+    z.object({
+      productCode: stage,
+      occurrence: z.int().min(2).exactOptional(),
+      reference: reportReferenceSchema,
+    }),
+  ),
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
 });
 

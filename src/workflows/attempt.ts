@@ -59,8 +59,9 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
 
 function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
   const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
-  const amended = inquiry.ordinal === 0 ? '' : ` · amended ${inquiry.ordinal}`;
-  return `${inquiry.productCode}${share}${amended} · attempt ${attempt}`;
+  const again =
+    inquiry.ordinal === 0 ? '' : ` · ${inquiry.amends === undefined ? 'again' : 'amended'} ${inquiry.ordinal}`;
+  return `${inquiry.productCode}${share}${again} · attempt ${attempt}`;
 }
 
 function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {

@@ -112,6 +112,11 @@ export class ConsentBook {
     return { kind: last.record.decision === 'denied' ? 'denied' : 'revoked' };
   }
 
+  /** Whether the applicant has ever granted it, whatever came of that. */
+  everGranted(shareId: string, applicantId: string): boolean {
+    return this.#of(shareId, applicantId).some(({ record, isPending }) => record.decision === 'granted' && !isPending);
+  }
+
   /** How many messages are kept for shares that nobody has requested yet. */
   earlyCount(isKnownShare: (shareId: string) => boolean): number {
     return this.#entries.filter(({ record }) => !isKnownShare(record.shareId)).length;

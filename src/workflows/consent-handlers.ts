@@ -165,5 +165,5 @@ function withoutProof({ proof: _, ...record }: ConsentRecord): ConsentRecord {
 function onChange(journey: Journey, { shareId }: ConsentRecord): void {
   journey.flights.recheck();
   const share = journey.shares.get(shareId);
-  if (share) noteRefusalAfterPosting(journey, share, consentTowards(journey, share, journey.applicantsOf(share.input)));
+  if (share) noteRefusalAfterPosting(journey, share, consentTowards(journey, share, journey.applicantsOf(share)));
 }

@@ -29,6 +29,7 @@ export type UncheckedInput = 'beingChecked' | 'endedUnchecked';
 const HOLDS_IN_FULL = 1;
 const HOLDS_LISTED = 5;
 const SHARES_LISTED = 6;
+const PULLS_LISTED = 6;
 
 const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
   completed: 'It has completed.',
@@ -75,6 +76,9 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
   if (holds.length > 0) return 'A decision is being recorded.';
   if (isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
   if (OUTCOMES[state]) return OUTCOMES[state];
+  if (gate && status.reportTooOld) {
+    return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${time(gate.until)} at the most.`;
+  }
   if (gate) {
     return `Waits at the gate before ${gate.before} for the update advance, since ${time(gate.since)}, until ${time(gate.until)} at the most.`;
   }
@@ -88,7 +92,7 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
   if (posting) return `Share ${plain(posting.shareId)} is being posted${waitingFor && `: ${plain(waitingFor)}`}.`;
   const waiting = shares.find((share) => share.state === 'awaitingConsent');
   if (waiting) return consentSentence(waiting);
-  if (openUntil) return `Everything has settled; further shares are taken until ${time(openUntil)}.`;
+  if (openUntil) return `Everything has settled; further shares and repeats are taken until ${time(openUntil)}.`;
   return 'It is under way.';
 }
 
@@ -98,18 +102,23 @@ function consentSentence({ shareId, sharedWith, waitingFor, until }: JourneyView
   return `Waits for ${who} to share ${plain(shareId)} with ${plain(sharedWith)}${limit}.`;
 }
 
+/** The latest: a stage may have been repeated many times. */
 function stageTable({ stages }: JourneyView): string {
-  return table(
+  const earlier = stages.length - PULLS_LISTED;
+  const shown = table(
     ['Stage', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
-    stages.map((stage) => [
-      plain(stage.productCode),
-      stage.state,
-      time(stage.since),
-      String(stage.attempts),
-      code(stage.customerTraceNumber),
-      ending(stage.reportReferenceNumber),
-    ]),
+    stages
+      .slice(-PULLS_LISTED)
+      .map((stage) => [
+        plain(stage.occurrence === undefined ? stage.productCode : `${stage.productCode} (${stage.occurrence})`),
+        stage.state,
+        time(stage.since),
+        String(stage.attempts),
+        code(stage.customerTraceNumber),
+        ending(stage.reportReferenceNumber),
+      ]),
   );
+  return earlier > 0 ? `${shown}\n\n${earlier} earlier: the query \`status\` has all.` : shown;
 }
 
 /** Those that need somebody first. */

@@ -6,6 +6,7 @@ import { ALLOWED_ACTIONS } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Outcome } from './inquiry-protocol.ts';
@@ -131,9 +132,10 @@ function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, attempt:
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),
-    // A share sends a reference, not applicants: there is nothing in it that a person could correct.
+    // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
+    // more trace numbers than two digits count.
     allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(
-      (action) => action !== 'amend' || inquiry.productCode !== 'SECONDUSE',
+      (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
     ),
   };
 }
@@ -189,5 +191,40 @@ export async function recordTheDecision(
     // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it.
     if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted };
     return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
+  }
+}
+
+/** Who wanted an answered stage pulled once more, and why. */
+export interface RepeatDecision {
+  decisionId: string;
+  by: string;
+  reason: string;
+  decidedAt: string;
+}
+
+/** Writes down who wanted a repeat before it is made. It permits nothing: the claim decides as ever. */
+export async function recordRepeat(
+  run: PreparedRun,
+  inquiry: InquiryDescription,
+  repeat: RepeatDecision,
+): Promise<void> {
+  const { customerTraceNumber } = inquiry;
+  const decision: DecisionRecord = {
+    ...repeat,
+    customerTraceNumber,
+    attempt: 0,
+    action: 'repeat',
+    providerSaid: 'notAsked',
+  };
+  try {
+    await CancellationScope.nonCancellable(() =>
+      journeyActivities.recordDecision.executeWithOptions(
+        { summary: `recording who wants ${inquiry.productCode} again` },
+        [{ ledgerId: run.ledgerId, inquiry, decision }],
+      ),
+    );
+  } catch (error) {
+    // Nothing is written into a ledger that is not the run's; the claim meets it again, and holds.
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
   }
 }

@@ -14,7 +14,7 @@ import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
 import { type AttemptStep, lookAgain, makeAttempt, recordStep, waitOut } from './attempt.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
-import { type Holds, recordTheDecision } from './holds.ts';
+import { type Holds, type RepeatDecision, recordRepeat, recordTheDecision } from './holds.ts';
 
 export type Outcome = Extract<Answer, { kind: 'outcome' }>;
 
@@ -28,6 +28,10 @@ export interface InquirySpec {
   permissiblePurposeCode?: string;
   applicants?: FailsafeApplicant[];
   reference?: ReportReference;
+  /** The ordinal of the first trace number; those before it were used. Default 0. */
+  firstOrdinal?: number;
+  /** Who wanted this inquiry made although one like it was answered. */
+  repeat?: RepeatDecision;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
   /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
@@ -36,6 +40,7 @@ export interface InquirySpec {
 
 export interface InquiryProgress {
   customerTraceNumber: string;
+  ordinal: number;
   attempts: number;
   state: 'running' | 'held';
   /** What a retry waits for, in words, and only while it does. */
@@ -67,13 +72,30 @@ type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
   let current = spec;
   let amends: string | undefined;
-  for (let ordinal = 0; ; ordinal++) {
+  for (let ordinal = spec.firstOrdinal ?? 0; ; ordinal++) {
     const inquiry = describe(host.run, current, ordinal, amends);
+    if (spec.repeat && amends === undefined) await recordRepeat(host.run, inquiry, spec.repeat);
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
     current = { ...current, applicants: end.applicants };
   }
+}
+
+/**
+ * What an attempt of another run came to, such as of one before a reset; `undefined` where the ledger has no outcome of
+ * this very request. Reads, and waits while an attempt may still be answered.
+ */
+export async function outcomeInLedger(
+  host: InquiryHost,
+  spec: InquirySpec,
+): Promise<{ answer: Outcome; customerTraceNumber: string } | undefined> {
+  const inquiry = describe(host.run, spec, 0);
+  const content: InquiryContent = { inquiry, ...(spec.reference ? { reference: spec.reference } : {}) };
+  let step = await lookAgain(host, content, 1);
+  while (step.kind === 'wait') step = await waitOut(host, content, step);
+  if (step.kind !== 'answered' || step.answer.kind !== 'outcome') return undefined;
+  return { answer: step.answer, customerTraceNumber: inquiry.customerTraceNumber };
 }
 
 function describe(run: PreparedRun, spec: InquirySpec, ordinal: number, amends?: string): InquiryDescription {
@@ -313,9 +335,10 @@ class InquiryRun {
   }
 
   #progress(state: 'running' | 'held', attempts: number, waitingFor?: string): void {
-    const { customerTraceNumber } = this.#inquiry;
+    const { customerTraceNumber, ordinal } = this.#inquiry;
     this.#host.onProgress({
       customerTraceNumber,
+      ordinal,
       attempts,
       state,
       ...(waitingFor === undefined ? {} : { waitingFor }),

@@ -2,8 +2,9 @@
  * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
-import { setHandler } from '@temporalio/workflow';
+import { patched, setHandler } from '@temporalio/workflow';
 import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
+import { advanceObjection, takeAdvance } from './advances.ts';
 import { FOR_ANOTHER_USER, handleConsents } from './consent-handlers.ts';
 import type { Journey } from './journey.ts';
 import { accepted, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
@@ -46,17 +47,8 @@ function profileOf({ input }: Journey): string {
 }
 
 function handleGates(journey: Journey): void {
-  const problemOf = (message: AdvanceMessage): string | null => {
-    const problem = advanceProblem(message) ?? otherJourney(journey, message);
-    if (problem) return problem;
-    const stage = journey.stage(message.to);
-    if (!stage) return `/to names a stage that this journey leaves out`;
-    if (!journey.gateBefore(message.to)) return `there is no gate before ${message.to}`;
-    if (journey.advances.has(message.to)) return null;
-    if (journey.isEnding) return 'the journey is ending';
-    if (stage.status.state !== 'pending') return `${message.to} has gone beyond its gate: ${stage.status.state}`;
-    return null;
-  };
+  const problemOf = (message: AdvanceMessage): string | null =>
+    advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message);
   setHandler(
     messages.advance,
     async (message) => {
@@ -65,9 +57,11 @@ function handleGates(journey: Journey): void {
         // While they were checked, the gate may have expired.
         refuseFor(problemOf(message));
       }
-      if (journey.advances.has(message.to)) return accepted(journey, true);
-      journey.advances.set(message.to, message);
-      return accepted(journey, false);
+      const isNew = takeAdvance(journey, message);
+      // Runs from before refused consents of applicants who were yet to join. May go when none of them is open any more.
+      if (isNew && message.applicants && patched('advance-names-applicants'))
+        journey.noteApplicants(message.applicants);
+      return accepted(journey, !isNew);
     },
     {
       validator: (message) => refuseFor(problemOf(message)),

@@ -2,9 +2,10 @@
 
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
 import { type Environment, STAGES, type StageCode } from '../model/products.ts';
 import type {
-  AdvanceMessage,
   Applicant,
   GateInput,
   JourneyOutcome,
@@ -13,7 +14,9 @@ import type {
   JourneyState,
   JourneyStatus,
   LendingJourneyInput,
+  PassGateMessage,
   RefusedMessage,
+  RepeatStageMessage,
   ReportReference,
   ShareInput,
   ShareState,
@@ -33,10 +36,16 @@ export interface StageRecord {
   reference?: ReportReference;
   /** When it came into its state. */
   since?: string;
+  /** Its latest trace number's; `undefined` until it has begun. */
+  ordinal?: number;
+  /** Who wanted it, where it is no first pull. */
+  repeat?: RepeatStageMessage & { receivedAt: string };
 }
 
 export interface ShareRecord {
   readonly input: ShareInput;
+  /** The report that it is of, from the first posting on: a repeat changes nothing about that any more. */
+  report?: ReportReference;
   state: ShareState;
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
@@ -53,7 +62,7 @@ export class Journey {
   readonly input: LendingJourneyInput;
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
-  readonly advances = new Map<StageCode, AdvanceMessage>();
+  readonly advances = new Map<StageCode, PassGateMessage>();
   readonly consents = new ConsentBook();
   readonly checks = new ConsentChecks();
   readonly flights = new Flights();
@@ -69,6 +78,10 @@ export class Journey {
   gate: StageCode | undefined;
   /** When the gate began, and when it expires. */
   gateTimes = { since: '', until: '' };
+  /** At the gate: the stage whose report is too old to pass it on nothing but `advance`. */
+  reportTooOld: StageCode | undefined;
+  /** The stages have ended before their time: none is run any more. */
+  stagesEndedAs: JourneyOutcome | undefined;
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
   /** Those of the consents that the ledger has. */
@@ -121,6 +134,11 @@ export class Journey {
 
   setApplicants(applicants: Applicant[]): void {
     this.applicants = applicants;
+    this.noteApplicants(applicants);
+  }
+
+  /** Those of a message that is kept: their consents may come before the message takes effect. */
+  noteApplicants(applicants: Applicant[]): void {
     for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
   }
 
@@ -142,8 +160,45 @@ export class Journey {
     share.state = state;
   }
 
+  /** The latest pull of a stage. */
   stage(productCode: StageCode): StageRecord | undefined {
-    return this.stages.find(({ status }) => status.productCode === productCode);
+    return this.stages.findLast(({ status }) => status.productCode === productCode);
+  }
+
+  /** The pull that comes next. Repeats stand right after what they repeat. */
+  get nextStage(): StageRecord | undefined {
+    return this.stages.find(({ status }) => status.state === 'pending');
+  }
+
+  addRepeat(repeat: RepeatStageMessage & { receivedAt: string }): void {
+    const repeated = this.stages.findLastIndex(({ status }) => status.productCode === repeat.repeat);
+    const { repeat: productCode, occurrence } = repeat;
+    this.stages.splice(repeated + 1, 0, {
+      status: { productCode, occurrence, state: 'pending', attempts: 0 },
+      repeat,
+    });
+  }
+
+  /** The ordinal that the next trace number of a stage has: amendments and repeats are counted together. */
+  nextOrdinal(productCode: StageCode): number {
+    const used = this.stages.flatMap(({ status, ordinal }) =>
+      status.productCode === productCode && ordinal !== undefined ? [ordinal] : [],
+    );
+    return Math.max(-1, ...used) + 1;
+  }
+
+  /** The latest report there is, of whichever stage. */
+  get latestReport(): { productCode: StageCode; reference: ReportReference } | undefined {
+    const stage = this.stages.findLast(({ reference }) => reference !== undefined);
+    return stage?.reference && { productCode: stage.status.productCode, reference: stage.reference };
+  }
+
+  /** How long the latest report still is young enough for a gate; `undefined` where any age will do. */
+  get reportFreshForMs(): number | undefined {
+    const maxAgeMs = parseDurationMs(this.input.maxReportAge ?? '');
+    const requestedAtMs = parseInstantMs(this.latestReport?.reference.requestedAt ?? '');
+    if (maxAgeMs === null || requestedAtMs === null) return undefined;
+    return requestedAtMs + maxAgeMs - Date.now();
   }
 
   /** The gate before a stage; the first stage has one only where the caller wrote it down. */
@@ -154,18 +209,20 @@ export class Journey {
   }
 
   /** The report that a share is of: `notYet`, or `null` where there is none and will be none. */
-  reportOf(share: ShareInput): ReportReference | 'notYet' | null {
+  reportOf({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
+    if (report) return report;
     if (share.reportOf !== undefined) {
       const stage = this.stage(share.reportOf);
       if (stage && ['pending', 'running', 'held'].includes(stage.status.state)) return 'notYet';
-      return stage?.reference ?? null;
+      const pulls = this.stages.filter(({ status }) => status.productCode === share.reportOf);
+      return pulls.findLast(({ reference }) => reference !== undefined)?.reference ?? null;
     }
     if (!this.stagesAreSettled) return 'notYet';
-    return this.stages.findLast(({ reference }) => reference !== undefined)?.reference ?? null;
+    return this.latestReport?.reference ?? null;
   }
 
   /** Every applicant of the report shared must consent; before there is a report, every applicant there is. */
-  applicantsOf(share: ShareInput): string[] {
+  applicantsOf(share: ShareRecord): string[] {
     const report = this.reportOf(share);
     if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
@@ -196,6 +253,7 @@ export class Journey {
       environment: this.run?.environment ?? null,
       state: this.#state(),
       ...(waitingFor === undefined ? {} : { waitingFor }),
+      ...(this.reportTooOld === undefined ? {} : { reportTooOld: this.reportTooOld }),
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.#shareStatuses(),
       holds: this.holds.list,
@@ -211,8 +269,8 @@ export class Journey {
   references(): JourneyReferences {
     return {
       journeyId: this.journeyId,
-      references: this.stages.flatMap(({ status, reference }) =>
-        reference ? [{ productCode: status.productCode, reference }] : [],
+      references: this.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
+        reference ? [{ productCode, ...(occurrence === undefined ? {} : { occurrence }), reference }] : [],
       ),
       shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
         reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
@@ -289,7 +347,7 @@ export class Journey {
   }
 
   ungranted(share: ShareRecord): string[] {
-    return this.applicantsOf(share.input).filter(
+    return this.applicantsOf(share).filter(
       (applicantId) =>
         this.consents.standing(share.input.shareId, applicantId, { nowMs: Date.now() }).kind !== 'granted',
     );

@@ -77,8 +77,10 @@ function bugIn(part: Promise<unknown>): Promise<never> {
 async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   const tasks: Promise<void>[] = [];
   const started = new Set<string>();
-  const openForMs = parseDurationMs(journey.input.sharesOpenFor ?? '') ?? 0;
+  const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
+  const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
   let openUntilMs: number | undefined;
+  let pulls = journey.stages.length;
   try {
     for (;;) {
       for (const share of journey.shares.values()) {
@@ -90,12 +92,15 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const hasNews = () => journey.shares.size > started.size;
       await Promise.race([condition(() => hasNews() || isSettled()), failureOf(tasks)]);
       if (hasNews()) continue;
+      if (journey.stages.length > pulls) openUntilMs = undefined;
+      pulls = journey.stages.length;
       openUntilMs ??= Date.now() + openForMs;
       const leftMs = openUntilMs - Date.now();
-      const isOver = () => journey.isEnding || hasNews();
+      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = new Date(openUntilMs).toISOString();
-      if (!(await condition(isOver, leftMs, { summary: 'open for further shares' }))) break;
+      if (!(await condition(isOver, leftMs, { summary: 'open for further shares and repeats' }))) break;
+      if (!journey.stagesAreSettled) journey.openUntil = undefined;
     }
     journey.isClosing = true;
   } finally {

@@ -9,6 +9,7 @@ import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 
 type Check = (value: unknown, path: string) => string | null;
@@ -147,11 +148,45 @@ export function consentProblem(value: unknown): string | null {
   return message.decision === 'granted' && message.evidence === undefined ? '/evidence is required for a grant' : null;
 }
 
-export const advanceProblem = (value: unknown): string | null =>
-  object({ journeyId, to: { check: oneOf(...STAGES) }, applicants: optional(applicants) })(value, '');
+const who = { by: { check: text(100) }, reason: { check: text(500) } };
+const isTrue: Check = (value, path) => (value === true ? null : `${path} must be true where it is given`);
+const occurrence: Check = (value, path) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 2 && value <= MAX_ORDINAL + 1
+    ? null
+    : `${path} must be a whole number from 2 to ${MAX_ORDINAL + 1}`;
+
+const passGate = object({
+  journeyId,
+  to: { check: oneOf(...STAGES) },
+  applicants: optional(applicants),
+  acceptAge: optional(isTrue),
+  by: optional(who.by.check),
+  reason: optional(who.reason.check),
+});
+
+const repeatStage = object({
+  journeyId,
+  repeat: { check: oneOf(...STAGES) },
+  occurrence: { check: occurrence },
+  ...who,
+  applicants: optional(applicants),
+});
+
+export function advanceProblem(value: unknown): string | null {
+  const isRepeat = isRecord(value) && !isUndecodable(value) && value.repeat !== undefined;
+  const reason = isRepeat ? repeatStage(value, '') : passGate(value, '');
+  if (reason || isRepeat) return reason;
+  const message = value as { acceptAge?: true; by?: string; reason?: string };
+  const isSigned = message.by !== undefined && message.reason !== undefined;
+  if (message.acceptAge && !isSigned) return '/by and /reason are required with acceptAge';
+  if (!message.acceptAge && (message.by !== undefined || message.reason !== undefined)) {
+    return '/by and /reason belong to acceptAge';
+  }
+  return null;
+}
 
 export const withdrawProblem = (value: unknown, addressName: AddressName = 'journeyId'): string | null =>
-  object({ [addressName]: runId, by: { check: text(100) }, reason: { check: text(500) } })(value, '');
+  object({ [addressName]: runId, ...who })(value, '');
 
 export const requestShareProblem = (value: unknown): string | null =>
   object({ journeyId, share: { check: share } })(value, '');

@@ -1,10 +1,10 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
-import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
+import { type InquiryHost, type InquirySpec, type Outcome, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
@@ -40,28 +40,33 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 
 /** Carries one share to its end: the report it is of, everybody's consent, one posting. */
 export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
-  await condition(() => journey.isEnding || journey.reportOf(share.input) !== 'notYet');
-  const report = journey.reportOf(share.input);
-  if (journey.isEnding || report === 'notYet') journey.changeShare(share, 'abandoned');
-  else if (report === null) journey.changeShare(share, 'nothingToShare');
-  else journey.changeShare(share, await shareReportOf(journey, run, share, report));
+  for (;;) {
+    await condition(() => journey.isEnding || journey.reportOf(share) !== 'notYet');
+    const report = journey.reportOf(share);
+    if (journey.isEnding || report === 'notYet') return journey.changeShare(share, 'abandoned');
+    if (report === null) return journey.changeShare(share, 'nothingToShare');
+    const end = await shareReportOf(journey, run, share, report);
+    if (end !== 'otherReport') return journey.changeShare(share, end);
+  }
 }
 
+/** `otherReport`: its stage was repeated, or is to be, before anything was posted. The consents stay as they are. */
 async function shareReportOf(
   journey: Journey,
   run: PreparedRun,
   share: ShareRecord,
   report: ReportReference,
-): Promise<ShareState> {
+): Promise<ShareState | 'otherReport'> {
   const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
   const applicantIds = report.applicants.map(({ applicantId }) => applicantId);
   const consent = () => consentTowards(journey, share, applicantIds);
   const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
   share.since = new Date().toISOString();
   share.until = new Date(waitUntilMs).toISOString();
+  const isOther = () => journey.reportOf(share) !== report;
   for (;;) {
     journey.changeShare(share, 'awaitingConsent');
-    const isOver = () => journey.isEnding || consent().kind !== 'waiting';
+    const isOver = () => journey.isEnding || isOther() || consent().kind !== 'waiting';
     if (!isOver()) {
       const leftMs = waitUntilMs - Date.now();
       const summary = `waiting for the consent of ${journey.ungranted(share).join(', ')} to share ${shareId} with ${journey.nameOf(share)}`;
@@ -70,8 +75,13 @@ async function shareReportOf(
     }
     if (journey.isEnding) return 'abandoned';
     const { kind } = consent();
-    if (kind === 'denied' || kind === 'revoked') return kind;
+    if (kind === 'denied' || kind === 'revoked') {
+      return (await wasPosted(journey, run, share, { report, consent })) ? 'posted' : kind;
+    }
+    if (isOther()) return 'otherReport';
     if (kind === 'waiting') continue;
+    // The ledger holds the share's trace number to this report's request.
+    share.report = report;
     journey.changeShare(share, 'posting');
     const end = await postShare(journey, run, share, report, consent);
     if (end !== 'notPermitted') return end;
@@ -85,16 +95,8 @@ async function postShare(
   report: ReportReference,
   consent: () => Consent,
 ): Promise<ShareState | 'notPermitted'> {
-  const { shareId, endUserCode, endUser } = share.input;
-  const permissiblePurposeCode = share.input.permissiblePurposeCode ?? journey.input.permissiblePurposeCodes.SECONDUSE;
   const end = await runInquiry(hostOf(journey, run, share), {
-    callerId: journey.journeyId,
-    productCode: 'SECONDUSE',
-    shareId,
-    reference: report,
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(endUser === undefined ? {} : { endUser }),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    ...specOf(journey, share, report),
     onRefused: (refusals) => journey.learnRefusals(refusals),
     permit: () => {
       const now = consent();
@@ -103,10 +105,7 @@ async function postShare(
   });
   switch (end.kind) {
     case 'answered': {
-      const { reference } = end.answer;
-      if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
-      journey.changeShare(share, 'posted');
-      noteRefusalAfterPosting(journey, share, consent());
+      notePosting(journey, share, end.answer, consent());
       return 'posted';
     }
     case 'abandoned':
@@ -115,6 +114,49 @@ async function postShare(
     case 'notPermitted':
       return 'notPermitted';
   }
+}
+
+function specOf(journey: Journey, share: ShareRecord, report: ReportReference): InquirySpec {
+  const { shareId, endUserCode, endUser } = share.input;
+  const permissiblePurposeCode = share.input.permissiblePurposeCode ?? journey.input.permissiblePurposeCodes.SECONDUSE;
+  return {
+    callerId: journey.journeyId,
+    productCode: 'SECONDUSE',
+    shareId,
+    reference: report,
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+  };
+}
+
+/**
+ * Whether the share was posted while everybody's grant stood, and a reset brought the refusal back together with them:
+ * this run has forgotten it, the ledger has not.
+ */
+async function wasPosted(
+  journey: Journey,
+  run: PreparedRun,
+  share: ShareRecord,
+  { report, consent }: { report: ReportReference; consent: () => Consent },
+): Promise<boolean> {
+  const mayHaveBeen = report.applicants.every(({ applicantId }) =>
+    journey.consents.everGranted(share.input.shareId, applicantId),
+  );
+  // Runs from before did not ask. May go when none of them is open any more.
+  if (!mayHaveBeen || !patched('refused-share-asks-ledger')) return false;
+  const found = await outcomeInLedger(hostOf(journey, run, share), specOf(journey, share, report));
+  if (found?.answer.outcome !== 'record') return false;
+  share.report = report;
+  share.customerTraceNumber = found.customerTraceNumber;
+  notePosting(journey, share, found.answer, consent());
+  return true;
+}
+
+function notePosting(journey: Journey, share: ShareRecord, { reference }: Outcome, consent: Consent): void {
+  if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
+  journey.changeShare(share, 'posted');
+  noteRefusalAfterPosting(journey, share, consent);
 }
 
 /** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */

@@ -1,51 +1,102 @@
+/** Gates and stages: which pull comes next, whether its gate lets it through, what comes of it. */
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import type { Applicant, JourneyOutcome } from '../model/shapes.ts';
+import type { StageCode } from '../model/products.ts';
+import type { Applicant, GateInput, JourneyOutcome } from '../model/shapes.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { compareWithReportBefore } from './comparisons.ts';
+import type { RepeatDecision } from './holds.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
 
-/** Carries the stages through in their order; returns what came of the journey as far as stages decide it. */
+/**
+ * Carries the stages through in their order, and the repeats that people ask for until the run closes; returns what
+ * came of the journey as far as stages decide it.
+ */
 export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
-  for (const stage of journey.stages) {
+  for (;;) {
+    const stage = journey.nextStage;
+    if (!stage) {
+      await condition(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
+      if (journey.nextStage) continue;
+      return 'completed';
+    }
     const passed = await passGate(journey, stage);
     if (journey.isEnding) return skipRest(journey, 'withdrawn');
-    if (!passed) {
+    if (passed === 'repeat') continue;
+    if (passed === 'expired') {
       journey.changeStage(stage, { state: 'expired' });
       return skipRest(journey, 'expired');
     }
-    const applicants = journey.advances.get(stage.status.productCode)?.applicants;
+    const { productCode } = stage.status;
+    const applicants = stage.repeat ? stage.repeat.applicants : journey.advances.get(productCode)?.applicants;
+    const before = journey.applicants;
     if (applicants) journey.setApplicants(applicants);
     const outcome = await runStage(journey, run, stage);
     if (outcome) return skipRest(journey, outcome);
+    // A repeat that a person gave up has changed nothing.
+    if (stage.status.state === 'abandoned') journey.setApplicants(before);
   }
-  return 'completed';
 }
 
 function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
+  journey.stagesEndedAs = outcome;
   for (const stage of journey.stages) {
     if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
   }
   return outcome;
 }
 
-/** Whether the gate was passed; it is not where it expired, nor where the run is ending. */
-async function passGate(journey: Journey, { status }: StageRecord): Promise<boolean> {
-  const gate = journey.gateBefore(status.productCode);
-  const isOpen = () => journey.isEnding || journey.advances.has(status.productCode);
-  if (!gate || gate.pass === 'auto' || isOpen()) return true;
+type Passage = 'passed' | 'expired' | 'repeat';
+
+/** Whether the gate was passed, or is left for a repeat of the stage before it: then it is come to once more. */
+async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
+  const { productCode } = stage.status;
+  const gate = journey.gateBefore(productCode);
+  if (!gate || stage.repeat) return 'passed';
+  const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
+  if (isOpen()) return 'passed';
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
-  journey.gate = status.productCode;
-  const expiresAfterMs = parseDurationMs(expiresAfter) ?? 0;
-  const until = new Date(Date.now() + expiresAfterMs).toISOString();
-  journey.gateTimes = { since: new Date().toISOString(), until };
-  const summary = `gate before ${status.productCode}: waiting for advance, ${expiresAfter} at the most`;
-  const passed = await condition(isOpen, expiresAfterMs, { summary });
+  const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
+  journey.gate = productCode;
+  journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  const passage = await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
   journey.gate = undefined;
-  return passed;
+  journey.reportTooOld = undefined;
+  return passage;
+}
+
+async function waitAtGate(
+  journey: Journey,
+  gate: { stage: StageRecord; isOpen: () => boolean; untilMs: number; expiresAfter: string },
+): Promise<Passage> {
+  const isRepeated = () => journey.nextStage !== gate.stage;
+  const hasNews = () => gate.isOpen() || isRepeated();
+  for (;;) {
+    const freshForMs = journey.reportFreshForMs;
+    const isTooOld = freshForMs !== undefined && freshForMs <= 0;
+    journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
+    const leftMs = gate.untilMs - Date.now();
+    // The report's age is looked at again when it matters: the status then says what the gate asks for.
+    const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
+    const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
+    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${gate.expiresAfter} at the most`;
+    const isNews = await condition(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
+    if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
+    if (untilTooOldMs === undefined) return 'expired';
+  }
+}
+
+/** Whether a gate is open as things stand: never by itself where the report is too old. */
+function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
+  const advance = journey.advances.get(productCode);
+  if (advance?.acceptAge) return true;
+  const freshForMs = journey.reportFreshForMs;
+  if (freshForMs !== undefined && freshForMs <= 0) return false;
+  return advance !== undefined || gate.pass === 'auto';
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */
@@ -53,12 +104,20 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   const { status } = stage;
   const { endUserCode, permissiblePurposeCodes } = journey.input;
   const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
+  const firstOrdinal = journey.nextOrdinal(status.productCode);
+  if (firstOrdinal > MAX_ORDINAL) {
+    // Only where amendments have used up what a repeat that waited was promised.
+    journey.changeStage(stage, { state: 'skipped' });
+    return undefined;
+  }
   const end = await runInquiry(hostOf(journey, run, stage), {
     callerId: journey.journeyId,
     productCode: status.productCode,
     endUserCode,
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
     applicants: journey.applicants,
+    firstOrdinal,
+    ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
   });
   switch (end.kind) {
     case 'answered':
@@ -67,6 +126,8 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       return settle(journey, run, stage, end.answer);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
+      // The report that was to be replaced is still there: the journey is where it was.
+      if (stage.repeat) return undefined;
       journey.stageWasAbandoned = true;
       journey.flights.recheck();
       return 'abandoned';
@@ -75,6 +136,17 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       journey.changeStage(stage, { state: 'skipped' });
       return 'withdrawn';
   }
+}
+
+/** Known to the ledger by stage and occurrence, as the message is. */
+function decisionOf({
+  repeat,
+  occurrence,
+  by,
+  reason,
+  receivedAt,
+}: NonNullable<StageRecord['repeat']>): RepeatDecision {
+  return { decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt };
 }
 
 function settle(
@@ -99,7 +171,8 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     flights: journey.flights,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
-    onProgress: ({ customerTraceNumber, attempts, state, waitingFor }) => {
+    onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
+      stage.ordinal = ordinal;
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.noteRetry(customerTraceNumber, waitingFor);
       journey.publish(stage.status.productCode);

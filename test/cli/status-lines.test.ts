@@ -68,6 +68,20 @@ describe('a status on a terminal', () => {
     ]);
   });
 
+  test('names each pull of a stage, and what to do about a report that is too old', () => {
+    const again = { productCode: 'PREQUAL', occurrence: 2, state: 'record', attempts: 1 } as const;
+    const stages = [...STATUS.stages.slice(0, 1), again, ...STATUS.stages.slice(2)];
+    const tooOld = { state: 'waitingAtGate', waitingFor: 'PREAPP', reportTooOld: 'PREQUAL', shares: [] } as const;
+    const lines = statusLines({ ...STATUS, ...tooOld, stages, shares: [] }, output);
+    for (const part of [
+      '  PREQUAL (2)  record   1 attempt',
+      '    credit-journey advance J-1 --repeat PREQUAL --occurrence 3 --by WHO \\',
+      '    credit-journey advance J-1 --to PREAPP --accept-age --by WHO --reason WHY',
+    ]) {
+      assert.ok(lines.includes(part), lines.join('\n'));
+    }
+  });
+
   test('says what a hold is about, how it may be decided, and what was refused', () => {
     const text = statusLines(HELD, output).join('\n');
     for (const part of [

@@ -9,7 +9,15 @@ test('a message sent again has the same id, and another one another', () => {
   const proved = ['a.b.c', 'a.b.d'].map((proof) => updateIds.recordConsent({ ...consent, proof }));
   assert.match(proved[0] ?? '', /^consent-S1-1A-C-1-granted-[0-9a-f]{16}$/);
   assert.notEqual(proved[0], proved[1]);
-  assert.equal(updateIds.advance({ journeyId: 'J1', to: 'PREAPP' }), 'advance-PREAPP-1');
+  const who = { journeyId: 'J1', by: 'ops', reason: 'the closing was put off' };
+  assert.deepEqual(
+    [
+      updateIds.advance({ journeyId: 'J1', to: 'PREAPP' }),
+      updateIds.advance({ ...who, to: 'PREAPP', acceptAge: true }),
+      updateIds.advance({ ...who, repeat: 'PREAPP', occurrence: 2 }),
+    ],
+    ['advance-PREAPP-1', 'advance-PREAPP-1-acceptAge', 'advance-PREAPP-2'],
+  );
   const ids = [
     consent,
     { ...consent, decidedAt: '2026-01-01T00:00:00Z' },

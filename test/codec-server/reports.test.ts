@@ -98,6 +98,15 @@ test('a service reads the report as the gateway answered it', async (t) => {
   });
 });
 
+test('where a stage was repeated, the report of one inquiry is read by its trace number', async (t) => {
+  const { server, service } = await started(t);
+  const read = (query: string) => server.call(`/journeys/J-1/reports/PREQUAL${query}`, { token: service });
+  const { json } = await read('?customerTraceNumber=PQAAAAAAAAAAAAAAAAAAAAAAAA00');
+  assert.equal(json.customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
+  assert.equal((await read('?customerTraceNumber=PQAAAAAAAAAAAAAAAAAAAAAAAA01')).status, 404);
+  assert.equal((await read('?customerTraceNumber=a&customerTraceNumber=b')).status, 400);
+});
+
 test('people read it masked, unless they may reveal it and ask for it', async (t) => {
   const { server, person, investigator } = await started(t);
   const path = '/journeys/J-1/reports/PREQUAL';

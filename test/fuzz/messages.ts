@@ -76,6 +76,8 @@ const KINDS: readonly MessageKind[] = [
     valid: [
       { journeyId: 'J-1001', to: 'PREAPP' },
       { journeyId: 'J-1001', to: 'PRECLOSE', applicants: [anApplicant('1A'), anApplicant('2A')] },
+      { journeyId: 'J-1001', to: 'PREAPP', acceptAge: true, by: 'ops', reason: 'it will do' },
+      { journeyId: 'J-1001', repeat: 'PRECLOSE', occurrence: 2, by: 'ops', reason: 'the closing was put off' },
     ],
     shape: advanceProblem,
     parse: (value) => parseAdvance(value, LIMIT),
@@ -205,7 +207,7 @@ const journeys = property({
     journey.result('sandbox', 'completed');
     for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
     for (const share of journey.shares.values()) {
-      journey.applicantsOf(share.input);
+      journey.applicantsOf(share);
       journey.ungranted(share);
     }
     journey.consents.add(journey.consentRecord(aConsent() as never));

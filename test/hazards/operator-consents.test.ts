@@ -130,7 +130,7 @@ describe('a share', { concurrency: 4 }, () => {
     assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
   });
 
-  test('that was revoked after posting, and is forgotten by a reset, is not sent again and is flagged in the ledger', async () => {
+  test('that was revoked after posting, and is forgotten by a reset, is known as posted all the same, and flagged', async () => {
     const input = { ...sharesTo('S1'), sharesOpenFor: 'P1D' };
     const handle = await harness.start(input);
     const grant = grantFor(input.journeyId, 'S1');
@@ -139,7 +139,8 @@ describe('a share', { concurrency: 4 }, () => {
     await update(handle, 'recordConsent', revocationOf(grant));
     // Both messages are admitted again before the share could be sent: the run knows of no grant that stands.
     const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
-    await untilStatus(again, ({ shares }) => shares[0]?.state === 'revoked');
+    const { shares } = await untilStatus(again, (status) => status.shares[0]?.state === 'posted');
+    assert.equal(shares[0]?.attention, 'revokedAfterPosting');
     await update(again, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
     await again.result();
     const { customerTraceNumber } = (await share(input.journeyId)) ?? {};

@@ -21,6 +21,25 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 const OVERDUE = { answerWithinMs: 0 };
 
 export function decisionTests(opened: Open, backend: LedgerBackend): void {
+  test('who wanted a repeat stands before its claim, once, and permits nothing', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const repeat = decisionOf({
+      decisionId: 'repeat-PREQUAL-2',
+      attempt: 0,
+      action: 'repeat',
+      providerSaid: 'notAsked',
+    });
+    for (const reason of [repeat.reason, 'another']) {
+      assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, { ...repeat, reason }), { kind: 'recorded' });
+    }
+    assert.deepEqual(await ledger.openInquiries(), []);
+    await attempted(ledger, {}, { state: 'unknown' });
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown');
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.deepEqual(inquiry?.decisions, [repeat]);
+  });
+
   test('a second resend of one attempt is overtaken, before and after the first is spent', async (t) => {
     const { ledger, url } = await opened(t);
     const { ledgerId } = ledger.identity;

@@ -1,5 +1,6 @@
 /** One run of every outcome that a workflow has, each played to its end, or to where it waits. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import { BENDING_SCENARIOS } from './bending-scenarios.ts';
 import { proved } from './consent-proofs.ts';
 import {
   applicant,
@@ -316,6 +317,7 @@ const lateGrantRefused: Scenario = {
 
 export const SCENARIOS: readonly Scenario[] = [
   ...PULL_SCENARIOS,
+  BENDING_SCENARIOS.repeatedPreclose,
   fullJourney,
   changesFound,
   atGate,
@@ -356,8 +358,18 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   }),
   shared('shareDenied', () => [{ applicantId: '1A' }, { applicantId: '2A', decision: 'denied' }]),
+  shared('grantTakenBack', () => [
+    { applicantId: '1A', consentId: 'C1' },
+    { applicantId: '1A', consentId: 'C1', decision: 'revoked' },
+    { applicantId: '2A' },
+  ]),
   shared('shareRevoked', () => [
     { applicantId: '1A', consentId: 'C1' },
     { applicantId: '1A', consentId: 'C1', decision: 'revoked' },
   ]),
+];
+
+/** All that have a recorded history. */
+export const RECORDED_SCENARIOS: readonly Scenario[] = [
+  ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS)]),
 ];

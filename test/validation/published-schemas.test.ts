@@ -72,6 +72,7 @@ const REFERENCE = {
   requestedAt: '2026-01-02T03:04:05.123Z',
   applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
 };
+const WHO = { by: 'Operator One', reason: 'the closing was put off' };
 const SHARE = {
   ...{ shareId: 'S1', endUserCode: 'EU456', endUser: 'Second Lender', permissiblePurposeCode: '05' },
   ...{ reportOf: 'PRECLOSE', awaitConsentFor: 'P10D', consentValidFor: 'P1DT12H' },
@@ -91,6 +92,7 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     samples: [
       aJourney({
         ...{ profile: 'east-2', onNoRecord: 'continue', sharesOpenFor: 'PT12H', applicants: [FULL_APPLICANT] },
+        ...{ repeatsOpenFor: 'P60D', maxReportAge: 'P120D' },
         stages: ['PREQUAL', 'PRECLOSE'],
         gates: { PRECLOSE: { pass: 'auto', expiresAfter: 'P14D' } },
         shares: [SHARE],
@@ -112,7 +114,11 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     parse: messages.parseConsent,
   },
   advance: {
-    samples: [{ journeyId: 'J-1', to: 'PREAPP', applicants: [FULL_APPLICANT] }],
+    samples: [
+      { journeyId: 'J-1', to: 'PREAPP', applicants: [FULL_APPLICANT] },
+      { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO },
+      { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, applicants: [FULL_APPLICANT] },
+    ],
     parse: (value) => messages.parseAdvance(value, LIMIT),
   },
   'request-share': { samples: [{ journeyId: 'J-1', share: SHARE }], parse: messages.parseRequestShare },

@@ -132,8 +132,12 @@ test('the first sentence says what it waits for', () => {
       }),
     ],
     [/gate before PREAPP .* 2026-01-05 10:00 UTC/, view({ gate: { before: 'PREAPP', since: SINCE, until: SINCE } })],
+    [
+      /report of PREQUAL is too old for the gate before PREAPP: .* a repeat, or acceptAge/,
+      view({ status: { ...status, reportTooOld: 'PREQUAL' }, gate: { before: 'PREAPP', since: SINCE, until: SINCE } }),
+    ],
     [/consent of 2A to share INVESTOR-1 with EU999.*silence means no/, view({ stages: done, shares: [share] })],
-    [/further shares are taken until/, view({ stages: done, openUntil: SINCE })],
+    [/further shares and repeats are taken until/, view({ stages: done, openUntil: SINCE })],
     [/A person must decide about PREQUAL \(NotEntitled\)/, view({ holds: [hold('NotEntitled')] })],
     [/decision is being recorded/, view({ holds: [hold('NotEntitled', { isDecided: true })] })],
     [/was cancelled/, view({ isCancelled: true })],

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { createLogger, installLogger } from '../../src/logging.ts';
-import { SCENARIOS } from '../support/scenarios.ts';
+import { RECORDED_SCENARIOS } from '../support/scenarios.ts';
 import { workflowBundle } from '../support/temporal.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');
@@ -24,7 +24,7 @@ function recorded(file: string): { events: RecordedEvent[] } {
 const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
 
 test('every scenario has its recorded history', () => {
-  const missing = SCENARIOS.filter(({ name }) => !files.includes(`${name}.json`)).map(({ name }) => name);
+  const missing = RECORDED_SCENARIOS.filter(({ name }) => !files.includes(`${name}.json`)).map(({ name }) => name);
   assert.deepEqual(missing, [], 'npm run histories records them');
 });
 

@@ -1,0 +1,78 @@
+/** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
+import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../model/shapes.ts';
+import { MAX_ORDINAL } from '../model/trace-number.ts';
+import type { Journey } from './journey.ts';
+
+/** Why the message makes no sense as things stand, or `null`. */
+export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
+  return 'repeat' in message ? repeatObjection(journey, message) : gateObjection(journey, message);
+}
+
+/** Whether it is new. */
+export function takeAdvance(journey: Journey, message: AdvanceMessage): boolean {
+  if ('repeat' in message) {
+    if (isKnown(journey, message)) return false;
+    journey.addRepeat({ ...message, receivedAt: new Date().toISOString() });
+    return true;
+  }
+  const kept = journey.advances.get(message.to);
+  const isAtGate = journey.stage(message.to)?.status.state === 'pending';
+  if (kept && !(isAtGate && adds(message, kept))) return false;
+  journey.advances.set(message.to, { ...kept, ...message });
+  return true;
+}
+
+function gateObjection(journey: Journey, message: PassGateMessage): string | null {
+  const { to } = message;
+  const stage = journey.stage(to);
+  if (!stage) return '/to names a stage that this journey leaves out';
+  if (!journey.gateBefore(to)) return `there is no gate before ${to}`;
+  // One that was kept while its report was young is not enough any more, and neither is the same again.
+  const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
+  if (tooOld) return tooOld;
+  if (journey.advances.has(to)) return null;
+  if (journey.isEnding) return 'the journey is ending';
+  return stage.status.state === 'pending' ? null : `${to} has gone beyond its gate: ${stage.status.state}`;
+}
+
+/** What was accepted stays so; only that the report's age is accepted may come later. */
+function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
+  return message.acceptAge === true && kept.acceptAge === undefined;
+}
+
+function reportTooOld(journey: Journey): string | null {
+  const freshForMs = journey.reportFreshForMs;
+  if (freshForMs === undefined || freshForMs > 0) return null;
+  const stage = journey.latestReport?.productCode;
+  return `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;
+}
+
+function repeatObjection(journey: Journey, message: RepeatStageMessage): string | null {
+  const { repeat, occurrence } = message;
+  const latest = journey.stage(repeat);
+  if (!latest) return '/repeat names a stage that this journey leaves out';
+  if (isKnown(journey, message)) return null;
+  if (journey.isEnding || journey.isClosing) return 'the journey is ending';
+  if (journey.stagesEndedAs) return `the stages have ended: ${journey.stagesEndedAs}`;
+  const later = journey.stages.slice(journey.stages.indexOf(latest) + 1);
+  const begun = later.find(({ status }) => status.state !== 'pending');
+  if (begun) return `/repeat must be the latest stage: ${begun.status.productCode} has begun`;
+  const next = (latest.status.occurrence ?? 1) + 1;
+  if (occurrence !== next) return `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`;
+  const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
+  if (journey.nextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
+    return `${repeat} has used its ${MAX_ORDINAL + 1} trace numbers`;
+  }
+  return null;
+}
+
+/** Stage and occurrence are its key: whatever else it says, it was decided. */
+function isKnown(journey: Journey, { repeat, occurrence }: RepeatStageMessage): boolean {
+  return journey.stages.some(
+    ({ status }) => status.productCode === repeat && occurrence > 1 && status.occurrence === occurrence,
+  );
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

@@ -1,0 +1,230 @@
+/** Journeys that do not go straight: applicants who come and go, reports that age, stages pulled once more. */
+import type { ShareInput } from '../../src/model/shapes.ts';
+import {
+  applicant,
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  untilStatus,
+  update,
+} from './journey-harness.ts';
+import type { Scenario } from './scenarios.ts';
+
+const MS_PER_DAY = 24 * 60 * 60 * 1000;
+const auto = { pass: 'auto' } as const;
+const who = { by: 'loan officer', reason: 'the closing was put off' };
+
+function shareWith(number: number, more: Partial<ShareInput> = {}): ShareInput {
+  return { shareId: `S${number}`, endUserCode: `EU90${number}`, ...more };
+}
+
+/** Everybody in `applicantIds` says the same about one share. */
+async function consents(
+  handle: JourneyHandle,
+  number: number,
+  applicantIds: string[],
+  decision: 'granted' | 'denied' | 'revoked' = 'granted',
+): Promise<void> {
+  const journeyId = handle.workflowId.replace('journey-', '');
+  for (const applicantId of applicantIds) {
+    const secondaryUser = { endUserCode: `EU90${number}` };
+    const message = consentMessage(journeyId, { applicantId, shareId: `S${number}`, secondaryUser, decision });
+    await update(handle, 'recordConsent', message);
+  }
+}
+
+/** A person's decision about the one hold there is; resolves once it has gone. */
+async function decide(
+  handle: JourneyHandle,
+  decision: { decisionId: string } & Record<string, unknown>,
+): Promise<void> {
+  const { holds, journeyId } = await untilStatus(handle, ({ state }) => state === 'held');
+  const { customerTraceNumber, attempts } = holds[0] ?? {};
+  const word = { by: 'operator', reason: 'asked the provider', providerSaid: 'notPosted' };
+  await update(handle, 'resolveInquiry', { journeyId, customerTraceNumber, attempt: attempts, ...word, ...decision });
+  await untilStatus(handle, ({ holds: left }) =>
+    left.every((hold) => hold.customerTraceNumber !== customerTraceNumber),
+  );
+}
+
+function repeatOf(journeyId: string, repeat: string, occurrence: number, more: object = {}) {
+  return { journeyId, repeat, occurrence, ...who, ...more };
+}
+
+/** 2A joins before PREAPP, 1A leaves before PRECLOSE; one share of each stage's report. */
+const coApplicant: Scenario = {
+  name: 'lendingJourney-coApplicant',
+  async play(harness) {
+    const shares = [shareWith(1, { reportOf: 'PREQUAL' }), shareWith(2, { reportOf: 'PREAPP' }), shareWith(3)];
+    const [first, second] = [applicant('1A'), applicant('2A')];
+    const input = journeyInput({ applicants: [first], shares });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [first, second] });
+    // Of somebody who is yet to join.
+    await consents(handle, 2, ['2A']);
+    await consents(handle, 1, ['1A']);
+    await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
+    await consents(handle, 2, ['1A']);
+    await update(handle, 'advance', { journeyId, to: 'PRECLOSE', applicants: [second] });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await consents(handle, 3, ['1A'], 'denied');
+    await consents(handle, 3, ['2A']);
+    await handle.result();
+    return handle;
+  },
+};
+
+/** The provider says of a report what it said long ago: the gate that would have opened by itself asks. */
+const reportTooOld: Scenario = {
+  name: 'lendingJourney-reportTooOld',
+  async play(harness) {
+    const input = journeyInput({
+      stages: ['PREQUAL', 'PREAPP'],
+      gates: { PREAPP: auto },
+      applicants: [applicant('1A', newSsn('4002'))],
+      maxReportAge: 'P30D',
+    });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    await decide(handle, {
+      decisionId: 'D1',
+      action: 'accept',
+      providerSaid: 'posted',
+      outcome: 'record',
+      reference: {
+        reportReferenceNumber: 'RPT-FROM-LONG-AGO',
+        requestedAt: new Date(Date.now() - 40 * MS_PER_DAY).toISOString(),
+        applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+      },
+    });
+    await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');
+    await update(handle, 'advance', repeatOf(journeyId, 'PREQUAL', 2, { applicants: [applicant('1A')] }));
+    await handle.result();
+    return handle;
+  },
+};
+
+/** The report ages at the gate; somebody says that it will do. */
+const ageAccepted: Scenario = {
+  name: 'lendingJourney-ageAccepted',
+  async play(harness) {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' });
+    const handle = await harness.start(input);
+    await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');
+    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP', acceptAge: true, ...who });
+    await handle.result();
+    return handle;
+  },
+};
+
+const startsAtPreapproval: Scenario = {
+  name: 'lendingJourney-startsAtPreapproval',
+  async play(harness) {
+    const input = journeyInput({
+      stages: ['PREAPP', 'PRECLOSE'],
+      permissiblePurposeCodes: { PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
+      shares: [shareWith(1, { reportOf: 'PREAPP' })],
+    });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
+    await consents(handle, 1, ['1A']);
+    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
+    await handle.result();
+    return handle;
+  },
+};
+
+/** Four investors: two get the report, one is denied by one of two applicants, one by a revocation. */
+const severalShares: Scenario = {
+  name: 'lendingJourney-severalShares',
+  async play(harness) {
+    const input = journeyInput({
+      stages: ['PREAPP'],
+      applicants: [applicant('1A'), applicant('2A')],
+      shares: [1, 2, 3, 4].map((number) => shareWith(number)),
+    });
+    const handle = await harness.start(input);
+    await Promise.all([
+      consents(handle, 1, ['1A', '2A']),
+      consents(handle, 2, ['1A']).then(() => consents(handle, 2, ['2A'], 'denied')),
+      consents(handle, 3, ['2A', '1A']),
+      consents(handle, 4, ['1A']).then(() => consents(handle, 4, ['1A'], 'revoked')),
+    ]);
+    await handle.result();
+    return handle;
+  },
+};
+
+/** The closing is put off while an investor's share waits; each pull is amended once. */
+const repeatedPreclose: Scenario = {
+  name: 'lendingJourney-repeatedPreclose',
+  async play(harness) {
+    const refused = [applicant('1A', newSsn('1422'))];
+    const right = [applicant('1A')];
+    const input = journeyInput({
+      stages: ['PREAPP', 'PRECLOSE'],
+      applicants: right,
+      shares: [shareWith(1)],
+      repeatsOpenFor: 'PT1S',
+    });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await update(handle, 'advance', { journeyId, to: 'PRECLOSE', applicants: refused });
+    await decide(handle, { decisionId: 'D1', action: 'amend', applicants: right });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 2, { applicants: refused }));
+    await consents(handle, 1, ['1A']);
+    await decide(handle, { decisionId: 'D2', action: 'amend', applicants: right });
+    await handle.result();
+    return handle;
+  },
+};
+
+/** A share is posted; then a repeat is given up by a person, and another is made. */
+const repeatGivenUp: Scenario = {
+  name: 'lendingJourney-repeatGivenUp',
+  async play(harness) {
+    const input = journeyInput({ stages: ['PRECLOSE'], shares: [shareWith(1)], repeatsOpenFor: 'P1D' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await consents(handle, 1, ['1A']);
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const lost = [applicant('1A', newSsn('4002'))];
+    await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 2, { applicants: lost }));
+    await decide(handle, { decisionId: 'D1', action: 'abandon' });
+    await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 3));
+    await untilStatus(handle, ({ stages }) => stages[2]?.state === 'record');
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+    return handle;
+  },
+};
+
+/** Asked for before there is anything to repeat, as it is after a reset: kept. */
+const repeatedEarly: Scenario = {
+  name: 'lendingJourney-repeatedEarly',
+  async play(harness) {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    await update(handle, 'advance', repeatOf(journeyId, 'PREQUAL', 2));
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    await handle.result();
+    return handle;
+  },
+};
+
+export const BENDING_SCENARIOS = {
+  coApplicant,
+  reportTooOld,
+  ageAccepted,
+  startsAtPreapproval,
+  severalShares,
+  repeatedPreclose,
+  repeatGivenUp,
+  repeatedEarly,
+};

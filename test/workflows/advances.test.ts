@@ -1,0 +1,101 @@
+/** What `advance` may ask for, as a journey stands. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AdvanceMessage, StageStatus } from '../../src/model/shapes.ts';
+import { advanceObjection, takeAdvance } from '../../src/workflows/advances.ts';
+import { Journey } from '../../src/workflows/journey.ts';
+import { advanceProblem } from '../../src/workflows/message-shapes.ts';
+import { journeyInput } from '../support/journey-harness.ts';
+
+const who = { by: 'loan officer', reason: 'the closing was put off' };
+
+function repeatOf(repeat: StageStatus['productCode'], occurrence = 2): AdvanceMessage {
+  return { journeyId: 'J', repeat, occurrence, ...who };
+}
+
+/** A journey whose stages stand as they are given, the rest pending. */
+function journeyAt(...states: StageStatus['state'][]): Journey {
+  const journey = new Journey(journeyInput());
+  for (const [index, state] of states.entries()) {
+    const stage = journey.stages[index];
+    assert.ok(stage);
+    stage.status.state = state;
+    stage.ordinal = 0;
+  }
+  return journey;
+}
+
+test('a repeat is taken of the stage that is latest, answered or on its way, and of no other', () => {
+  for (const state of ['pending', 'running', 'held', 'record', 'noRecord', 'noReport'] as const) {
+    assert.equal(advanceObjection(journeyAt(state), repeatOf('PREQUAL')), null, state);
+  }
+  assert.match(advanceObjection(journeyAt('record', 'running'), repeatOf('PREQUAL')) ?? '', /PREAPP has begun/);
+  const ended = journeyAt('noRecord', 'skipped', 'skipped');
+  ended.stagesEndedAs = 'stopped';
+  assert.match(advanceObjection(ended, repeatOf('PREQUAL')) ?? '', /the stages have ended: stopped/);
+  const closing = journeyAt('record', 'record', 'record');
+  closing.isClosing = true;
+  assert.match(advanceObjection(closing, repeatOf('PRECLOSE')) ?? '', /ending/);
+});
+
+test('a repeat is numbered by whoever asks: the next number is taken, the last one is a duplicate, others are refused', () => {
+  const journey = journeyAt('record');
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), true);
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), false);
+  assert.equal(advanceObjection(journey, repeatOf('PREQUAL', 3)), null);
+  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 4)) ?? '', /must be 3: PREQUAL was asked for 2 times/);
+  assert.deepEqual(
+    journey.stages.map(({ status }) => [status.productCode, status.occurrence]),
+    [
+      ['PREQUAL', undefined],
+      ['PREQUAL', 2],
+      ['PREAPP', undefined],
+      ['PRECLOSE', undefined],
+    ],
+  );
+});
+
+test('a stage has a hundred trace numbers, amendments and repeats together', () => {
+  const journey = journeyAt('record');
+  const [stage] = journey.stages;
+  assert.ok(stage);
+  stage.ordinal = 98;
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), true);
+  assert.equal(journey.nextOrdinal('PREQUAL'), 99);
+  assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3)) ?? '', /has used its 100 trace numbers/);
+});
+
+test('that an old report will do adds to an advance that was kept, once', () => {
+  const journey = journeyAt('running');
+  const advance: AdvanceMessage = { journeyId: 'J', to: 'PREAPP' };
+  assert.deepEqual(
+    [
+      advance,
+      advance,
+      { ...advance, acceptAge: true as const, ...who },
+      { ...advance, acceptAge: true as const, ...who },
+    ].map((message) => takeAdvance(journey, message)),
+    [true, false, true, false],
+  );
+});
+
+test('a message says either where to or what to repeat, and who says so where somebody has to', () => {
+  const problems: [object, RegExp | null][] = [
+    [{ journeyId: 'J', to: 'PREAPP' }, null],
+    [{ journeyId: 'J', to: 'PREAPP', acceptAge: true, ...who }, null],
+    [repeatOf('PRECLOSE'), null],
+    [{ journeyId: 'J' }, /\/to is required/],
+    [{ ...repeatOf('PRECLOSE'), to: 'PRECLOSE' }, /unknown field/],
+    [{ ...repeatOf('PRECLOSE'), acceptAge: true }, /unknown field/],
+    [{ ...repeatOf('PRECLOSE'), occurrence: 1 }, /\/occurrence must be a whole number from 2/],
+    [{ ...repeatOf('PRECLOSE'), by: undefined }, /\/by is required/],
+    [{ journeyId: 'J', to: 'PREAPP', acceptAge: true }, /required with acceptAge/],
+    [{ journeyId: 'J', to: 'PREAPP', acceptAge: false, ...who }, /\/acceptAge must be true/],
+    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belong to acceptAge/],
+  ];
+  for (const [message, rule] of problems) {
+    const problem = advanceProblem(message);
+    if (rule) assert.match(problem ?? '', rule);
+    else assert.equal(problem, null);
+  }
+});
