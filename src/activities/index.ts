@@ -5,6 +5,7 @@ import { createLedgerActivities } from './ledger-activities.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
+import { createQueueWebhooks } from './webhook-activities.ts';
 
 /** The activities of the workflow queue: none of them can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
@@ -13,6 +14,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),
+    ...createQueueWebhooks(dependencies),
   };
 }
 

@@ -46,6 +46,7 @@ export function createPrepareJourney(
           searchAttributes: await dependencies.registeredSearchAttributes(),
           consentTrust: profile.consentTrust,
           listsConsentWaits: true,
+          ...(profile.webhooks?.length ? { sendsEvents: true } : {}),
           token: await preflight(dependencies, profile),
         };
         return prepared;

@@ -5,6 +5,7 @@ import { gatewayAddressProblem } from './addresses.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
+import { webhookFromEnvironment } from './webhook-settings.ts';
 
 /** Where `credit-journey dev` and `credit-journey sandbox` listen unless told otherwise. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
@@ -42,6 +43,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
       environment === 'production' ? 'proof' : 'namespace',
     ),
     allowed: {},
+    webhooks: webhookFromEnvironment(reader, environment),
   };
 }
 

@@ -18,11 +18,13 @@ import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { profileName, text } from '../validation/fields.ts';
 import { parseWith } from '../validation/problems.ts';
+import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { credentialsSource } from './secrets.ts';
+import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webhook-settings.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 
@@ -53,7 +55,11 @@ const returnCodesSchema = z.partialRecord(
   z.record(z.string(), z.enum(['record', 'noRecord', 'noReport'])),
 );
 
-const additionsShape = { allowed: allowedSchema.exactOptional(), returnCodes: returnCodesSchema.exactOptional() };
+const additionsShape = {
+  allowed: allowedSchema.exactOptional(),
+  returnCodes: returnCodesSchema.exactOptional(),
+  webhooks: webhooksSchema.exactOptional(),
+};
 
 const profileSchema = z.strictObject({
   environment: z.enum(ENVIRONMENTS),
@@ -94,7 +100,8 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   const path = reader.optional(VARIABLE);
   const file = path === undefined ? undefined : parseFile(reader, path);
   if (!file) return new Map([['default', base]]);
-  const defaults = { ...base, ...file.additions };
+  const { webhooks, ...additions } = file.additions;
+  const defaults: GatewayProfile = { ...base, ...additions, webhooks: defaultWebhooks(reader, base, webhooks ?? []) };
   const hosts = new Map<string, Environment>();
   noteHosts(reader, hosts, base.environment, { authUrl: base.authUrl, baseUrl: base.baseUrl }, 'GATEWAY_BASE_URL');
   const profiles = new Map([['default', defaults]]);
@@ -110,9 +117,23 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   return profiles;
 }
 
+/** Those of the file, after the one that variables name. */
+function defaultWebhooks(
+  reader: EnvironmentReader,
+  { environment, webhooks = [] }: GatewayProfile,
+  declared: DeclaredWebhooks,
+): WebhookEndpoint[] {
+  const place = '/profiles/default/webhooks';
+  const ofFile = webhookEndpoints(reader, declared, { environment, variable: VARIABLE, place });
+  if (webhooks.some(({ name }) => declared.some((one) => one.name === name))) {
+    reader.report(VARIABLE, `${place} must not name an endpoint default beside WEBHOOK_URL`);
+  }
+  return [...webhooks, ...ofFile];
+}
+
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes'>;
+  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -254,5 +275,11 @@ function merged(
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},
+    // Nor are one customer’s events for another’s endpoints.
+    webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
+      environment: profile.environment,
+      variable: VARIABLE,
+      place: `${place}/webhooks`,
+    }),
   };
 }

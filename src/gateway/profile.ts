@@ -1,6 +1,7 @@
 /** One environment's pair of addresses with everything the gateway client needs to know about it. */
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
+import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 
 export interface Credentials {
   clientId: string;
@@ -59,4 +60,6 @@ export interface GatewayProfile {
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
+  /** Who is told of what happens in its journeys; nothing that the gateway is asked depends on it. */
+  webhooks?: readonly WebhookEndpoint[];
 }

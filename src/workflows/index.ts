@@ -1,3 +1,4 @@
 /** The workflow types that a worker registers. */
 export { lendingJourney } from './lending-journey.ts';
 export { recordLateConsent } from './record-late-consent.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import type { JourneyOutcome } from '../model/shapes.ts';
+import type { JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -41,6 +41,7 @@ async function passGate(journey: Journey, { status }: StageRecord): Promise<bool
   const expiresAfterMs = parseDurationMs(expiresAfter) ?? 0;
   const until = new Date(Date.now() + expiresAfterMs).toISOString();
   journey.gateTimes = { since: new Date().toISOString(), until };
+  journey.events.emit('gate.reached', [status.productCode], { stage: status.productCode, until });
   const summary = `gate before ${status.productCode}: waiting for advance, ${expiresAfter} at the most`;
   const passed = await condition(isOpen, expiresAfterMs, { summary });
   journey.gate = undefined;
@@ -78,15 +79,26 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
 function settle(
   journey: Journey,
   stage: StageRecord,
-  { outcome, reference }: { outcome: 'record' | 'noRecord' | 'noReport'; reference?: StageRecord['reference'] },
+  { outcome, reference }: { outcome: ReportOutcome; reference?: StageRecord['reference'] },
 ): JourneyOutcome | undefined {
   journey.changeStage(stage, { state: outcome });
   if (reference) {
     stage.reference = reference;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
   }
+  tellAnswered(journey, stage, outcome);
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
+}
+
+function tellAnswered(journey: Journey, { status }: StageRecord, outcome: ReportOutcome): void {
+  const { productCode, customerTraceNumber, attempts } = status;
+  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
+    stage: productCode,
+    outcome,
+    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+    attempts,
+  });
 }
 
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
