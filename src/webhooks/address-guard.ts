@@ -29,19 +29,26 @@ export type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+export interface GuardOptions {
+  /** How names are looked up, where not by the system. */
+  lookup?: Lookup;
+  /** Default: `isPublicAddress`. */
+  isPermitted?: (address: string) => boolean;
+}
+
 /**
- * Connects to public addresses only, for undici's Agent. One refused address among those of a name refuses the name:
+ * Connects to permitted addresses only, for undici's Agent. One refused address among those of a name refuses the name:
  * nothing public has an inner address beside it.
  */
 export function guardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
-  lookup: Lookup = lookUp,
+  { lookup = lookUp, isPermitted = isPublicAddress }: GuardOptions = {},
 ): buildConnector.connector {
   const guarded: LookupFunction = (hostname, { all }, callback) => {
     lookup(hostname, { all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error || !first) callback(error ?? new WebhookError('WebhookUnreachable'), '', 0);
-      else if (!addresses.every(({ address }) => isPublicAddress(address))) callback(refusal(), '', 0);
+      else if (!addresses.every(({ address }) => isPermitted(address))) callback(refusal(), '', 0);
       else if (all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
@@ -50,7 +57,7 @@ export function guardedConnector(
   return (to, callback) => {
     const host = to.hostname.replace(/^\[(.*)\]$/, '$1');
     // An address in the place of a name is never looked up.
-    if (isIP(host) !== 0 && !isPublicAddress(host)) {
+    if (isIP(host) !== 0 && !isPermitted(host)) {
       callback(refusal(), null);
       return;
     }
@@ -58,7 +65,7 @@ export function guardedConnector(
       const [error, socket] = ends;
       if (error) {
         callback(error, null);
-      } else if (isPublicAddress(socket.remoteAddress ?? '')) {
+      } else if (isPermitted(socket.remoteAddress ?? '')) {
         callback(null, socket);
       } else {
         socket.destroy();

@@ -1,7 +1,7 @@
 /** Sends one event to one endpoint, once. Knows nothing of Temporal, and shares no connection with the gateway. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../gateway/retry-after.ts';
-import { guardedConnector, type Lookup } from './address-guard.ts';
+import { type GuardOptions, guardedConnector } from './address-guard.ts';
 import type { WebhookEndpoint } from './endpoint.ts';
 import { WebhookError } from './errors.ts';
 import { secretProblem, signedHeaders } from './signature.ts';
@@ -16,10 +16,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export const MOST_AT_ONCE = 8;
 const IDLE_CONNECTION_MS = 4_000;
 
-export interface SenderOptions {
+export interface SenderOptions extends GuardOptions {
   timeoutMs?: number;
-  /** How names are looked up, where not by the system. */
-  lookup?: Lookup;
 }
 
 export class WebhookSender {
@@ -28,10 +26,10 @@ export class WebhookSender {
   readonly #timeoutMs: number;
   readonly #sending = new Map<string, number>();
 
-  constructor({ timeoutMs = TIMEOUT_MS, lookup }: SenderOptions = {}) {
+  constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
     this.#timeoutMs = timeoutMs;
     const tls = { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2' } as const;
-    this.#toPublic = agent(guardedConnector(tls, lookup));
+    this.#toPublic = agent(guardedConnector(tls, guard));
     this.#toAny = agent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
   }
 
