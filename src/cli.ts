@@ -27,6 +27,7 @@ import { registerShareCommand } from './cli/share-command.ts';
 import { registerStartCommand } from './cli/start-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/status-command.ts';
 import { packageVersion } from './cli/version.ts';
+import { registerWebhooksCommand } from './cli/webhooks-command.ts';
 import { registerWithdrawCommand } from './cli/withdraw-command.ts';
 import { registerWorkerCommand } from './cli/worker-command.ts';
 
@@ -70,6 +71,7 @@ function createProgram(): Command {
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,
+    registerWebhooksCommand,
     registerDisposeCommand,
     registerLegalHoldCommand,
   ]) {

@@ -19,7 +19,7 @@ export const WEBHOOK_FAILURE_TYPES = [
 export type WebhookFailureType = (typeof WEBHOOK_FAILURE_TYPES)[number];
 
 /** `NeedsAttention` of a delivery run that has given an event up. */
-export const WEBHOOK_ATTENTION = 'WebhookFailed';
+export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 
 /** The workflow type. */
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
