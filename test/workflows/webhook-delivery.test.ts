@@ -2,12 +2,17 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
   ALL_OF_IT,
   askDelivery,
+  type Delivery,
   deliveryOf,
   nothingWaits,
   playFully,
@@ -22,6 +27,38 @@ before(async () => {
   stage = await startWebhookStage();
 });
 after(() => stage?.close());
+
+function cli(...args: string[]) {
+  const { config, sandboxUrl } = stage.harness;
+  const env = {
+    ...stage.env,
+    TEMPORAL_ADDRESS: config.temporal.address,
+    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    TASK_QUEUE: config.taskQueue,
+    PAYLOAD_ENCRYPTION: 'off',
+    GATEWAY_AUTH_URL: sandboxUrl,
+    GATEWAY_BASE_URL: sandboxUrl,
+  };
+  return runCli(args, { env, cwd: stage.directory });
+}
+
+/** Makes the run's history so long that it hands over to a next one: by signals that hold no event, and do nothing. */
+async function outgrow(delivery: Delivery): Promise<void> {
+  const { runId } = await delivery.describe();
+  const padding = 'x'.repeat(1_500_000);
+  for (let times = 0; times < 3; times++) await delivery.signal('deliverEvents', { events: [{ padding }] });
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  while ((await delivery.describe()).runId === runId) {
+    if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Every payload of a history, as text. */
+async function keptOf(handle: WorkflowHandle): Promise<string> {
+  const text = historyToJSON(await handle.fetchHistory());
+  return [...text.matchAll(/"data": "([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64')).join();
+}
 
 test('a journey is told in its order, signed, with nothing personal; and again after a reset, under the same ids', async () => {
   const { harness, receiver } = stage;
@@ -64,7 +101,7 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   const hanging: ServerResponse[] = [];
   receiver.answer('/hangs', (response) => void hanging.push(response));
   receiver.answer('/gone', 410);
-  const { journeyId } = await playHeld(stage);
+  const { handle, journeyId } = await playHeld(stage);
   const types = ['inquiry.held', 'hold.resolved', 'journey.ended'];
   const steady = await receiver.accepted('/steady', journeyId, types.length);
   assert.deepEqual(typesOf(steady), types);
@@ -91,7 +128,13 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
 
   receiver.answer('/hangs', 204);
   receiver.answer('/gone', 204);
-  assert.deepEqual(await askDelivery(delivery, 'resendWebhooks', { endpoint: 'hangs' }), { events: 3 });
+  await outgrow(delivery);
+  // An operator sees it, and sends it again.
+  const listed = await cli('webhooks', 'list', '--failed');
+  assert.equal(listed.code, 3, listed.stderr);
+  assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ journeyId, ...failed }], unanswered: [] });
+  const resent = await cli('webhooks', 'resend', journeyId, '--endpoint', 'hangs');
+  assert.deepEqual(JSON.parse(resent.stdout), { journeyId, events: 3 });
   const missed = await receiver.accepted('/hangs', journeyId, types.length);
   assert.deepEqual(
     missed.map(({ id }) => id),
@@ -103,4 +146,23 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   await assert.rejects(askDelivery(delivery, 'dropWebhooks', { endpoint: 'nobody' }));
   assert.deepEqual(await askDelivery(delivery, 'dropWebhooks'), { events: 3 });
   assert.deepEqual(await delivery.result(), { delivered: 9, dropped: 3, lost: 0 });
+  const nothing = await cli('webhooks', 'drop', journeyId);
+  assert.match(nothing.stderr, /NothingToDeliverError/);
+  assert.equal(nothing.code, 1);
+
+  // What the runs keep names endpoints, and holds neither their addresses nor what they are signed with.
+  const kept = [await keptOf(handle), await keptOf(delivery)].join();
+  assert.ok(kept.includes('"endpoint":"steady"'));
+  assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
+});
+
+test('an operator tries an endpoint out with a signed event', async () => {
+  const { code, stdout, stderr } = await cli('webhooks', 'test', 'steady', '--profile', 'mixed');
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), { endpoint: 'steady', httpStatus: 204 });
+  const pings = stage.receiver.received.filter(({ event }) => event?.type === 'ping');
+  assert.deepEqual(
+    pings.map(({ event }) => event?.data),
+    [{ environment: 'sandbox' }],
+  );
 });
