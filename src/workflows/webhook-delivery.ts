@@ -82,9 +82,9 @@ class Delivery {
     for (;;) {
       this.#publish();
       for (const chain of this.#all) chain.go();
-      const hasNews = () => this.#isShown !== this.#hasFailed;
+      const hasNews = () => this.#isShown !== this.#hasFailed || workflowInfo().continueAsNewSuggested;
       const isIdle = () => this.#all.every((chain) => chain.isIdle);
-      await condition(() => isIdle() || hasNews() || workflowInfo().continueAsNewSuggested);
+      await condition(() => isIdle() || hasNews());
       if (workflowInfo().continueAsNewSuggested) return this.#goOn();
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
