@@ -1,5 +1,6 @@
 /** Invents a consumer's credit data from the applicant alone: the same applicant always has the same file. */
 import { digestText, sequence } from './digest.ts';
+import { movingFile } from './moving-file.ts';
 import type { RequestApplicant } from './rules/check-request.ts';
 
 const CONTRIBUTORS = [
@@ -21,6 +22,8 @@ export interface ReportOptions {
   crossReferences: boolean;
   /** How many tradelines; without it 3 to 6. */
   accounts?: number;
+  /** The file as it was, or as it has become: moving-file.ts. */
+  moving?: 'before' | 'after';
 }
 
 /** The `consumer` object of interface 2.4, with 2.5's additions where they are asked for. */
@@ -36,8 +39,9 @@ export function consumerReport(applicant: RequestApplicant, options: ReportOptio
   }));
   const count = options.accounts ?? 3 + Math.floor(draw() * 4);
   const accounts = Array.from({ length: count }, (_, index) => account(applicant, index, draw));
-  const consumer = { names, ssn: applicant.ssn, dob: applicant.dob, addresses, accounts };
-  return options.crossReferences ? withCrossReferences(consumer, draw) : consumer;
+  const found = { names, ssn: applicant.ssn, dob: applicant.dob, addresses, accounts };
+  const consumer = options.moving ? movingFile(found, options.moving) : found;
+  return options.crossReferences ? withCrossReferences(consumer, draw) : { ...consumer };
 }
 
 function reportedNames(applicant: RequestApplicant): Record<string, string>[] {
@@ -77,7 +81,7 @@ function pick<Choice>(choices: readonly [Choice, ...Choice[]], draw: Draw): Choi
   return choices[Math.floor(draw() * choices.length)] ?? choices[0];
 }
 
-interface Consumer {
+export interface Consumer {
   names: Record<string, string>[];
   ssn: string;
   dob: string;

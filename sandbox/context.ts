@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Answer, Exchange } from './faults/fault.ts';
 import type { Faults } from './faults/plan.ts';
+import type { Journal } from './journal.ts';
 import type { Listener } from './listener.ts';
 import type { Settings } from './options.ts';
 import type { ReceivedRequest, Records } from './records.ts';
@@ -21,6 +22,7 @@ export interface TokenRequest {
 export interface Context {
   settings: Settings;
   records: Records;
+  journal: Journal | undefined;
   tokens: TokenIssuer;
   tokenRequests: TokenRequest[];
   faults: Faults;
@@ -69,6 +71,7 @@ export function exchangeOf(
     takeOver(status) {
       goOn();
       log.status = status;
+      if (received) context.journal?.answered(received);
       reply.hijack();
       const response = reply.raw;
       response.setHeader(MARK.name, MARK.value);

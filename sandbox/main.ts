@@ -12,6 +12,7 @@ const { values } = parseArgs({
     'time-zone': { type: 'string' },
     'token-lifetime-seconds': { type: 'string' },
     'state-file': { type: 'string' },
+    'journal-file': { type: 'string' },
     seed: { type: 'string' },
     'latency-ms': { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -29,6 +30,7 @@ function options(): SandboxOptions {
     timeZone: values['time-zone'],
     tokenLifetimeSeconds: number(values['token-lifetime-seconds']),
     stateFile: values['state-file'],
+    journalFile: values['journal-file'],
     seed: number(values.seed),
     latencyMs: number(values['latency-ms']),
   };

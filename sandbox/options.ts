@@ -16,13 +16,18 @@ export interface SandboxOptions {
   tokenLifetimeSeconds?: number;
   /** Keeps posted inquiries and issued references across restarts. Without it they live in memory. */
   stateFile?: string;
+  /** Is told what befalls the sandbox, line by line. Default: none is kept. */
+  journalFile?: string;
   /** Seed of fault plans that name none. Default 1. */
   seed?: number;
   /** How long each posted inquiry takes to be answered. Default 0. */
   latencyMs?: number;
 }
 
-export type Settings = Required<Omit<SandboxOptions, 'stateFile'>> & { stateFile: string | undefined };
+export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile'>> & {
+  stateFile: string | undefined;
+  journalFile: string | undefined;
+};
 
 /** The options with their defaults. Throws a `RangeError` that names the first option that cannot be. */
 export function settingsOf(options: SandboxOptions): Settings {
@@ -35,6 +40,7 @@ export function settingsOf(options: SandboxOptions): Settings {
     timeZone: options.timeZone ?? 'UTC',
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 28_800,
     stateFile: options.stateFile,
+    journalFile: options.journalFile,
     seed: options.seed ?? 1,
     latencyMs: options.latencyMs ?? 0,
   };

@@ -1,5 +1,6 @@
 /** The body of a product's answer: interface 2.4 and 2.5, 2.7, 2.8. */
 import { consumerReport } from './consumer-report.ts';
+import { magicFileOf } from './faults/magic-applicants.ts';
 import type { PostedInquiry } from './records.ts';
 import { consumerIdOf, type IssuedConsumer } from './records.ts';
 import { type ConsumerRequest, type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
@@ -47,6 +48,7 @@ export function productAnswer(parts: AnswerParts): Body {
     if (codes[index] !== RECORD) return entry;
     const consumer = consumerReport(applicant, {
       crossReferences: request.productCode === 'REFUPD',
+      ...(magicFileOf(applicant.ssn.slice(-4), request.productCode) ?? {}),
       ...(parts.accounts !== undefined && { accounts: parts.accounts }),
     });
     return { ...entry, consumerId: consumerIdOf(applicant.ssn), consumer };

@@ -34,7 +34,9 @@ export function addRequestRoute(app: FastifyInstance, context: Context): void {
     onRequest: (request, reply) => arrive(context, request, reply),
     // Also what the HTTP library refuses by itself (size, media type) is told in the list of requests.
     onSend: async (request, reply) => {
-      if (request.received) request.received.status = reply.statusCode;
+      if (!request.received) return;
+      request.received.status = reply.statusCode;
+      context.journal?.answered(request.received);
     },
     handler: async (request, reply) => {
       const received = request.received ?? context.records.receive();
@@ -52,6 +54,7 @@ export function addRequestRoute(app: FastifyInstance, context: Context): void {
 async function arrive(context: Context, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const received = context.records.receive();
   request.received = received;
+  context.journal?.head(received);
   const nameless = { productCode: null, customerTraceNumber: null, ssnLast4: [], attempt: 1 };
   const count = context.records.received.length;
   const chosen = context.faults.choose({ target: 'request', ...nameless, count }, 'arrival');
@@ -69,6 +72,7 @@ async function handle(
   exchange.goOn();
   const body = parse(exchange.requestText);
   context.records.identify(received, body);
+  context.journal?.request(received, body);
   const token = await context.tokens.check(authorization);
   exchange.goOn();
   if (!token.ok) {
@@ -146,6 +150,7 @@ async function serve(
   exchange.goOn();
   // The instant of posting: from here on the inquiry is on the file, whatever becomes of the answer.
   const inquiry = context.records.post(request, received, reportedConsumers(request, codes));
+  context.journal?.posted(received, request, inquiry);
   if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);
   const accounts = chosen?.fault === LARGE_REPORT ? numberOf(LARGE_REPORT, chosen.params, 'accounts') : undefined;
   const userId = context.settings.clientId;

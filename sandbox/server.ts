@@ -5,6 +5,7 @@ import { addAdminRoutes } from './admin-routes.ts';
 import { type Context, MARK, SandboxStopped } from './context.ts';
 import { errorAnswer } from './error-body.ts';
 import { Faults } from './faults/plan.ts';
+import { Journal } from './journal.ts';
 import { Listener } from './listener.ts';
 import { localClock } from './local-time.ts';
 import { type SandboxOptions, settingsOf } from './options.ts';
@@ -39,6 +40,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const context: Context = {
     settings,
     records: new Records(settings.stateFile === undefined ? undefined : new StateFile(settings.stateFile)),
+    journal: settings.journalFile === undefined ? undefined : new Journal(settings.journalFile),
     tokens: await TokenIssuer.create(settings.audience, settings.tokenLifetimeSeconds),
     tokenRequests: [],
     faults: new Faults(settings.seed),
@@ -47,7 +49,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     running: new AbortController(),
   };
   setUp(app, context);
+  app.server.on('connection', (socket: Socket) => context.journal?.connection(socket));
   await app.listen({ port: settings.port, host: settings.host });
+  context.journal?.listening();
   const { port } = app.server.address() as AddressInfo;
   context.listener.port = port;
   return {

@@ -1,7 +1,8 @@
 /**
  * Breaks one thing at a time in a copy of this tree, runs the tests that ought to notice, and prints which did. Tests
  * that a broken build passes prove nothing: the script then says SURVIVED and exits with 1. A few minutes in all.
- * Arguments: parts of the names of builds; all where none is given.
+ * Arguments: parts of the names of builds; all where none is given. With `--chaos` the storm of docs/reliability.md has to
+ * notice, in one run of each build that names a seed: a few minutes for each.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,10 +17,15 @@ const COPIED = ['bin', 'docs', 'sandbox', 'schemas', 'scripts', 'src', 'test', '
 const WAIT_LIMIT_MS = 12_000;
 /** A broken build may hang for good. */
 const TIMEOUT_MS = 90_000;
+const CHAOS_TIMEOUT_MS = 10 * 60_000;
 
 const root = join(import.meta.dirname, '..');
-const wanted = process.argv.slice(2);
-const builds = BROKEN_BUILDS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const withChaos = process.argv.includes('--chaos');
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--chaos');
+const builds = BROKEN_BUILDS.filter(
+  ({ name, chaos }) =>
+    (wanted.length === 0 || wanted.some((part) => name.includes(part))) && (!withChaos || chaos !== undefined),
+);
 if (builds.length === 0) {
   console.error(`no such build; known: ${BROKEN_BUILDS.map(({ name }) => name).join('; ')}`);
   process.exit(2);
@@ -50,7 +56,7 @@ async function copyTree(): Promise<void> {
 
 /** A test that fails anyway catches nothing. */
 async function soundTreePasses(): Promise<boolean> {
-  const run = await runTests(builds.flatMap(({ tests }) => tests));
+  const run = withChaos ? await runChaosOfAll() : await runTests(builds.flatMap(({ tests }) => tests));
   if (run.exitCode === 0) {
     console.log('the sound tree passes\n');
     return true;
@@ -81,7 +87,7 @@ function verdictOf({ exitCode, failed }: TestRun): 'caught' | 'SURVIVED' | 'NO T
   return failed.some((name) => !name.endsWith('.test.ts')) ? 'caught' : 'NO TEST';
 }
 
-async function breakAndTest({ edits, tests }: BrokenBuild): Promise<TestRun> {
+async function breakAndTest({ edits, tests, chaos }: BrokenBuild): Promise<TestRun> {
   const sound = new Map<string, string>();
   try {
     for (const { file, find, replace } of edits) {
@@ -95,7 +101,7 @@ async function breakAndTest({ edits, tests }: BrokenBuild): Promise<TestRun> {
         text.replace(find, () => replace),
       );
     }
-    return await runTests(tests);
+    return withChaos && chaos ? await runChaos(chaos) : await runTests(tests);
   } finally {
     for (const [path, text] of sound) await writeFile(path, text);
   }
@@ -105,12 +111,35 @@ async function runTests(tests: readonly { path: string; title: string }[]): Prom
   const paths = new Set(tests.map(({ path }) => path));
   const titles = new Set(tests.map(({ title }) => title));
   const names = [...titles].map((title) => `--name=${title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
-  const child = spawn(process.execPath, [join('scripts', 'test.ts'), ...paths, ...names], {
-    cwd: tree,
-    env: { ...process.env, TEST_WAIT_LIMIT_MS: String(WAIT_LIMIT_MS) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIMEOUT_MS,
-  });
+  const env = { ...process.env, TEST_WAIT_LIMIT_MS: String(WAIT_LIMIT_MS) };
+  const run = await runProgram([join('scripts', 'test.ts'), ...paths, ...names], env, TIMEOUT_MS);
+  return { ...run, failed: failedIn(run.output) };
+}
+
+/** Each storm once, however many builds are tried with it. */
+async function runChaosOfAll(): Promise<TestRun> {
+  const storms = new Map(builds.map(({ chaos }) => [JSON.stringify(chaos), chaos]));
+  for (const chaos of storms.values()) {
+    const run = chaos && (await runChaos(chaos));
+    if (run && run.exitCode !== 0) return run;
+  }
+  return { exitCode: 0, failed: [], output: '' };
+}
+
+/** A run that judged nothing has noticed nothing. */
+async function runChaos({ seed, journeys, minutes }: NonNullable<BrokenBuild['chaos']>): Promise<TestRun> {
+  const options = ['--seed', String(seed), '--journeys', String(journeys), '--minutes', String(minutes)];
+  const run = await runProgram([join('test', 'chaos', 'main.ts'), ...options], process.env, CHAOS_TIMEOUT_MS);
+  const failed = [...run.output.matchAll(/^ {2}FAILED (.+)$/gm)].flatMap(([, what]) => (what ? [what] : []));
+  return { ...run, failed };
+}
+
+async function runProgram(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  timeout: number,
+): Promise<Omit<TestRun, 'failed'>> {
+  const child = spawn(process.execPath, args, { cwd: tree, env, stdio: ['ignore', 'pipe', 'pipe'], timeout });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -120,7 +149,7 @@ async function runTests(tests: readonly { path: string; title: string }[]): Prom
   const exitCode = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
   });
-  return { exitCode, failed: failedIn(output), output };
+  return { exitCode, output };
 }
 
 /** The titles under the spec reporter's last heading. */

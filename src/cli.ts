@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { registerAdvanceCommand } from './cli/advance-command.ts';
 import { registerAuditCommand } from './cli/audit-command.ts';
+import { registerChangesCommand } from './cli/changes-command.ts';
 import { registerCodecServerCommand } from './cli/codec-server-command.ts';
 import type { OutputOptions } from './cli/common-options.ts';
 import { registerConsentCommand } from './cli/consent-command.ts';
@@ -19,6 +20,7 @@ import { registerKeysCommand } from './cli/keys-command.ts';
 import { sayLastWords } from './cli/last-words.ts';
 import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
+import { registerPullCommand } from './cli/pull-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
 import { registerResolveCommand } from './cli/resolve-command.ts';
 import { registerSandboxCommand } from './cli/sandbox-command.ts';
@@ -31,7 +33,8 @@ import { registerWebhooksCommand } from './cli/webhooks-command.ts';
 import { registerWithdrawCommand } from './cli/withdraw-command.ts';
 import { registerWorkerCommand } from './cli/worker-command.ts';
 
-function createProgram(): Command {
+/** Every command, not yet run. */
+export function createProgram(): Command {
   const program = new Command('credit-journey')
     .description('The credit-report side of a loan, run durably on Temporal')
     .helpCommand(false)
@@ -59,6 +62,7 @@ function createProgram(): Command {
     registerKeysCommand,
     registerAuditCommand,
     registerStartCommand,
+    registerPullCommand,
     registerStatusCommand,
     registerWatchCommand,
     registerAdvanceCommand,
@@ -68,6 +72,7 @@ function createProgram(): Command {
     registerResolveCommand,
     registerWithdrawCommand,
     registerReportCommand,
+    registerChangesCommand,
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,
@@ -80,17 +85,22 @@ function createProgram(): Command {
   return program;
 }
 
-/** Commander quotes what it was given: a value that went to the wrong option may be personal. */
+/** Commander quotes what it was given: a value that went to the wrong place may be personal, and may hold quotes itself. */
 function withoutValues(text: string): string {
   return text
-    .replace(/'(--[^'=]+)=[^']*'/, "'$1'")
-    .replace(/argument '[^']*' is invalid/, 'argument is invalid')
-    .replace(/(Expected \d+ arguments? but got \d+): .*/, '$1.');
+    .replace(/unknown (option|command) '([\s\S]*)'/, (_, kind: string, given: string) => {
+      // What has the form of a name is repeated, so that a slip of the pen can be seen.
+      const [name] = /^(?:--)?[a-z]+(?:-[a-z]+)*(?==|$)/.exec(given) ?? [];
+      return name === undefined ? `unknown ${kind}` : `unknown ${kind} '${name}'`;
+    })
+    .replace(/(argument|value) '[\s\S]*' is invalid/, '$1 is invalid')
+    .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
 }
 
-async function main(argv: readonly string[]): Promise<number> {
+/** Runs one command and returns its exit code; what it says goes to the process's own streams. */
+export async function runProgram(argv: readonly string[], program = createProgram()): Promise<number> {
   let options: OutputOptions = {};
-  const program = createProgram().hook('preAction', (_, command) => {
+  program.hook('preAction', (_, command) => {
     options = command.opts();
   });
   try {
@@ -104,4 +114,4 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 sayLastWords();
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runProgram(process.argv.slice(2));

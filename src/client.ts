@@ -7,7 +7,6 @@
  */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { journeyWorkflowId } from './client/business-keys.ts';
 import type { CodecServerConnection } from './client/codec-server-connection.ts';
 import { configuredDataConverter } from './client/configured-data-converter.ts';
 import { openConfiguredLedger } from './client/configured-ledger.ts';
@@ -31,23 +30,46 @@ import {
 } from './client/ledger-decisions.ts';
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
+import { PullHandle } from './client/pull-handle.ts';
+import { startPull } from './client/start-pull.ts';
 import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
+import { ownerOf, workflowIdOf } from './model/owner-id.ts';
 import { InvalidInputError } from './model/problems.ts';
+import type { PullInput } from './model/pull-shapes.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
 import { priorityOf, type WorkClass } from './model/work-class.ts';
-import { parseLendingJourneyInput } from './validation/messages.ts';
+import { parseLendingJourneyInput, parsePullInput } from './validation/messages.ts';
 
+export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
+export { changesBetween } from './changes/changes-between.ts';
+export type {
+  ApplicantChanges,
+  ChangeOptions,
+  FigureMove,
+  FigureThreshold,
+  Identification,
+  ReportChanges,
+  ReportedAddress,
+  ReportedName,
+  StatusMove,
+  Tradeline,
+  TradelineChange,
+  UnreadableField,
+} from './changes/report-changes.ts';
+export type { SealedChanges } from './changes/sealed-changes.ts';
 export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
 export type { ConnectOptions } from './client/connect-options.ts';
 export {
+  ChangesNotFoundError,
   DecisionRefusedError,
   JourneyDisposedError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
+  PullDiffersError,
   ReportNotFoundError,
   TemporalUnavailableError,
   UpdateRefusedError,
@@ -57,11 +79,31 @@ export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
-export type { JourneyReport, StoredReferences } from './client/stored-report.ts';
+export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
+export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 export type { CodecServerAccess } from './config-shape.ts';
+export { readResponse } from './gateway/envelope.ts';
+export type { GatewayResponse } from './gateway/responses.ts';
+export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
+export type {
+  ConsumerResult,
+  CreditReportInput,
+  FailsafeApplicant,
+  FailsafeCheckInput,
+  PullInput,
+  PullOutcome,
+  PullProduct,
+  PullReferences,
+  PullResult,
+  PullState,
+  PullStatus,
+  PullUpdateAnswer,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from './model/pull-shapes.ts';
 export type {
   AdvanceMessage,
   Applicant,
@@ -175,7 +217,7 @@ export class CreditJourneys {
     const { journeyId, endUserCode } = checked;
     try {
       await this.client.workflow.start('lendingJourney', {
-        workflowId: journeyWorkflowId(journeyId),
+        workflowId: workflowIdOf(journeyId),
         taskQueue: this.taskQueue,
         args: [checked],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
@@ -193,6 +235,31 @@ export class CreditJourneys {
   }
 
   /**
+   * Starts a single pull: one report product, or FAILSAFE. A start that is repeated finds the first, which is never run
+   * again once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was
+   * sent.
+   *
+   * @throws InvalidInputError; PullDiffersError where a pull of another product or input has this id;
+   *   TemporalUnavailableError
+   */
+  async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
+    const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
+    await startPull(this.#context(), checked, options);
+    return this.getPull(checked.pullId);
+  }
+
+  /**
+   * A pull by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getPull(pullId: string): PullHandle {
+    const rule = opaqueIdProblem(pullId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/pullId', rule }]);
+    return new PullHandle(this.#context(), pullId);
+  }
+
+  /**
    * A journey by its id; whether it exists shows with the first call.
    *
    * @throws InvalidInputError
@@ -204,13 +271,28 @@ export class CreditJourneys {
   }
 
   /**
+   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`.
+   *
+   * @throws InvalidInputError
+   */
+  run(ownerId: string): JourneyHandle | PullHandle {
+    const { kind, id } = ownerOf(ownerId);
+    switch (kind) {
+      case 'journey':
+        return this.get(id);
+      case 'pull':
+        return this.getPull(id);
+    }
+  }
+
+  /**
    * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
    * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
    *
    * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
    */
   async holds(query: HoldsQuery = {}): Promise<OpenHolds> {
-    const context = { ...this.#context(), status: (journeyId: string) => this.get(journeyId).status() };
+    const context = { ...this.#context(), status: (ownerId: string) => this.run(ownerId).status() };
     try {
       return await findOpenHolds(context, query);
     } catch (error) {

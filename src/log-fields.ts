@@ -1,6 +1,7 @@
 /** What a log line may hold: an allow-list of fields, messages without values, and of an error where it came from. */
 import { types } from 'node:util';
 import { mayHoldSsn } from './model/opaque-id.ts';
+import { ownerIdOfWorkflow } from './model/owner-id.ts';
 
 /** Ids, names, counts and figures. None of them holds anything personal; nothing else is passed on. */
 const ALLOWED_FIELDS = [
@@ -49,18 +50,16 @@ const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
 };
 
 const MAX_TEXT = 200;
-const JOURNEY_PREFIX = 'journey-';
 
-/** Those of a line's fields that may be written; a run's lines get their `journeyId`. */
+/** Those of a line's fields that may be written; a run's lines get its owner's id as `journeyId`. */
 export function fieldsOf(meta: object): Record<string, unknown> {
   const given = meta as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
   for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
   for (const name of ALLOWED_FIELDS) putScalar(fields, name, given[name]);
   const { workflowId } = fields;
-  if (typeof workflowId === 'string' && workflowId.startsWith(JOURNEY_PREFIX)) {
-    fields.journeyId ??= workflowId.slice(JOURNEY_PREFIX.length);
-  }
+  const ownerId = typeof workflowId === 'string' ? ownerIdOfWorkflow(workflowId) : null;
+  if (ownerId !== null) fields.journeyId ??= ownerId;
   const error = given.error ?? given.err;
   if (isError(error)) fields.error = errorFields(error);
   return fields;

@@ -25,6 +25,17 @@ const RETURN_CODES: ReadonlyMap<number, string> = new Map([
   [408, 'Deferred'],
 ]);
 
+/** The file of this consumer moves between preapproval and closing. */
+const MOVING_FILE = 20;
+/** Whose report shows the file as it has become; every other product's shows it as it was. */
+const LATER_PRODUCTS: ReadonlySet<string> = new Set(['PRECLOSE', 'ACCTRVW', 'REFUPD']);
+
+/** Which state of a file that moves a report of this product shows; undefined where it stays as it is. */
+export function magicFileOf(lastFour: string, productCode: string): { moving: 'before' | 'after' } | undefined {
+  if (meaning(lastFour, productCode) !== MOVING_FILE) return undefined;
+  return { moving: LATER_PRODUCTS.has(productCode) ? 'after' : 'before' };
+}
+
 /** 4000 to 4999, each once per trace number. */
 const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
   [4001, { fault: 'resetBeforePosting' }],
@@ -138,6 +149,12 @@ export function describeMagicApplicants(): MagicDescription[] {
     params: { returnCode: code },
     when: 'every request',
   }));
+  const moving = {
+    ssnLast4: digits(MOVING_FILE),
+    befalls: 'this consumer',
+    fault: 'movingFile',
+    when: `${[...LATER_PRODUCTS].join(', ')}: the file has changed since the other products`,
+  };
   const statuses = [
     ['1sss', 'status (redirect for 3xx)', 'every request'],
     ['2sss', 'statusAfterPosting', 'the first request of a trace number'],
@@ -151,5 +168,5 @@ export function describeMagicApplicants(): MagicDescription[] {
     ...(params && { params }),
     when: 'the first request of a trace number',
   }));
-  return [...outcomes, ...statuses, ...listed];
+  return [...outcomes, moving, ...statuses, ...listed];
 }

@@ -5,12 +5,14 @@
 
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
+import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { Environment } from '../model/products.ts';
+import type { Environment, ProductCode, StageCode } from '../model/products.ts';
+import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { Applicant, ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
 import type { WebhookEvent } from '../model/webhook-events.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
 
@@ -33,6 +35,8 @@ export interface PreparedRun extends RunIdentity {
   listsConsentWaits?: true;
   /** The profile has endpoints for events. Absent where it had none, and in runs from before there were any. */
   sendsEvents?: true;
+  /** A preclose report is compared with the one before it. Absent in runs from before it was. */
+  comparesReports?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }
@@ -40,8 +44,8 @@ export interface PreparedRun extends RunIdentity {
 /** Whatever an inquiry's request is made of. */
 export interface InquiryContent {
   inquiry: InquiryDescription;
-  /** Report products and FAILSAFE. */
-  applicants?: Applicant[];
+  /** Report products; FAILSAFE, without what its request lacks. */
+  applicants?: FailsafeApplicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;
 }
@@ -60,7 +64,9 @@ export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
-  | { kind: 'latest'; latest: AttemptView };
+  | { kind: 'latest'; latest: AttemptView }
+  /** Nothing was claimed or sent: the ledger has refusals against the grants that were to permit it. */
+  | { kind: 'consentRefused'; refusals: ConsentRecord[] };
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
 export interface SubmitFailureDetails {
@@ -79,6 +85,17 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: RunIdentity;
 }
 
+export interface ComparedReport {
+  productCode: StageCode;
+  customerTraceNumber: string;
+}
+
+export interface CompareReportsArgs {
+  run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
+  earlier: ComparedReport;
+  later: ComparedReport;
+}
+
 export interface RecordConsentsResult {
   /** Posted shares that a denial or revocation among them concerns. */
   postedSharesFlagged: number;
@@ -87,10 +104,13 @@ export interface RecordConsentsResult {
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
-  checkApplicants(args: { profile: string; applicants: Applicant[] }): Promise<void>;
+  preparePull(args: { input: PullInput }): Promise<PreparedRun>;
+  /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
+  checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
+  compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   recordDecision(args: {
     ledgerId: string;
     inquiry: InquiryDescription;

@@ -1,8 +1,10 @@
+import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
+import { createPreparePull } from './prepare-pull.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
@@ -11,10 +13,12 @@ import { createQueueWebhooks } from './webhook-activities.ts';
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
   return {
     ...createPrepareJourney(dependencies),
+    ...createPreparePull(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),
     ...createQueueWebhooks(dependencies),
+    ...createCompareReports(dependencies),
   };
 }
 

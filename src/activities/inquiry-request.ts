@@ -8,6 +8,7 @@ import {
   type GatewayRequest,
 } from '../gateway/requests.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import type { Applicant } from '../model/shapes.ts';
 import type { InquiryContent, RunIdentity } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -62,6 +63,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, firs
     customerTraceNumber,
     endUserCode: endUserCode ?? '',
     permissiblePurposeCode: permissiblePurposeCode ?? '',
-    applicants,
+    // The gateway's table refuses those that lack anything.
+    applicants: applicants as Applicant[],
   });
 }

@@ -48,6 +48,10 @@ async function attempt(
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
   }
+  if (claim.kind === 'consentRefused') {
+    say('warn', 'nothing was sent: the ledger has a refusal of this consent', {});
+    return claim;
+  }
   if (claim.kind !== 'claimed') {
     const type = claim.kind === 'requestDiffers' ? 'RequestDiffers' : 'LedgerChanged';
     say('warn', 'nothing was sent', { failureType: type });

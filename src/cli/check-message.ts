@@ -1,4 +1,5 @@
 /** Checks a message before a server is asked for, so that wrong input is told at once, whatever the server's state. */
+import { ownerOf } from '../model/owner-id.ts';
 import type { ApplicantLimit } from '../validation/messages.ts';
 
 const CHECKS = {
@@ -8,6 +9,10 @@ const CHECKS = {
   requestShare: 'parseRequestShare',
   resolveInquiry: 'parseResolveInquiry',
   withdraw: 'parseWithdraw',
+  pull: 'parsePullInput',
+  resolvePull: 'parseResolvePull',
+  withdrawPull: 'parseWithdrawPull',
+  decision: 'parseDecision',
 } as const;
 
 /** @throws InvalidInputError with every problem */
@@ -18,4 +23,23 @@ export async function checkMessage(kind: keyof typeof CHECKS, message: unknown):
   ]);
   const parse: (value: unknown, limit: ApplicantLimit) => unknown = parsers[CHECKS[kind]];
   parse(message, loadMessageLimits(process.env));
+}
+
+/**
+ * The same, of a message that every kind of run takes, without its address.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export async function checkRunMessage(
+  kind: 'resolveInquiry' | 'withdraw',
+  ownerId: string,
+  message: object,
+): Promise<void> {
+  const owner = ownerOf(ownerId);
+  switch (owner.kind) {
+    case 'journey':
+      return checkMessage(kind, { ...message, journeyId: owner.id });
+    case 'pull':
+      return checkMessage(kind === 'withdraw' ? 'withdrawPull' : 'resolvePull', { ...message, pullId: owner.id });
+  }
 }

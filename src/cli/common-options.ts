@@ -13,6 +13,9 @@ export interface ServerOptions extends OutputOptions {
   taskQueue?: string;
 }
 
+/** What the argument `<id>` takes, in a command's help. */
+export const RUN_ID = 'a journey’s id, or pull:<pullId>';
+
 export function withOutputOptions(command: Command): Command {
   return command
     .option('--json', 'print JSON (the default where output is not a terminal)')

@@ -2,6 +2,7 @@
 import type { OpenHold } from '../client.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { ownerOf } from '../model/owner-id.ts';
 import type { Action, DraftDecision } from './decision-flags.ts';
 
 /** A few words for a list to choose from. */
@@ -29,7 +30,8 @@ export function consequences(hold: OpenHold, decision: DraftDecision): string[] 
       return resendConsequences(hold);
     case 'accept': {
       const reference = decision.reference ? `, reference ${decision.reference.reportReferenceNumber}` : '';
-      const who = heldBy === 'run' ? 'The journey goes' : 'A new start of the journey will go';
+      const run = runOf(hold);
+      const who = heldBy === 'run' ? `The ${run} goes` : `A new start of the ${run} will go`;
       return [
         `${who} on as if attempt ${attempt} had been answered: ${decision.outcome}${reference}.`,
         'Nothing is sent.',
@@ -42,7 +44,7 @@ export function consequences(hold: OpenHold, decision: DraftDecision): string[] 
     case 'abandon':
       return [
         'Nothing more is ever sent under this trace number.',
-        ...(heldBy === 'run' && hold.shareId === undefined ? ['The journey ends with this stage abandoned.'] : []),
+        ...(heldBy === 'run' && hold.shareId === undefined ? [endOf(hold)] : []),
       ];
     case 'seen':
       return ['It is taken off the list of what needs a person. Nothing else changes.'];
@@ -53,13 +55,21 @@ export function consequences(hold: OpenHold, decision: DraftDecision): string[] 
 
 function resendConsequences(hold: OpenHold): string[] {
   const { attempt = 0, reason, heldBy } = hold;
-  if (!wasClaimed(hold)) return [`Attempt ${attempt} has not been sent; the journey goes on with it.`];
+  if (!wasClaimed(hold)) return [`Attempt ${attempt} has not been sent; the ${runOf(hold)} goes on with it.`];
   const doubt =
     reason === 'OutcomeUnknown' ? ['If the provider is wrong, a second inquiry is posted on the consumer’s file.'] : [];
-  const who = heldBy === 'run' ? 'The inquiry is sent' : 'A new start of the journey may send the inquiry';
+  const who = heldBy === 'run' ? 'The inquiry is sent' : `A new start of the ${runOf(hold)} may send the inquiry`;
   return [`${who} once more, as attempt ${attempt + 1} under the same trace number.`, ...doubt];
 }
 
 function wasClaimed({ reason }: OpenHold): boolean {
   return !isFailureType(reason) || ATTEMPT_STATE_OF_FAILURE[reason] !== null;
+}
+
+function runOf({ journeyId }: OpenHold): string {
+  return ownerOf(journeyId).kind;
+}
+
+function endOf(hold: OpenHold): string {
+  return runOf(hold) === 'journey' ? 'The journey ends with this stage abandoned.' : `The ${runOf(hold)} ends with it.`;
 }

@@ -9,11 +9,11 @@ import type {
 } from '../client/disposal.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { COPIES, copyLines, planLines, resultLines } from './disposal-words.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
-import { requireJourneyId, withJourneys } from './journey-action.ts';
+import { requireOwnerId, withJourneys } from './journey-action.ts';
 import { type Output, wrap } from './output.ts';
 import { createPrompter } from './prompts.ts';
 import { isAsking } from './resolve-one.ts';
@@ -34,7 +34,7 @@ export function registerDisposeCommand(program: Command): void {
     program
       .command('dispose')
       .description('destroy what was kept of journeys, for good; --dry-run shows what would go')
-      .argument('[journeyId]')
+      .argument('[id]', RUN_ID)
       .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
       .option('--product <productCode>', 'with --older-than: of these journeys only what belongs to this product')
       .option('--limit <count>', `with --older-than: at most so many at once, up to ${MAX_LIMIT}`, '1000')
@@ -63,11 +63,11 @@ export function registerDisposeCommand(program: Command): void {
 
 function selectionOf(journeyId: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
   if ((journeyId === undefined) === (olderThan === undefined)) {
-    throw new UsageError('give a journeyId or --older-than, one of them');
+    throw new UsageError('give an id or --older-than, one of them');
   }
   if (journeyId !== undefined) {
     if (product !== undefined) throw new UsageError('--product belongs to --older-than');
-    requireJourneyId(journeyId);
+    requireOwnerId(journeyId);
     return { journeyId };
   }
   const olderThanMs = parseDurationMs(olderThan ?? '');

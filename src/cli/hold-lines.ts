@@ -1,5 +1,6 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import type { OpenHold } from '../client.ts';
+import { ownerOf } from '../model/owner-id.ts';
 import { tableWithIds } from './output.ts';
 
 /** The command that resolves it; it asks on a terminal for whatever it does not say. */
@@ -71,8 +72,9 @@ export function holdFacts(hold: OpenHold): string[][] {
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
   ];
+  const { kind, id } = ownerOf(hold.journeyId);
   return [
-    ['journey', hold.heldBy === 'run' ? hold.journeyId : `${hold.journeyId} (it has no run)`],
+    [kind, hold.heldBy === 'run' ? id : `${id} (it has no run)`],
     ['inquiry', shareId === undefined ? productCode : `${productCode}, share ${shareId}`],
     ['trace number', customerTraceNumber],
     ['what happened', [reason, ...answer].join(', ')],

@@ -1,5 +1,6 @@
 /** What was asked of the gateway, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../ledger/inquiry-audit.ts';
+import { runName } from '../model/owner-id.ts';
 import { fit, table, wrap } from './output.ts';
 
 const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
@@ -18,7 +19,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
     `${one.customerTraceNumber} attempt ${one.attempt}`,
-    `journey ${one.callerId}${share}${purpose}`,
+    `${runName(one.callerId)}${share}${purpose}`,
     ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
     ...(decision ? [`decided: ${decisionText(decision)}`] : []),
@@ -55,7 +56,7 @@ function decisionText({ action, by, decisionId, providerSaid, reason }: AuditDec
   return `${action} by ${by} (${decisionId}, provider said ${providerSaid}): ${reason}`;
 }
 
-/** `callerId` is a journey's id here as everywhere on the command line. */
+/** `callerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
 export function attemptDocument({ callerId, ...one }: AuditedAttempt): object {
   return { journeyId: callerId, ...one };
 }

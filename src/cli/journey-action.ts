@@ -1,13 +1,14 @@
-/** What the commands that talk to one journey share: connect, act, show, disconnect. */
+/** What the commands that talk to one run share: connect, act, show, disconnect. */
 
 import type { ConnectOptions } from '../client/connect-options.ts';
-import type { CreditJourneys, JourneyHandle, UpdateAnswer } from '../client.ts';
+import type { CreditJourneys, JourneyHandle, PullHandle } from '../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ownerIdProblem, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { connectOptions, type ServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, type Output } from './output.ts';
-import { needsPerson, statusLines } from './status-lines.ts';
+import { type AnyStatus, needsPerson, statusLines } from './status-lines.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
@@ -42,6 +43,24 @@ export async function withJourney<T>(
   return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
 }
 
+/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`. */
+export async function withRun<T>(
+  ownerId: string,
+  options: ServerOptions,
+  act: (run: AnyRun, output: Output) => Promise<T>,
+): Promise<T> {
+  requireOwnerId(ownerId);
+  return withJourneys(options, (journeys, output) => act(journeys.run(ownerId), output));
+}
+
+export type AnyRun = JourneyHandle | PullHandle;
+
+/** @throws InvalidInputError */
+export function requireOwnerId(ownerId: string): void {
+  const rule = ownerIdProblem(ownerId);
+  if (rule) throw new InvalidInputError([{ path: `/${ownerOf(ownerId).kind}Id`, rule }]);
+}
+
 /** @throws InvalidInputError */
 export function requireJourneyId(journeyId: string): void {
   const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
@@ -49,7 +68,7 @@ export function requireJourneyId(journeyId: string): void {
 }
 
 /** An update's answer: accepted, not answered by the gateway. */
-export function showAnswer(answer: UpdateAnswer, output: Output): void {
+export function showAnswer(answer: { duplicate: boolean; status: AnyStatus }, output: Output): void {
   output.answer(answer, () => [
     output.colors.green(answer.duplicate ? 'accepted before: nothing has changed' : 'accepted'),
     ...statusLines(answer.status, output),
@@ -57,19 +76,15 @@ export function showAnswer(answer: UpdateAnswer, output: Output): void {
 }
 
 /**
- * Shows every change until the journey ends or needs a person; with `throughHolds` only until it ends. Returns the
+ * Shows every change until the run ends or needs a person; with `throughHolds` only until it ends. Returns the
  * exit code.
  */
-export async function showProgress(
-  journey: JourneyHandle,
-  output: Output,
-  { throughHolds = false } = {},
-): Promise<number> {
+export async function showProgress(run: AnyRun, output: Output, { throughHolds = false } = {}): Promise<number> {
   const { signal, stop } = interruption();
   let attention = false;
   try {
     const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
-    for await (const status of journey.watch({ signal, onUnavailable })) {
+    for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
       if (output.isJson) output.event(status, () => []);
       else output.redraw(statusLines(status, output));
       attention = needsPerson(status);
@@ -77,7 +92,7 @@ export async function showProgress(
     }
     if (signal.aborted) return EXIT.interrupted;
     // Throws what the run failed with, if it did.
-    await journey.result();
+    await run.result();
     return attention ? EXIT.needsPerson : EXIT.done;
   } finally {
     stop();

@@ -1,8 +1,8 @@
 /** `legal-hold`: nothing of a journey that is under one is disposed of. */
 import type { Command } from 'commander';
 import type { Ledger } from '../ledger/port.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
-import { requireJourneyId } from './journey-action.ts';
+import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from './common-options.ts';
+import { requireOwnerId } from './journey-action.ts';
 import { createOutput, type Output, table } from './output.ts';
 import { checkedWarrant, type WarrantOptions, withWarrantOptions } from './warrant.ts';
 
@@ -12,7 +12,7 @@ export function registerLegalHoldCommand(program: Command): void {
   const hold = program.command('legal-hold').description('keep a journey from being disposed of').helpCommand(false);
   withExamples(hold, 'credit-journey legal-hold list');
   const ofJourney = (name: string, description: string) =>
-    withOutputOptions(withWarrantOptions(hold.command(name).description(description).argument('<journeyId>')));
+    withOutputOptions(withWarrantOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
   ofJourney('set', 'nothing of the journey is disposed of until it is released').action(set);
   ofJourney('release', 'the journey may be disposed of again').action(release);
   const list = hold.command('list').description('every legal hold, the oldest first');
@@ -28,7 +28,7 @@ export function registerLegalHoldCommand(program: Command): void {
 }
 
 async function set(journeyId: string, options: HoldOptions): Promise<void> {
-  requireJourneyId(journeyId);
+  requireOwnerId(journeyId);
   const warrant = checkedWarrant(options);
   await withLedger(options, async (ledger, output) => {
     const { JourneyNotFoundError } = await import('../client/errors.ts');
@@ -43,7 +43,7 @@ async function set(journeyId: string, options: HoldOptions): Promise<void> {
 }
 
 async function release(journeyId: string, options: HoldOptions): Promise<void> {
-  requireJourneyId(journeyId);
+  requireOwnerId(journeyId);
   const warrant = checkedWarrant(options);
   await withLedger(options, async (ledger, output) => {
     const released = await ledger.retention.releaseLegalHold(journeyId, warrant);

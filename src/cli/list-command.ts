@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
 import type { CreditJourneys } from '../client.ts';
+import {
+  ownerIdOfWorkflow,
+  RUN_KINDS,
+  RUNS_WITH_INQUIRIES,
+  type RunKind,
+  workflowTypesFilter,
+} from '../model/owner-id.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
@@ -9,10 +16,12 @@ import { tableWithIds } from './output.ts';
 interface ListOptions extends ServerOptions {
   open?: boolean;
   needsAttention?: boolean;
+  kind?: string;
   limit: string;
 }
 
 export interface ListedJourney {
+  /** The owner's id: of a pull `pull:<pullId>`. */
   journeyId: string;
   /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
   runStatus: string;
@@ -25,12 +34,22 @@ export interface ListedJourney {
 
 const MAX_LIMIT = 10_000;
 
+const KINDS = Object.keys(RUN_KINDS) as RunKind[];
+
+/** @throws UsageError */
+function runsOfKind(text: string): string {
+  const kind = KINDS.find((one) => one === text);
+  if (!kind) throw new UsageError(`--kind must be ${KINDS.join(' or ')}`);
+  return workflowTypesFilter(RUN_KINDS[kind]);
+}
+
 export function registerListCommand(program: Command): void {
   const command = program
     .command('list')
-    .description('list journeys, the newest first')
+    .description('list journeys and pulls, the newest first')
     .option('--open', 'only those that are running')
     .option('--needs-attention', 'only those that need a person')
+    .option('--kind <kind>', `only ${KINDS.join(' or ')}`)
     .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, '50');
   withExamples(withServerOptions(command), 'credit-journey list --open');
   command.action(async (options: ListOptions) => {
@@ -61,7 +80,7 @@ export function listLines(journeys: readonly ListedJourney[], width: number): st
 
 async function listJourneys(journeys: CreditJourneys, options: ListOptions, limit: number): Promise<ListedJourney[]> {
   const { client } = journeys;
-  const conditions = ["WorkflowType = 'lendingJourney'"];
+  const conditions = [options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind)];
   if (options.open) conditions.push("ExecutionStatus = 'Running'");
   if (options.needsAttention) {
     const { registeredSearchAttributes } = await import('../registered-search-attributes.ts');
@@ -85,7 +104,7 @@ function listed(run: Run): ListedJourney {
   const stage = attribute(run, 'JourneyStage');
   const needsAttention = attribute(run, 'NeedsAttention');
   return {
-    journeyId: run.workflowId.replace(/^journey-/, ''),
+    journeyId: ownerIdOfWorkflow(run.workflowId) ?? run.workflowId,
     runStatus: run.status.name,
     startedAt: run.startTime.toISOString(),
     ...(run.closeTime === undefined ? {} : { closedAt: run.closeTime.toISOString() }),

@@ -1,29 +1,30 @@
 /** The two commands that print personal data, since that is what they are asked for. */
 import type { Command } from 'commander';
-import type { StoredReferences } from '../client.ts';
+import type { StoredPullReferences, StoredReferences } from '../client.ts';
 import {
   type OutputOptions,
+  RUN_ID,
   type ServerOptions,
   withExamples,
   withOutputOptions,
   withServerOptions,
 } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { requireJourneyId, withJourney } from './journey-action.ts';
+import { requireOwnerId, withRun } from './journey-action.ts';
 import { createOutput, type Output, table } from './output.ts';
 
 export function registerReportCommand(program: Command): void {
   const command = program
     .command('report')
     .description('print a stored report, from the codec server or the ledger (personal data)')
-    .argument('<journeyId>')
-    .argument('<productCode>', 'PREQUAL, PREAPP or PRECLOSE');
+    .argument('<id>', RUN_ID)
+    .argument('<productCode>', 'such as PREQUAL');
   withExamples(
     withOutputOptions(command),
     'credit-journey start --sample --journey-id J-1001',
     'credit-journey report J-1001 PREQUAL',
   );
-  command.action(async (journeyId: string, productCode: string, options: OutputOptions) => {
+  command.action(async (id: string, productCode: string, options: OutputOptions) => {
     const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
       import('../client/configured-reports.ts'),
       import('../client/errors.ts'),
@@ -31,10 +32,10 @@ export function registerReportCommand(program: Command): void {
     ]);
     const product = PRODUCTS.find((one) => one === productCode);
     if (!product) throw new UsageError(`productCode must be one of ${PRODUCTS.join(', ')}`);
-    requireJourneyId(journeyId);
+    requireOwnerId(id);
     await using reports = await openConfiguredReports(process.env);
-    const report = await reports.report(journeyId, product);
-    if (!report) throw new ReportNotFoundError(journeyId, product);
+    const report = await reports.report(id, product);
+    if (!report) throw new ReportNotFoundError(id, product);
     const output = createOutput(options);
     // JSON for people too: whoever reads a report wants all of it.
     output.answer(report, () => JSON.stringify(report, null, 2).split('\n'));
@@ -46,15 +47,15 @@ export function registerReferencesCommand(program: Command): void {
   const command = program
     .command('references')
     .description('print what has to be stored for later shares (consumer ids are personal data)')
-    .argument('<journeyId>');
+    .argument('<id>', RUN_ID);
   withExamples(
     withServerOptions(command),
     'credit-journey start --sample --journey-id J-1001',
     'credit-journey references J-1001',
   );
-  command.action(async (journeyId: string, options: ServerOptions) => {
-    await withJourney(journeyId, options, async (journey, output) => {
-      const references = await journey.references();
+  command.action(async (id: string, options: ServerOptions) => {
+    await withRun(id, options, async (run, output) => {
+      const references = await run.references();
       output.answer(references, () => referenceLines(references, output.width));
       noteWhereRedacted(references, output);
     });
@@ -67,7 +68,8 @@ function noteWhereRedacted({ redacted }: { redacted: boolean }, output: Output):
   output.note('masked by the codec server: not to be stored. The roles of its token decide who sees all of it');
 }
 
-function referenceLines({ references, shares }: StoredReferences, width: number): string[] {
+function referenceLines(found: StoredReferences | StoredPullReferences, width: number): string[] {
+  const { references, shares } = { shares: [], ...found };
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(

@@ -41,7 +41,7 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
   if (!asking) requireFlags(options, { attempt: false });
   const draft = await draftOf(options);
   requireSense(draft, failureType);
-  if (!asking) await checkMessage('resolveInquiry', sampleOf(draft));
+  if (!asking) await checkMessage('decision', sampleOf(draft));
   return withJourneys(options, async (journeys, output) => {
     const { holds, unanswered } = await journeys.holds(queryOf({ ...options, ledger: false }));
     const waiting = holds.filter((hold): hold is RunHold => hold.attempt !== undefined);
@@ -69,7 +69,7 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
 
 /** The message as any of the inquiries would get it, to be checked before a server is asked for. */
 function sampleOf(draft: DraftDecision): unknown {
-  return { ...draft, journeyId: 'J', customerTraceNumber: 'T', attempt: 1 };
+  return { ...draft, customerTraceNumber: 'T', attempt: 1 };
 }
 
 async function decideWithoutAsking(
@@ -106,7 +106,7 @@ async function askAll(
     const allowedActions = first.allowedActions.filter((action) => action !== 'amend');
     const decision = await askForTheRest({ ...first, allowedActions }, { ...draft, attempt: 1 }, prompter);
     requireSense(decision, first.reason);
-    await checkMessage('resolveInquiry', sampleOf(decision));
+    await checkMessage('decision', sampleOf(decision));
     prompter.say(consequenceLines(holds, decision, output));
     if (!yes && !(await prompter.confirm(`Decide ${decision.action} about these ${holds.length}?`))) {
       output.note('nothing was decided');
@@ -172,7 +172,7 @@ async function decideOne(journeys: CreditJourneys, one: Decided, draft: DraftDec
   const { journeyId, customerTraceNumber, attempt, decisionId } = one;
   try {
     const message = { ...draft, customerTraceNumber, attempt, decisionId };
-    await journeys.get(journeyId).resolve(message as Omit<ResolveInquiryMessage, 'journeyId'>);
+    await journeys.run(journeyId).resolve(message as Omit<ResolveInquiryMessage, 'journeyId'>);
     return { ...one, accepted: true };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

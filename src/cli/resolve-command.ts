@@ -1,7 +1,7 @@
 /** `credit-journey resolve`: a person's decision about one hold, about all of a kind, or about a row without a run. */
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
-import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { type DecisionFlags, OUTCOMES, PROVIDER_SAID } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 
@@ -18,8 +18,8 @@ export function registerResolveCommand(program: Command): void {
   const command = program
     .command('resolve')
     .description('decide about an inquiry on hold; on a terminal it asks for what is missing')
-    .argument('[journeyId]')
-    .argument('[customerTraceNumber]', 'where the journey has several holds')
+    .argument('[id]', RUN_ID)
+    .argument('[customerTraceNumber]', 'where it has several holds')
     .option('--action <action>', `${HOLD_ACTIONS.join(', ')}; with --ledger also seen`)
     .option('--by <name>', 'who decides')
     .option('--reason <text>', 'why')
@@ -56,7 +56,7 @@ export function registerResolveCommand(program: Command): void {
       process.exitCode = await resolveInLedger(options.ledger, options);
       return;
     }
-    if (journeyId === undefined) throw new UsageError('give a journeyId, --ledger <customerTraceNumber> or --all');
+    if (journeyId === undefined) throw new UsageError('give an id, --ledger <customerTraceNumber> or --all');
     const { resolveOne } = await import('./resolve-one.ts');
     process.exitCode = await resolveOne(journeyId, trace, options);
   });

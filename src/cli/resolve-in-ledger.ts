@@ -1,5 +1,6 @@
 /** A decision about an inquiry that has no run any more: it is written into the ledger. */
 import type { CreditJourneys, LedgerDecision, OpenHold } from '../client.ts';
+import { runName } from '../model/owner-id.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import { checkMessage } from './check-message.ts';
 import { type Action, type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
@@ -17,11 +18,10 @@ export async function resolveInLedger(customerTraceNumber: string, options: Reso
   if (!asking) requireFlags(options);
   const draft = await draftOf(options);
   if (draft.action === 'amend') {
-    throw new UsageError('without a run nothing can be amended: abandon it, and start a journey anew');
+    throw new UsageError('without a run nothing can be amended: abandon it, and start anew');
   }
-  // The journey's id is the ledger's to say.
   if (!asking && draft.action !== 'seen') {
-    await checkMessage('resolveInquiry', { ...draft, customerTraceNumber, journeyId: 'J' });
+    await checkMessage('decision', { ...draft, customerTraceNumber });
   }
   return withJourneys(
     options,
@@ -83,8 +83,8 @@ async function write(
   return EXIT.done;
 }
 
-function nextSteps(action: Action | undefined, journeyId: string): string[] {
-  if (action === 'resend') return [`The next start of journey ${journeyId} sends it once more, with the same input.`];
-  if (action === 'accept') return [`The next start of journey ${journeyId} goes on with it, with the same input.`];
+function nextSteps(action: Action | undefined, ownerId: string): string[] {
+  if (action === 'resend') return [`The next start of ${runName(ownerId)} sends it once more, with the same input.`];
+  if (action === 'accept') return [`The next start of ${runName(ownerId)} goes on with it, with the same input.`];
   return [];
 }

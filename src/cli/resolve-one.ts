@@ -1,18 +1,18 @@
-/** A decision about one hold of a running journey. */
+/** A decision about one hold of an open run. */
 
 import { heldByRun, type OpenHold } from '../client/open-hold.ts';
-import type { JourneyHandle, UpdateAnswer } from '../client.ts';
-import type { JourneyStatus, ResolveInquiryMessage } from '../model/shapes.ts';
+import { runName } from '../model/owner-id.ts';
+import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
-import { checkMessage } from './check-message.ts';
+import { checkRunMessage } from './check-message.ts';
 import { type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
-import { withJourney } from './journey-action.ts';
+import { type AnyRun, withRun } from './journey-action.ts';
 import { createOutput, type Output } from './output.ts';
 import { createPrompter, type Prompter } from './prompts.ts';
 import type { ResolveOptions } from './resolve-command.ts';
-import { statusLines } from './status-lines.ts';
+import { type AnyStatus, ownerIdIn, statusLines } from './status-lines.ts';
 
 /** Whether there is somebody to ask. */
 export function isAsking(output: Pick<Output, 'isJson'>): boolean {
@@ -20,39 +20,30 @@ export function isAsking(output: Pick<Output, 'isJson'>): boolean {
 }
 
 /** Returns the exit code. */
-export async function resolveOne(
-  journeyId: string,
-  trace: string | undefined,
-  options: ResolveOptions,
-): Promise<number> {
+export async function resolveOne(ownerId: string, trace: string | undefined, options: ResolveOptions): Promise<number> {
   const asking = isAsking(createOutput(options));
   if (!asking) requireFlags(options);
   const draft = await draftOf(options);
   if (draft.action === 'seen') throw new UsageError('--action seen belongs to --ledger');
-  if (!asking && trace !== undefined) await checkMessage('resolveInquiry', messageOf(journeyId, trace, draft));
-  return withJourney(journeyId, options, (journey, output) =>
-    asking ? ask(journey, trace, draft, options, output) : decide(journey, trace, draft, output),
+  if (!asking && trace !== undefined) await checkRunMessage('resolveInquiry', ownerId, messageOf(trace, draft));
+  return withRun(ownerId, options, (run, output) =>
+    asking ? ask(run, trace, draft, options, output) : decide(run, trace, draft, output),
   );
 }
 
-function messageOf(journeyId: string, customerTraceNumber: string, draft: DraftDecision): ResolveInquiryMessage {
-  return { ...draft, journeyId, customerTraceNumber } as ResolveInquiryMessage;
+function messageOf(customerTraceNumber: string, draft: DraftDecision): Omit<ResolveInquiryMessage, 'journeyId'> {
+  return { ...draft, customerTraceNumber } as Omit<ResolveInquiryMessage, 'journeyId'>;
 }
 
 /** The run judges the rest: it alone knows whether this decision stands already. */
-async function decide(
-  journey: JourneyHandle,
-  trace: string | undefined,
-  draft: DraftDecision,
-  output: Output,
-): Promise<number> {
-  const customerTraceNumber = trace ?? onlyHoldOf(await journey.status()).customerTraceNumber;
-  await send(journey, customerTraceNumber, draft, output);
+async function decide(run: AnyRun, trace: string | undefined, draft: DraftDecision, output: Output): Promise<number> {
+  const customerTraceNumber = trace ?? onlyHoldOf(await run.status()).customerTraceNumber;
+  await send(run, customerTraceNumber, draft, output);
   return EXIT.done;
 }
 
 async function ask(
-  journey: JourneyHandle,
+  run: AnyRun,
   trace: string | undefined,
   draft: DraftDecision,
   { yes = false }: ResolveOptions,
@@ -60,33 +51,27 @@ async function ask(
 ): Promise<number> {
   const prompter = createPrompter();
   try {
-    const hold = await chooseHold(await journey.status(), trace, prompter);
+    const hold = await chooseHold(await run.status(), trace, prompter);
     if (draft.attempt !== undefined && draft.attempt !== hold.attempt) {
       throw new UsageError(`the hold is about attempt ${hold.attempt} by now: look at it again`);
     }
     showHold(hold, prompter, output);
     const decision = await askForTheRest(hold, draft, prompter);
     // Before it is confirmed: what cannot be is told while it can still be mended.
-    await checkMessage('resolveInquiry', messageOf(journey.journeyId, hold.customerTraceNumber, decision));
+    await checkRunMessage('resolveInquiry', run.ownerId, messageOf(hold.customerTraceNumber, decision));
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;
     }
-    await send(journey, hold.customerTraceNumber, decision, output);
+    await send(run, hold.customerTraceNumber, decision, output);
     return EXIT.done;
   } finally {
     prompter.close();
   }
 }
 
-async function send(
-  journey: JourneyHandle,
-  customerTraceNumber: string,
-  draft: DraftDecision,
-  output: Output,
-): Promise<void> {
-  const { journeyId: _, ...message } = messageOf(journey.journeyId, customerTraceNumber, draft);
-  const answer: UpdateAnswer = await journey.resolve(message);
+async function send(run: AnyRun, customerTraceNumber: string, draft: DraftDecision, output: Output): Promise<void> {
+  const answer = await run.resolve(messageOf(customerTraceNumber, draft));
   const { decisionId } = draft;
   output.answer({ decisionId, customerTraceNumber, ...answer }, () => [
     output.colors.green(answer.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
@@ -94,11 +79,11 @@ async function send(
   ]);
 }
 
-async function chooseHold(status: JourneyStatus, trace: string | undefined, prompter: Prompter): Promise<OpenHold> {
-  const holds = status.holds.map((hold) => heldByRun(status.journeyId, hold));
+async function chooseHold(status: AnyStatus, trace: string | undefined, prompter: Prompter): Promise<OpenHold> {
+  const holds = status.holds.map((hold) => heldByRun(ownerIdIn(status), hold));
   if (trace !== undefined) {
     const found = holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
-    if (!found) throw new UsageError('no inquiry with this trace number is on hold in this journey');
+    if (!found) throw new UsageError('no inquiry with this trace number is on hold there');
     return found;
   }
   if (holds.length <= 1) return onlyHoldOf(status);
@@ -112,12 +97,14 @@ async function chooseHold(status: JourneyStatus, trace: string | undefined, prom
   return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen) as OpenHold;
 }
 
-function onlyHoldOf({ journeyId, state, holds }: JourneyStatus): OpenHold {
+function onlyHoldOf(status: AnyStatus): OpenHold {
+  const { state, holds } = status;
+  const ownerId = ownerIdIn(status);
   const [hold, ...others] = holds;
-  if (!hold) throw new Error(`journey ${journeyId} is ${state}: nothing of it is on hold`);
+  if (!hold) throw new Error(`${runName(ownerId)} is ${state}: nothing of it is on hold`);
   if (others.length > 0) {
     const known = holds.map(({ customerTraceNumber }) => customerTraceNumber).join(', ');
     throw new UsageError(`several inquiries are on hold: name one of ${known}`);
   }
-  return heldByRun(journeyId, hold);
+  return heldByRun(ownerId, hold);
 }

@@ -1,7 +1,7 @@
-/** A joint application that the sandbox takes: SSNs that start with 9 and end in 0001, which have a record. */
+/** A joint application that the sandbox takes: SSNs that start with 9 and have a record. */
 import type { Applicant, LendingJourneyInput } from '../model/shapes.ts';
 
-const ALEX: Applicant = {
+export const ALEX: Applicant = {
   applicantId: '1A',
   names: [{ first: 'Alex', middle: 'Q', last: 'Sample' }],
   ssn: '900110001',
@@ -12,16 +12,20 @@ const ALEX: Applicant = {
   addresses: [{ addressIdentifier: 'C', line1: '100 Example Street', city: 'Springfield', state: 'IL', zip: '62701' }],
 };
 
-const BLAKE: Applicant = {
+export const BLAKE: Applicant = {
   ...ALEX,
   applicantId: '2A',
   names: [{ first: 'Blake', last: 'Sample' }],
-  ssn: '900220001',
+  // The sandbox's report of this one has changed before closing.
+  ssn: '900220020',
   dob: '1986-09-30',
   phones: [{ phoneNumber: '2025550124', phoneType: 'HOME' }],
   emailAddress: 'blake.sample@example.com',
   ipAddress: '2001:db8::10',
 };
+
+/** The sandbox resets the connection when it has posted the inquiry. */
+export const ALEX_UNANSWERED: Applicant = { ...ALEX, ssn: '900114002' };
 
 export interface SampleOptions {
   journeyId: string;
@@ -38,7 +42,7 @@ export function sampleJourney({ journeyId, auto, loseAnswer = false }: SampleOpt
     journeyId,
     endUserCode: 'EU123',
     permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '01' },
-    applicants: [loseAnswer ? { ...ALEX, ssn: '900114002' } : ALEX, BLAKE],
+    applicants: [loseAnswer ? ALEX_UNANSWERED : ALEX, BLAKE],
     gates: { PREAPP: { pass }, PRECLOSE: { pass } },
     shares: [{ shareId: 'S-1', endUserCode: 'EU456' }],
   };

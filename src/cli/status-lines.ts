@@ -1,6 +1,8 @@
-/** A journey's status in words, at most 80 columns wide. Nothing personal is in a status. */
+/** A run's status in words, at most 80 columns wide. Nothing personal is in a status. */
 
 import { heldByRun } from '../client/open-hold.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import type { PullState, PullStatus } from '../model/pull-shapes.ts';
 import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
@@ -17,20 +19,60 @@ const STATE_WORDS: Record<JourneyState, string> = {
   abandoned: 'abandoned',
 };
 
-/** Whether somebody has to do something before the journey goes on, or after it did. */
-export function needsPerson(status: Pick<JourneyStatus, 'state' | 'holds' | 'shares'>): boolean {
-  return (
-    status.state === 'held' || status.holds.length > 0 || status.shares.some(({ attention }) => attention !== undefined)
-  );
+const PULL_STATE_WORDS: Record<PullState, string> = {
+  running: 'running',
+  held: 'needs a person',
+  record: 'record',
+  noRecord: 'no record',
+  noReport: 'answered without a report',
+  withdrawn: 'withdrawn',
+  abandoned: 'abandoned',
+};
+
+/** The status of a run of any kind. */
+export type AnyStatus = JourneyStatus | PullStatus;
+
+/** The owner's id of the run that it is about. */
+export function ownerIdIn(status: AnyStatus): string {
+  return 'pullId' in status ? ownerIdOf('pull', status.pullId) : status.journeyId;
 }
 
-export function statusLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+/** Whether somebody has to do something before the run goes on, or after it did. */
+export function needsPerson(
+  status: Pick<AnyStatus, 'state' | 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>,
+): boolean {
+  const { state, holds, shares = [] } = status;
+  return state === 'held' || holds.length > 0 || shares.some(({ attention }) => attention !== undefined);
+}
+
+export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | 'width'>): string[] {
+  return 'pullId' in status ? pullLines(status, output) : journeyLines(status, output);
+}
+
+function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { pullId, productCode, state, attempts, reportReferenceNumber = '' } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const head = wrap(`Pull ${pullId}${environment} · ${PULL_STATE_WORDS[state]}${waiting}`, width);
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...section(
+      'Needs a person',
+      status.holds.flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
   const head = wrap(`Journey ${status.journeyId}${environment} · ${STATE_WORDS[status.state]}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table(status.stages.map(stageRow), width, '  '),
+    ...status.stages.flatMap((stage) => changeLines(stage, width)),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
     ...section(
       'Needs a person',
@@ -45,8 +87,22 @@ function section(title: string, lines: string[]): string[] {
 }
 
 function stageRow({ productCode, state, attempts, reportReferenceNumber }: StageStatus): string[] {
-  const tries = attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-  return [productCode, spaced(state), tries, reportReferenceNumber ?? ''];
+  return [productCode, spaced(state), tries(attempts), reportReferenceNumber ?? ''];
+}
+
+function tries(attempts: number): string {
+  return attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+}
+
+/** Counts alone: the list is personal, and has a command of its own. */
+function changeLines({ productCode, changes }: StageStatus, width: number): string[] {
+  if (!changes) return [];
+  const since = `${productCode} since ${changes.comparedWith}:`;
+  if ('unavailable' in changes) return wrap(`${since} not compared (${spaced(changes.unavailable)})`, width, '  ');
+  const words = Object.entries(changes.counts).flatMap(([name, count]) =>
+    name === 'applicantsCompared' || count === 0 ? [] : [`${spaced(name)} ${count}`],
+  );
+  return wrap(`${since} ${words.join(', ') || 'no change'}`, width, '  ');
 }
 
 function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention }: ShareStatus): string[] {
@@ -54,7 +110,7 @@ function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }
 
-function holdLines(journeyId: string, hold: HoldStatus, width: number): string[] {
+function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
   const share = hold.shareId === undefined ? '' : ` · share ${hold.shareId}`;
   const answer = [
     ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
@@ -65,14 +121,14 @@ function holdLines(journeyId: string, hold: HoldStatus, width: number): string[]
     ...wrap(head, width, '  '),
     ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
-    ...commandLines(resolveCommand(heldByRun(journeyId, hold)), width, '    '),
+    ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),
   ];
 }
 
 /** The last few: the rest is in `--json`. */
 const SHOWN_REFUSED = 3;
 
-function refusedLines({ refusedMessages, refusedMessagesTotal }: JourneyStatus, width: number): string[] {
+function refusedLines({ refusedMessages, refusedMessagesTotal }: AnyStatus, width: number): string[] {
   const lines = refusedMessages
     .slice(-SHOWN_REFUSED)
     .flatMap(({ message, at, reason }) => wrap(`${message} at ${at}: ${reason}`, width, '  '));

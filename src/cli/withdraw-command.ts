@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { WithdrawMessage } from '../model/shapes.ts';
-import { checkMessage } from './check-message.ts';
-import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
-import { showAnswer, withJourney } from './journey-action.ts';
+import { checkRunMessage } from './check-message.ts';
+import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
+import { showAnswer, withRun } from './journey-action.ts';
 import { given } from './json-input.ts';
 
 interface WithdrawOptions extends ServerOptions {
@@ -13,8 +13,8 @@ interface WithdrawOptions extends ServerOptions {
 export function registerWithdrawCommand(program: Command): void {
   const command = program
     .command('withdraw')
-    .description('end a journey after any attempt in flight')
-    .argument('<journeyId>')
+    .description('end a journey or a pull after any attempt in flight')
+    .argument('<id>', RUN_ID)
     .option('--by <who>', 'who decides it')
     .option('--reason <text>', 'why');
   withExamples(
@@ -22,11 +22,11 @@ export function registerWithdrawCommand(program: Command): void {
     'credit-journey start --sample --journey-id J-1004',
     'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
   );
-  command.action(async (journeyId: string, { by, reason, ...options }: WithdrawOptions) => {
-    const message = given({ by, reason }) as unknown as WithdrawMessage;
-    await checkMessage('withdraw', { ...message, journeyId });
-    await withJourney(journeyId, options, async (journey, output) => {
-      showAnswer(await journey.withdraw(message), output);
+  command.action(async (id: string, { by, reason, ...options }: WithdrawOptions) => {
+    const message = given({ by, reason }) as unknown as Omit<WithdrawMessage, 'journeyId'>;
+    await checkRunMessage('withdraw', id, message);
+    await withRun(id, options, async (run, output) => {
+      showAnswer(await run.withdraw(message), output);
     });
   });
 }

@@ -2,10 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { AdvanceMessage, ConsentMessage, RequestShareMessage, ResolveInquiryMessage } from '../model/shapes.ts';
 
-export function journeyWorkflowId(journeyId: string): string {
-  return `journey-${journeyId}`;
-}
-
 export const updateIds = {
   /** A stage's gate opens once. */
   advance: ({ to }: AdvanceMessage): string => `advance-${to}-1`,
@@ -13,7 +9,11 @@ export const updateIds = {
   /** With its proof: the same consent sent again with a better one is another message. */
   recordConsent: ({ shareId, applicantId, consentId, decision, proof }: ConsentMessage): string =>
     `consent-${shareId}-${applicantId}-${consentId}-${decision}${proof === undefined ? '' : `-${shortHash(proof)}`}`,
-  resolveInquiry: ({ customerTraceNumber, attempt, decisionId }: ResolveInquiryMessage): string =>
+  resolveInquiry: ({
+    customerTraceNumber,
+    attempt,
+    decisionId,
+  }: Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>): string =>
     `resolve-${customerTraceNumber}-${attempt}-${decisionId}`,
   withdraw: (): string => 'withdraw',
 };

@@ -1,4 +1,8 @@
-/** What the client throws, beside `InvalidInputError` (every path that is wrong) and plain bugs. */
+/**
+ * What the client throws, beside `InvalidInputError` (every path that is wrong) and plain bugs. A `journeyId` is the
+ * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
+ */
+import { runName } from '../model/owner-id.ts';
 
 /** No run of this journey is known to Temporal: never started, or its retention is over. */
 export class JourneyNotFoundError extends Error {
@@ -6,7 +10,7 @@ export class JourneyNotFoundError extends Error {
   readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`there is no journey ${journeyId}`);
+    super(`there is no ${runName(journeyId)}`);
     this.journeyId = journeyId;
   }
 }
@@ -17,7 +21,7 @@ export class JourneyFinishedError extends Error {
   readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`journey ${journeyId} has finished`);
+    super(`${runName(journeyId)} has finished`);
     this.journeyId = journeyId;
   }
 }
@@ -29,7 +33,7 @@ export class UpdateRefusedError extends Error {
   readonly reason: string;
 
   constructor(journeyId: string, reason: string) {
-    super(`journey ${journeyId} refused: ${reason}`);
+    super(`${runName(journeyId)} refused: ${reason}`);
     this.journeyId = journeyId;
     this.reason = reason;
   }
@@ -55,7 +59,7 @@ export class JourneyFailedError extends Error {
   readonly failureType: string;
 
   constructor(journeyId: string, failureType: string) {
-    super(`journey ${journeyId} ended without a result: ${failureType}`);
+    super(`${runName(journeyId)} ended without a result: ${failureType}`);
     this.journeyId = journeyId;
     this.failureType = failureType;
   }
@@ -70,7 +74,7 @@ export class WorkerUnavailableError extends Error {
   readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`no worker answered for journey ${journeyId}: is one running on its task queue?`);
+    super(`no worker answered for ${runName(journeyId)}: is one running on its task queue?`);
     this.journeyId = journeyId;
   }
 }
@@ -91,9 +95,20 @@ export class ReportNotFoundError extends Error {
   readonly productCode: string;
 
   constructor(journeyId: string, productCode: string) {
-    super(`the ledger holds no ${productCode} report of journey ${journeyId}`);
+    super(`the ledger holds no ${productCode} report of ${runName(journeyId)}`);
     this.journeyId = journeyId;
     this.productCode = productCode;
+  }
+}
+
+/** The ledger holds no list of changes: there was no preclose report, or none before it to compare it with. */
+export class ChangesNotFoundError extends Error {
+  override readonly name = 'ChangesNotFoundError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`the ledger holds no list of changes of journey ${journeyId}`);
+    this.journeyId = journeyId;
   }
 }
 
@@ -103,7 +118,7 @@ export class JourneyDisposedError extends Error {
   readonly journeyId: string;
 
   constructor(journeyId: string) {
-    super(`this was disposed of: journey ${journeyId} has nothing of it left`);
+    super(`this was disposed of: ${runName(journeyId)} has nothing of it left`);
     this.journeyId = journeyId;
   }
 }
@@ -116,5 +131,16 @@ export class KeysMissingError extends Error {
     super(
       'the answer is encrypted: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
     );
+  }
+}
+
+/** Another pull has this id already: of another product, or with another input. Nothing was started. */
+export class PullDiffersError extends Error {
+  override readonly name = 'PullDiffersError';
+  readonly pullId: string;
+
+  constructor(pullId: string) {
+    super(`pull ${pullId} was started with another input: choose another id`);
+    this.pullId = pullId;
   }
 }

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { workflowIdOf } from '../model/owner-id.ts';
 import { webhookDeliveryId } from '../model/webhook-delivery.ts';
-import { journeyWorkflowId, lateConsentIdPrefix } from './business-keys.ts';
+import { lateConsentIdPrefix } from './business-keys.ts';
 import { translated } from './error-translation.ts';
 
 export interface RunName {
@@ -25,7 +26,7 @@ const LOOK_AGAIN_MS = 200;
 const GRPC_NOT_FOUND = 5;
 
 /**
- * The runs of `journey-<journeyId>`, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
+ * The runs under an owner's id, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
  * is open is asked of the server itself; older runs are found by visibility, which may be a second behind.
  *
  * @throws TemporalUnavailableError
@@ -40,7 +41,7 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
     }
   };
   try {
-    const own = journeyWorkflowId(journeyId);
+    const own = workflowIdOf(journeyId);
     const workflowIds = new Set([own, webhookDeliveryId(own), ...known.map(({ workflowId }) => workflowId)]);
     for (const workflowId of workflowIds) {
       for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(workflowId)}` })) note(run);

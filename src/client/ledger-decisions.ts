@@ -5,9 +5,10 @@
  */
 import type { Client } from '@temporalio/client';
 import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
+import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
-import { parseResolveInquiry } from '../validation/messages.ts';
+import { parseDecision } from '../validation/messages.ts';
 import { DecisionRefusedError } from './errors.ts';
 import type { OpenHold } from './open-hold.ts';
 import { drewAttention, isRunOpen, leftBehind } from './open-holds.ts';
@@ -15,7 +16,10 @@ import { drewAttention, isRunOpen, leftBehind } from './open-holds.ts';
 /** As to a run, without `amend`: a new inquiry takes a run. */
 export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
 
+type CheckedDecision = ReturnType<typeof parseDecision>;
+
 export interface LedgerDecisionAnswer {
+  /** The owner's id (model/owner-id.ts). */
   journeyId: string;
   customerTraceNumber: string;
   /** The same decision stood already. */
@@ -53,7 +57,7 @@ export async function decideInLedger(
   const ledger = await context.ledger();
   const known = await rowOf(ledger, customerTraceNumber);
   const journeyId = known.callerId;
-  const message = parseResolveInquiry({ ...decision, journeyId }, context);
+  const message = parseDecision(decision, context);
   const same = known.decisions.find((one) => one.decisionId === decisionId);
   if (same && same.action === action && same.attempt === attempt) {
     return { journeyId, customerTraceNumber, duplicate: true };
@@ -107,7 +111,7 @@ async function undecidedRow(
   const row = await rowOf(await ledger(), customerTraceNumber);
   // The run has the inquiry in hand, and would not learn of it.
   if (await isRunOpen(client, row.workflowId ?? '')) {
-    throw new DecisionRefusedError(customerTraceNumber, `journey ${row.callerId} is running: it must be told instead`);
+    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.callerId)} is running: it must be told instead`);
   }
   if (row.undecided) return row;
   throw new DecisionRefusedError(customerTraceNumber, whyNot(row));
@@ -123,7 +127,7 @@ function whyNot(row: OpenInquiry): string {
 }
 
 /** Why the decision makes no sense, by the rules that a run keeps too. */
-function problemOf({ reason, attempt, allowedActions }: OpenHold, message: ResolveInquiryMessage): string | null {
+function problemOf({ reason, attempt, allowedActions }: OpenHold, message: LedgerDecision): string | null {
   if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
   if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
   if (message.action === 'resend' && reason === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
@@ -132,8 +136,8 @@ function problemOf({ reason, attempt, allowedActions }: OpenHold, message: Resol
   return null;
 }
 
-function recordOf(message: ResolveInquiryMessage, { undecided }: OpenInquiry): DecisionRecord {
-  const { journeyId: _, outcome, reference, applicants: __, ...decision } = message;
+function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
+  const { outcome, reference, applicants: _, ...decision } = message;
   return {
     ...decision,
     ...(undecided ? { failureType: undecided.failureType } : {}),

@@ -5,6 +5,7 @@ import type { ProductCode } from '../model/products.ts';
 import type { HoldStatus } from '../model/shapes.ts';
 
 export interface OpenHold {
+  /** The owner's id (model/owner-id.ts): of a pull `pull:<pullId>`. */
   journeyId: string;
   customerTraceNumber: string;
   productCode: ProductCode;

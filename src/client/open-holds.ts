@@ -4,6 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { AttentionReason, Ledger, OpenInquiry } from '../ledger/port.ts';
 import { ALLOWED_ACTIONS, type FailureType } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
+import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { JourneyStatus } from '../model/shapes.ts';
 import { registeredSearchAttributes } from '../registered-search-attributes.ts';
@@ -28,11 +29,14 @@ export interface OpenHolds {
   unanswered: { journeyId: string; needsAttention?: string }[];
 }
 
+/** What the status of any run says of it. */
+export type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>;
+
 export interface HoldsContext {
   client: Client;
   /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
   taskQueue: string;
-  status(journeyId: string): Promise<JourneyStatus>;
+  status(ownerId: string): Promise<HeldStatus>;
   ledger(): Promise<Ledger>;
 }
 
@@ -66,7 +70,7 @@ async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map
   const registered = await registeredSearchAttributes(connection, options.namespace)();
   const name: SearchAttributeName = 'NeedsAttention';
   const query = [
-    "WorkflowType = 'lendingJourney'",
+    RUNS_WITH_INQUIRIES,
     "ExecutionStatus = 'Running'",
     `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
     ...(registered.includes(name) ? [`${name} IS NOT NULL`] : []),
@@ -85,7 +89,7 @@ async function askThem(
 ): Promise<OpenHolds> {
   const unanswered: OpenHolds['unanswered'] = [];
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
-    const journeyId = workflowId.replace(/^journey-/, '');
+    const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;
     const unasked = { journeyId, ...(needsAttention === undefined ? {} : { needsAttention }) };
     // Each takes its time to be given up: where so many did not answer, nobody is there.
     if (unanswered.length >= AT_ONCE) {
@@ -93,7 +97,7 @@ async function askThem(
       return [];
     }
     try {
-      return holdsOf(await status(journeyId));
+      return holdsOf(journeyId, await status(journeyId));
     } catch (error) {
       if (error instanceof WorkerUnavailableError) unanswered.push(unasked);
       // It has ended meanwhile, and its retention with it.
@@ -104,7 +108,7 @@ async function askThem(
   return { holds: holds.flat(), unanswered };
 }
 
-function holdsOf({ journeyId, holds, shares }: JourneyStatus): OpenHold[] {
+function holdsOf(journeyId: string, { holds, shares = [] }: HeldStatus): OpenHold[] {
   const flagged = shares.flatMap(({ shareId, customerTraceNumber, attention }): OpenHold[] =>
     attention === undefined || customerTraceNumber === undefined
       ? []
@@ -150,7 +154,7 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
-    throw translated(error, workflowId.replace(/^journey-/, ''));
+    throw translated(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
   }
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, member, parseJson } from '../gateway/json-safety.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
 import { CodecServerError } from './codec-server-error.ts';
 import { JourneyDisposedError } from './errors.ts';
-import type { JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
+import type { JourneyChanges, JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
 
 /** `CodecServerError` of both; `JourneyDisposedError` where it was there and was destroyed. */
 export function remoteReports(connection: CodecServerConnection): ReportSource {
@@ -19,6 +19,7 @@ export function remoteReports(connection: CodecServerConnection): ReportSource {
   return {
     report: async (journeyId, productCode) =>
       (await ask(journeyId, `/reports/${encodeURIComponent(productCode)}`)) as JourneyReport | undefined,
+    changes: async (journeyId) => (await ask(journeyId, '/changes')) as JourneyChanges | undefined,
     references: async (journeyId) => (await ask(journeyId, '/references')) as unknown as StoredReferences | undefined,
   };
 }

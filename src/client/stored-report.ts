@@ -1,4 +1,5 @@
 /** Stored reports and references as they are given out, and where they come from. */
+import type { SealedChanges } from '../changes/sealed-changes.ts';
 import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ProductCode } from '../model/products.ts';
@@ -16,6 +17,18 @@ export interface JourneyReport {
   redacted: boolean;
   /** The answer's JSON (interface 2.4, 2.5). */
   report: unknown;
+}
+
+/** What changed between two reports of a journey. Personal throughout, and masked in part where `redacted`. */
+export interface JourneyChanges {
+  /** Of the later report. */
+  customerTraceNumber: string;
+  attempt: number;
+  /** RFC 3339. */
+  storedAt: string;
+  /** The codec server has masked what is personal. */
+  redacted: boolean;
+  changes: SealedChanges;
 }
 
 /** What has to be stored for later shares. `consumerId` is personal, and masked where `redacted`. */
@@ -36,6 +49,8 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
  */
 export interface ReportSource {
   report(journeyId: string, productCode: ProductCode): Promise<JourneyReport | undefined>;
+  /** Of the newest report that was compared. */
+  changes(journeyId: string): Promise<JourneyChanges | undefined>;
   references(journeyId: string): Promise<StoredReferences | undefined>;
 }
 
@@ -44,12 +59,17 @@ export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
   return {
     async report(journeyId, productCode) {
       const ledger = await openLedger();
-      const stored = await ledger.readReport(journeyId, productCode).catch((error: unknown) => {
-        throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
-      });
+      const stored = await ledger.readReport(journeyId, productCode).catch(disposedOf(journeyId));
       if (!stored) return undefined;
       const { body, ...about } = stored;
       return { ...about, redacted: false, report: parsed(body) };
+    },
+    async changes(journeyId) {
+      const ledger = await openLedger();
+      const stored = await ledger.readDerived(journeyId, 'changes').catch(disposedOf(journeyId));
+      if (!stored) return undefined;
+      const { body, of, storedAt } = stored;
+      return { ...of, storedAt, redacted: false, changes: parsed(body) as SealedChanges };
     },
     async references(journeyId) {
       const inquiries = await (await openLedger()).inquiriesOf(journeyId);
@@ -59,6 +79,12 @@ export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
       const { referencesOf } = await import('../codec-server/report-work.ts');
       return { ...referencesOf(journeyId, inquiries), redacted: false };
     },
+  };
+}
+
+function disposedOf(journeyId: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof DisposedError ? new JourneyDisposedError(journeyId) : error;
   };
 }
 

@@ -1,7 +1,6 @@
-/** A journey's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
+/** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { JourneyStatus } from '../model/shapes.ts';
 import { CodecServerError } from './codec-server-error.ts';
 import { isCancelled, isDeadline, isServerAway, translated } from './error-translation.ts';
 import { TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
@@ -15,11 +14,12 @@ export interface WatchOptions {
   onUnavailable?: (error: Unavailable) => void;
 }
 
-export interface WatchedJourney {
+export interface WatchedRun<Status> {
   client: Client;
   handle: WorkflowHandle;
-  journeyId: string;
-  status(): Promise<JourneyStatus>;
+  /** As the command line takes it. */
+  ownerId: string;
+  status(): Promise<Status>;
 }
 
 const FIRST_WAIT_MS = 250;
@@ -31,15 +31,18 @@ const LONGEST_WAIT_MS = 5_000;
  *
  * @throws JourneyNotFoundError
  */
-export async function* watchJourney(journey: WatchedJourney, options: WatchOptions): AsyncGenerator<JourneyStatus> {
+export async function* watchRun<Status extends object>(
+  watched: WatchedRun<Status>,
+  options: WatchOptions,
+): AsyncGenerator<Status> {
   const { signal } = options;
   let known: string | undefined;
-  let run = await whenAnswered(journey, options, () => describe(journey));
+  let run = await whenAnswered(watched, options, () => describe(watched));
   while (run) {
-    const events = new HistoryEvents(journey, run.runId);
+    const events = new HistoryEvents(watched, run.runId);
     let isClosed = run.isClosed;
     for (;;) {
-      const status = await statusOrEnd(journey, options);
+      const status = await statusOrEnd(watched, options);
       if (signal?.aborted) return;
       if (status !== null) {
         const text = JSON.stringify(status);
@@ -47,11 +50,11 @@ export async function* watchJourney(journey: WatchedJourney, options: WatchOptio
         known = text;
       }
       if (isClosed || status === null) break;
-      const next = await whenAnswered(journey, options, () => events.next(signal));
+      const next = await whenAnswered(watched, options, () => events.next(signal));
       if (next === undefined) return;
       isClosed = next.isClosed;
     }
-    const latest = await whenAnswered(journey, options, () => describe(journey));
+    const latest = await whenAnswered(watched, options, () => describe(watched));
     run = latest && latest.runId !== run.runId ? latest : undefined;
   }
 }
@@ -61,22 +64,25 @@ interface Run {
   isClosed: boolean;
 }
 
-async function describe({ handle, journeyId }: WatchedJourney): Promise<Run> {
+async function describe({ handle, ownerId }: Omit<WatchedRun<object>, 'status'>): Promise<Run> {
   try {
     const { runId, status } = await handle.describe();
     return { runId, isClosed: status.name !== 'RUNNING' };
   } catch (error) {
-    throw translated(error, journeyId);
+    throw translated(error, ownerId);
   }
 }
 
 /** `null` where the run has closed and nobody is there to say how it stood. */
-async function statusOrEnd(journey: WatchedJourney, options: WatchOptions): Promise<JourneyStatus | null> {
-  const status = await whenAnswered(journey, options, async () => {
+async function statusOrEnd<Status extends object>(
+  watched: WatchedRun<Status>,
+  options: WatchOptions,
+): Promise<Status | null> {
+  const status = await whenAnswered(watched, options, async () => {
     try {
-      return await journey.status();
+      return await watched.status();
     } catch (error) {
-      if (error instanceof WorkerUnavailableError && (await describe(journey)).isClosed) return null;
+      if (error instanceof WorkerUnavailableError && (await describe(watched)).isClosed) return null;
       throw error;
     }
   });
@@ -85,7 +91,7 @@ async function statusOrEnd(journey: WatchedJourney, options: WatchOptions): Prom
 
 /** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
 async function whenAnswered<T>(
-  { journeyId }: WatchedJourney,
+  { ownerId }: Pick<WatchedRun<object>, 'ownerId'>,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -95,7 +101,7 @@ async function whenAnswered<T>(
       return await ask();
     } catch (error) {
       if (signal?.aborted && isCancelled(error)) return undefined;
-      const away = translated(error, journeyId);
+      const away = translated(error, ownerId);
       if (!isUnavailable(away)) throw away;
       if (waitMs === FIRST_WAIT_MS) onUnavailable?.(away);
     }
@@ -114,7 +120,7 @@ class HistoryEvents {
   readonly #execution: { workflowId: string; runId: string };
   #token: Uint8Array | undefined;
 
-  constructor({ client, handle }: WatchedJourney, runId: string) {
+  constructor({ client, handle }: WatchedRun<object>, runId: string) {
     this.#client = client;
     this.#execution = { workflowId: handle.workflowId, runId };
   }

@@ -1,6 +1,7 @@
 /** Deliveries of events that are under way or have failed, and what an operator does about them. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { workflowIdOf } from '../model/owner-id.ts';
 import {
   type ChosenEvents,
   WEBHOOK_ATTENTION,
@@ -9,7 +10,7 @@ import {
   webhookDeliveryId,
 } from '../model/webhook-delivery.ts';
 import { registeredSearchAttributes } from '../registered-search-attributes.ts';
-import { journeyWorkflowId } from './business-keys.ts';
+
 import { translated } from './error-translation.ts';
 import { WorkerUnavailableError } from './errors.ts';
 import { inParallel } from './in-parallel.ts';
@@ -47,7 +48,7 @@ export async function openDeliveries(
   try {
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
-      const journeyId = workflowId.slice(webhookDeliveryId(journeyWorkflowId('')).length);
+      const journeyId = workflowId.slice(webhookDeliveryId(workflowIdOf('')).length);
       // Each takes its time to be given up: where so many did not answer, nobody is there.
       if (unanswered.length < AT_ONCE) {
         try {
@@ -106,7 +107,7 @@ export async function decideDelivery(
   action: 'resendWebhooks' | 'dropWebhooks',
   endpoint?: string,
 ): Promise<ChosenEvents> {
-  const handle = client.workflow.getHandle(webhookDeliveryId(journeyWorkflowId(journeyId)));
+  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(journeyId)));
   try {
     const choice = endpoint === undefined ? {} : { endpoint };
     return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });

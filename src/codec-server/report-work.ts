@@ -3,7 +3,7 @@ import { parseJson } from '../gateway/json-safety.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import type { InquiryView, Ledger } from '../ledger/port.ts';
 import type { Answer } from '../model/inquiry.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
@@ -13,6 +13,7 @@ import type { Permission } from './roles.ts';
 
 /** Answer of `…/references`. `consumerId` is masked where `redacted`. */
 export interface LedgerReferences {
+  /** The owner's id (model/owner-id.ts). */
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
   shares: { shareId: string; reportReferenceNumber: string }[];
@@ -44,6 +45,21 @@ export class ReportWork {
     // Whole, it is passed on as it came: parsing would round its longer numbers.
     const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
     return `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+  }
+
+  /**
+   * What changed since the journey's report before: `{customerTraceNumber, attempt, storedAt, redacted, changes}`.
+   *
+   * @throws Refusal
+   */
+  async changes(journeyId: string, permission: Permission): Promise<object> {
+    const stored = await this.#read(permission, (ledger) => ledger.readDerived(journeyId, 'changes'));
+    if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
+    const parsed = parseJson(stored.body);
+    if (!parsed) throw new Error('a stored list of changes is not JSON');
+    const redacted = permission.view === 'redacted';
+    const changes = redacted ? redact(parsed[0]) : parsed[0];
+    return { ...stored.of, storedAt: stored.storedAt, redacted, changes };
   }
 
   /** @throws Refusal */
@@ -120,9 +136,9 @@ function outcomeOf({ attempts }: InquiryView): OutcomeAnswer | undefined {
   return answers.at(-1);
 }
 
-/** Ids come from the address: one that may be personal reaches neither the ledger nor a log. */
+/** An owner's id. Ids come from the address: one that may be personal reaches neither the ledger nor a log. */
 export function checkedJourneyId(text: string): string {
-  const rule = opaqueIdProblem(text, MAX_ID_LENGTH);
+  const rule = ownerIdProblem(text);
   if (rule) throw badRequest('journeyId', 'the journey id cannot be one', [{ path: '/journeyId', rule }]);
   return text;
 }

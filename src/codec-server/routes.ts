@@ -69,6 +69,15 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
       return reply.type('application/json; charset=utf-8').send(text);
     },
   );
+  const changes = { route: '/journeys/{journeyId}/changes', action: 'report', asksReveal } as const;
+  app.get<{ Params: JourneyParams }>(`${base}/journeys/:journeyId/changes`, { config: changes }, async (request) => {
+    const { permission, noted, given } = granted(routes, request);
+    const journeyId = checkedJourneyId(request.params.journeyId);
+    noted({ journeyId });
+    const answer = await routes.reports.changes(journeyId, permission);
+    given({ count: 1, ...revealed(permission) });
+    return answer;
+  });
   const references = { route: '/journeys/{journeyId}/references', action: 'report', asksReveal } as const;
   app.get<{ Params: JourneyParams }>(
     `${base}/journeys/:journeyId/references`,

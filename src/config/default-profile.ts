@@ -2,6 +2,7 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
 import { gatewayAddressProblem } from './addresses.ts';
+import { readChangeOptions } from './change-thresholds.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
@@ -42,6 +43,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
       ['namespace', 'proof'],
       environment === 'production' ? 'proof' : 'namespace',
     ),
+    changes: readChangeOptions(reader),
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),
   };

@@ -20,6 +20,7 @@ import { profileName, text } from '../validation/fields.ts';
 import { parseWith } from '../validation/problems.ts';
 import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
+import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
@@ -27,6 +28,11 @@ import { credentialsSource } from './secrets.ts';
 import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webhook-settings.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
+
+/** Both are told in problems, so that they can be found: nothing longer, no line breaks. */
+const CREDENTIALS_NAME = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
+/** As an answer may have it (gateway/answers.ts). */
+const RETURN_CODE = z.string().regex(/^[\x20-\x7e]{1,40}$/);
 
 function checked(check: (value: string) => string | null) {
   return z.string().superRefine((value, context) => {
@@ -52,13 +58,14 @@ const allowedSchema = z.partialRecord(
 const returnCodesSchema = z.partialRecord(
   // For SECONDUSE only `Record` means posted (docs/protocol.md): nothing may be added to that.
   z.enum(PRODUCTS).exclude(['SECONDUSE']),
-  z.record(z.string(), z.enum(['record', 'noRecord', 'noReport'])),
+  z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
 
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
   webhooks: webhooksSchema.exactOptional(),
+  changes: changesSchema.exactOptional(),
 };
 
 const profileSchema = z.strictObject({
@@ -88,7 +95,7 @@ const credentialsSchema = z.strictObject({
 });
 
 const fileSchema = z.strictObject({
-  credentials: z.record(z.string(), credentialsSchema).exactOptional(),
+  credentials: z.record(CREDENTIALS_NAME, credentialsSchema).exactOptional(),
   profiles: z.looseObject({ default: z.strictObject(additionsShape).exactOptional() }),
 });
 
@@ -100,8 +107,13 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   const path = reader.optional(VARIABLE);
   const file = path === undefined ? undefined : parseFile(reader, path);
   if (!file) return new Map([['default', base]]);
-  const { webhooks, ...additions } = file.additions;
-  const defaults: GatewayProfile = { ...base, ...additions, webhooks: defaultWebhooks(reader, base, webhooks ?? []) };
+  const { changes, webhooks, ...additions } = file.additions;
+  const defaults: GatewayProfile = {
+    ...base,
+    ...additions,
+    ...thresholds(base, changes),
+    webhooks: defaultWebhooks(reader, base, webhooks ?? []),
+  };
   const hosts = new Map<string, Environment>();
   noteHosts(reader, hosts, base.environment, { authUrl: base.authUrl, baseUrl: base.baseUrl }, 'GATEWAY_BASE_URL');
   const profiles = new Map([['default', defaults]]);
@@ -133,7 +145,7 @@ function defaultWebhooks(
 
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'webhooks'>;
+  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -273,6 +285,7 @@ function merged(
     ssnMismatch: profile.ssnMismatch ?? defaults.ssnMismatch,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
+    ...thresholds(defaults, profile.changes),
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},
     // Nor are one customer’s events for another’s endpoints.
@@ -282,4 +295,9 @@ function merged(
       place: `${place}/webhooks`,
     }),
   };
+}
+
+/** What the file leaves out is as it was; nothing where neither says anything. */
+function thresholds(base: GatewayProfile, own: FileProfile['changes']): Pick<GatewayProfile, 'changes'> {
+  return { changes: { ...base.changes, ...(own as GatewayProfile['changes']) } };
 }

@@ -1,6 +1,7 @@
 /** Runs that were started in the clear: their input lies readable in Temporal's database. */
 import type { Client } from '@temporalio/client';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
 import { startedEncrypted } from '../started-encrypted.ts';
 import { type Check, counted, fail, pass } from './check.ts';
 
@@ -31,7 +32,7 @@ interface Run {
 }
 
 async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
-  const query = `WorkflowType = 'lendingJourney' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const query = `${RUNS_WITH_INQUIRIES} AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
   const runs: Run[] = [];
   // The server's own order: the newest first.
   for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: MOST_LOOKED_AT })) {

@@ -2,7 +2,7 @@
  * What an answer with a success status came to: the one normalised shape that leaves the gateway client. Tolerant of
  * what the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
  */
-import type { Answer } from '../model/inquiry.ts';
+import type { Answer, AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/shapes.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
@@ -83,12 +83,13 @@ function judge(envelope: Envelope, context: AnswerContext): Answer {
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
   const consumers = consumersWithRecord(envelope, matching.applicantIds, codes.entryOutcomes, pathOf);
+  const named = product === 'FAILSAFE' ? envelope.entries.map(namesOf) : [];
   return {
     kind: 'outcome',
     outcome,
     returnCode,
     ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
-    ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes) }),
+    ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, named) }),
     ...(matching.flagged && { flagged: 'ssnMismatch' as const }),
   };
 }
@@ -218,12 +219,14 @@ function consumersWithRecord(
 ): ReportReference['applicants'] {
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
+  const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
   for (const [index, entry] of envelope.entries.entries()) {
     if (outcomes[index] !== 'record') continue;
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
     if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
-    else if (consumers.some((other) => other.consumerId === consumerId)) problems.push(`${path} names two applicants`);
+    // One without a record counts too: whose it is, nobody could say.
+    else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
     else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
   }
   if (problems.length > 0) throw new AnswerProblems(problems);
@@ -242,8 +245,27 @@ function refuseForeignConsumers(envelope: Envelope, { request }: AnswerContext):
   }
 }
 
-function outcomesByApplicant(applicantIds: readonly string[], outcomes: readonly ReportOutcome[]) {
-  return applicantIds.map((applicantId, index) => ({ applicantId, outcome: outcomes[index] ?? 'noReport' }));
+function outcomesByApplicant(
+  applicantIds: readonly string[],
+  outcomes: readonly ReportOutcome[],
+  named: readonly ConsumerNames[],
+): AnsweredApplicant[] {
+  return applicantIds.map((applicantId, index) => ({
+    applicantId,
+    outcome: outcomes[index] ?? 'noReport',
+    ...named[index],
+  }));
+}
+
+type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
+
+/** FAILSAFE names each consumer and its transaction, with a record or without (interface 2.8). */
+function namesOf(entry: JsonObject): ConsumerNames {
+  const [number, consumerId] = [member(entry, 'reportReferenceNumber'), member(entry, 'consumerId')];
+  return {
+    ...(isIdentifier(number, 30) && { reportReferenceNumber: number }),
+    ...(isIdentifier(consumerId, 16) && { consumerId }),
+  };
 }
 
 function isGiven(value: unknown): boolean {

@@ -1,4 +1,5 @@
 /** One environment's pair of addresses with everything the gateway client needs to know about it. */
+import type { ChangeOptions } from '../changes/report-changes.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
@@ -56,6 +57,8 @@ export interface GatewayProfile {
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /** Whom a grant is believed: whoever may write to the namespace, or a key of the consent system's alone. */
   consentTrust: 'namespace' | 'proof';
+  /** When a figure counts as moved, and which status codes are those of a closed tradeline; what is left out as by default. */
+  changes?: Partial<ChangeOptions>;
   /** Per product, the end users and purpose codes that may be asked for; all where absent. */
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>

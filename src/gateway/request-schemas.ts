@@ -19,7 +19,7 @@ import {
 export { applicantSchema, applicantsSchema } from './applicant-schemas.ts';
 
 /** A schema is compiled when it is made: one for each limit on applicants that a profile sets, not one per request. */
-function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicants: number) => T {
+export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicants: number) => T {
   const made = new Map<number, T>();
   return (maxApplicants) => {
     const schema = made.get(maxApplicants) ?? make(maxApplicants);

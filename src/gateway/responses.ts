@@ -116,13 +116,36 @@ export function resolveRefId(
   kind: RefKind,
   refId: number | undefined,
 ): Record<string, unknown> | undefined {
-  if (refId === undefined || refId === 0) return undefined;
-  for (const name of LISTS[kind]) {
-    const list = Object.hasOwn(consumer, name) ? consumer[name] : undefined;
-    if (!Array.isArray(list)) continue;
-    const found = list.filter((entry) => typeof entry === 'object' && entry !== null && entry.refId === refId);
-    if (found.length === 1) return found[0];
-    if (found.length > 1) return undefined;
+  return refIdResolver(consumer)(kind, refId);
+}
+
+/** As `resolveRefId`, for many cross-references of one consumer: each list is read once, whatever its length. */
+export function refIdResolver(
+  consumer: Consumer,
+): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {
+  const indexes = new Map<string, ReadonlyMap<unknown, Record<string, unknown>[]>>();
+  const indexOf = (name: string) => {
+    const index = indexes.get(name) ?? byRefId(Object.hasOwn(consumer, name) ? consumer[name] : undefined);
+    indexes.set(name, index);
+    return index;
+  };
+  return (kind, refId) => {
+    if (refId === undefined || refId === 0) return undefined;
+    for (const name of LISTS[kind]) {
+      const found = indexOf(name).get(refId);
+      if (found) return found.length === 1 ? found[0] : undefined;
+    }
+    return undefined;
+  };
+}
+
+function byRefId(list: unknown): ReadonlyMap<unknown, Record<string, unknown>[]> {
+  const index = new Map<unknown, Record<string, unknown>[]>();
+  for (const entry of Array.isArray(list) ? list : []) {
+    if (typeof entry !== 'object' || entry === null) continue;
+    const same = index.get(entry.refId);
+    if (same) same.push(entry);
+    else index.set(entry.refId, [entry]);
   }
-  return undefined;
+  return index;
 }

@@ -1,4 +1,5 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
+import { parseInstantMs } from '../model/instants.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord } from './port.ts';
@@ -34,6 +35,60 @@ function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): P
     },
     { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
   );
+}
+
+interface ConsentRow {
+  journey_id: string;
+  share_id: string;
+  applicant_id: string;
+  consent_id: string;
+  decision: ConsentRecord['decision'];
+  decided_at: string;
+  end_user_code: string | null;
+  end_user: string | null;
+  received_at: string;
+}
+
+/**
+ * What the ledger has against these grants, by docs/journeys.md: said to an earlier run of the journey, or after its
+ * end. A run that was started again or reset does not remember it.
+ */
+export async function refusalsOf({ session }: Writing, grants: readonly ConsentRecord[]): Promise<ConsentRecord[]> {
+  const found: ConsentRecord[] = [];
+  for (const grant of grants) {
+    const rows = await session.rows<ConsentRow>(
+      'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
+      [grant.journeyId, grant.shareId, grant.applicantId],
+    );
+    const granted = new Set(rows.flatMap((row) => (row.decision === 'granted' ? [row.consent_id] : [])));
+    found.push(...rows.map(consentOf).filter((said) => ends(said, grant, granted.has(said.consentId))));
+  }
+  return found;
+}
+
+/** A revocation that names another grant ends that one alone; one that names none that is known ends them all. */
+function ends(said: ConsentRecord, grant: ConsentRecord, namesKnownGrant: boolean): boolean {
+  if (said.decision === 'granted') return false;
+  if (said.consentId === grant.consentId) return true;
+  const isLater = (one: string, other: string) => (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
+  if (said.decision === 'denied') return isLater(said.decidedAt, grant.decidedAt);
+  return !namesKnownGrant && (isLater(said.decidedAt, grant.decidedAt) || isLater(said.receivedAt, grant.receivedAt));
+}
+
+function consentOf(row: ConsentRow): ConsentRecord {
+  return {
+    journeyId: row.journey_id,
+    shareId: row.share_id,
+    applicantId: row.applicant_id,
+    consentId: row.consent_id,
+    decision: row.decision,
+    decidedAt: row.decided_at,
+    secondaryUser: {
+      ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
+      ...(row.end_user === null ? {} : { endUser: row.end_user }),
+    },
+    receivedAt: row.received_at,
+  };
 }
 
 /** Which grants permitted this attempt. */

@@ -177,6 +177,12 @@ export async function dispose(
     `UPDATE reports SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
     values,
   );
+  // Also where the other of its two reports stays.
+  await session.rows(
+    `UPDATE derived_documents SET body = NULL, wrapped_key = NULL, key_id = NULL
+     WHERE customer_trace_number IN (${sql}) OR from_trace_number IN (${sql})`,
+    values,
+  );
   await session.rows(
     `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
      WHERE customer_trace_number IN (${sql})`,

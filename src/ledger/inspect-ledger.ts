@@ -23,7 +23,7 @@ export interface LedgerInspection {
 export interface LedgerContent {
   ledgerId: string;
   environment: Environment;
-  /** Keys of the key ring that something is wrapped under: the ledger's own secret, or so many reports. */
+  /** Keys of the key ring that something is wrapped under: the ledger's own secret, or so many reports and lists of changes. */
   wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
   /** Inquiries that need a person, whether or not a run still waits for them. */
   openInquiries: number;
@@ -78,7 +78,9 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
     'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
   );
   const rows = await session.rows<{ key_id: string; reports: number }>(
-    'SELECT key_id, count(*) AS reports FROM reports WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id',
+    `SELECT key_id, count(*) AS reports FROM (
+       SELECT key_id, wrapped_key FROM reports UNION ALL SELECT key_id, wrapped_key FROM derived_documents
+     ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
   const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
   const secretKeyId = identity?.secret_key_id ?? '';

@@ -47,6 +47,8 @@ export type ClaimVerdict =
   /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
+  /** A grant does not stand: the ledger has these refusals, which the run that asks may never have heard of. */
+  | { kind: 'consentRefused'; refusals: ConsentRecord[] }
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' };
 
@@ -153,6 +155,27 @@ export interface SeenRecord {
   reason: string;
 }
 
+/** One report: that of an attempt. */
+export interface ReportOrigin {
+  customerTraceNumber: string;
+  attempt: number;
+}
+
+/** What is worked out from reports and sealed like one. */
+export interface DerivedDocument {
+  kind: 'changes';
+  /** The report that it is about. */
+  of: ReportOrigin;
+  /** The other report that is in it: it is destroyed with either. */
+  from: ReportOrigin;
+}
+
+export interface StoredDocument extends DerivedDocument {
+  storedAt: string;
+  /** JSON text, unsealed. As personal as the reports. */
+  body: string;
+}
+
 export interface StoredReport {
   customerTraceNumber: string;
   productCode: ProductCode;
@@ -166,7 +189,7 @@ export interface StoredReport {
 export interface RewrapResult {
   /** The key of the key ring that everything readable is wrapped under now. */
   keyId: string;
-  /** Data keys of reports that were wrapped anew. */
+  /** Data keys of reports, and of what was derived from them, that were wrapped anew. */
   reports: number;
   /** Whether the ledger's own secret was. */
   secret: boolean;
@@ -228,7 +251,7 @@ export interface Ledger {
   /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;
 
-  /** All inquiries of one caller's id (a `journeyId`), oldest first. */
+  /** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
   inquiriesOf(callerId: string): Promise<InquiryView[]>;
 
   /** One inquiry, whether or not it is open; or `null`. */
@@ -254,11 +277,31 @@ export interface Ledger {
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean>;
 
   /**
-   * The newest answered report of a caller's id and product, unsealed; `null` where there is none.
+   * The newest answered report of an owner and product, unsealed; `null` where there is none.
    *
    * @throws DisposedError where there was one
    */
   readReport(callerId: string, productCode: ProductCode): Promise<StoredReport | null>;
+
+  /**
+   * The newest answered report of one inquiry, unsealed; `null` where there is none.
+   *
+   * @throws DisposedError where there was one
+   */
+  readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null>;
+
+  /**
+   * Seals a document in place of an earlier one of its kind about the same report. `false` where one of the two reports
+   * was disposed of: nothing was written.
+   */
+  keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean>;
+
+  /**
+   * The newest document of a kind about a caller's reports, unsealed; `null` where there is none.
+   *
+   * @throws DisposedError where there was one
+   */
+  readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null>;
 
   /**
    * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key; reports

@@ -42,24 +42,44 @@ export async function newestReport(
   callerId: string,
   productCode: ProductCode,
 ): Promise<SealedReport | null> {
-  const [row] = await session.rows<{
-    customer_trace_number: string;
-    attempt: number;
-    stored_at: number;
-    algorithm: string;
-    body: Uint8Array;
-    key_id: string;
-    wrapped_key: Uint8Array;
-  }>(
-    `SELECT r.* FROM reports r
-     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
-     JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-     WHERE i.caller_id = $1 AND i.product_code = $2 AND r.late = 0 AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
-       AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))
+  const [row] = await session.rows<ReportRow>(
+    `${JUDGED_REPORTS} AND i.caller_id = $1 AND i.product_code = $2
      ORDER BY r.stored_at DESC, i.ordinal DESC, r.attempt DESC LIMIT 1`,
     [callerId, productCode],
   );
-  if (!row) return null;
+  return row ? sealedReport(row) : null;
+}
+
+/** The newest report of one inquiry, of those that `newestReport` may return. */
+export async function reportOfInquiry(
+  session: SqlSession,
+  customerTraceNumber: string,
+): Promise<(SealedReport & { productCode: ProductCode }) | null> {
+  const [row] = await session.rows<ReportRow>(
+    `${JUDGED_REPORTS} AND i.customer_trace_number = $1 ORDER BY r.attempt DESC LIMIT 1`,
+    [customerTraceNumber],
+  );
+  return row ? { ...sealedReport(row), productCode: row.product_code } : null;
+}
+
+const JUDGED_REPORTS = `SELECT r.*, i.product_code FROM reports r
+  JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+  JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+  WHERE r.late = 0 AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
+    AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
+
+interface ReportRow {
+  customer_trace_number: string;
+  product_code: ProductCode;
+  attempt: number;
+  stored_at: number;
+  algorithm: string;
+  body: Uint8Array;
+  key_id: string;
+  wrapped_key: Uint8Array;
+}
+
+function sealedReport(row: ReportRow): SealedReport {
   return {
     customerTraceNumber: row.customer_trace_number,
     attempt: row.attempt,

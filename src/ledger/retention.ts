@@ -4,7 +4,7 @@
  */
 import type { ProductCode } from '../model/products.ts';
 
-/** What is disposed of together: everything under a caller's id (a `journeyId`), or all of one product under it. */
+/** What is disposed of together: everything of one owner (model/owner-id.ts), or all of one product under it. */
 export interface DisposalScope {
   callerId: string;
   productCode?: ProductCode;
@@ -72,6 +72,7 @@ export type DisposalVerdict =
   | { kind: 'refused'; obstacles: Obstacle[] };
 
 export interface LegalHold extends Warrant {
+  /** The owner's id. */
   journeyId: string;
   /** RFC 3339. */
   setAt: string;

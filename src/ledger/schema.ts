@@ -7,6 +7,7 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   whatNeedsPeople,
   auditChain,
   retention,
+  derivedDocuments,
 ];
 
 /** The version that this code works on. */
@@ -67,6 +68,30 @@ function whatNeedsPeople(dialect: SqlDialect): string[] {
       PRIMARY KEY (customer_trace_number, decision_id)
     )`,
     ...dialect.guardRows('attention_seen', 'appendOnly'),
+  ];
+}
+
+/** What was worked out from reports and is as personal as they are: sealed like one, and destroyed with either. */
+function derivedDocuments({ bytes }: SqlDialect): string[] {
+  return [
+    `CREATE TABLE derived_documents (
+      -- The report that it is about.
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      kind TEXT NOT NULL,
+      -- The other report that is in it.
+      from_trace_number TEXT NOT NULL REFERENCES inquiries,
+      from_attempt BIGINT NOT NULL,
+      stored_at BIGINT NOT NULL,
+      algorithm TEXT NOT NULL,
+      body ${bytes},
+      key_id TEXT,
+      wrapped_key ${bytes},
+      PRIMARY KEY (customer_trace_number, attempt, kind),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX derived_documents_from ON derived_documents (from_trace_number)',
+    'CREATE INDEX derived_documents_by_key ON derived_documents (key_id)',
   ];
 }
 

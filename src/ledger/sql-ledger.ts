@@ -6,8 +6,9 @@ import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
-import { flagShares, insertConsents, linkConsents } from './consent-rows.ts';
+import { flagShares, insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
+import { disposalOfAny, insertDerived, newestDerived } from './derived-rows.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import { auditedAttempts } from './inquiry-audit-pages.ts';
@@ -44,6 +45,7 @@ import type {
   ConsentRecord,
   DecisionRecord,
   DecisionVerdict,
+  DerivedDocument,
   InquiryView,
   Ledger,
   LedgerIdentity,
@@ -54,9 +56,10 @@ import type {
   RecordVerdict,
   RewrapResult,
   SeenRecord,
+  StoredDocument,
   StoredReport,
 } from './port.ts';
-import { disposedReport, insertReport, newestReport } from './report-rows.ts';
+import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
@@ -100,6 +103,8 @@ export class SqlLedger implements Ledger {
             value: { kind: 'latest', latest: standingView(state, this.#cipher) },
           };
         case 'claim': {
+          const refusals = await refusalsOf(writing, request.consents);
+          if (refusals.length > 0) return { keep: false, value: { kind: 'consentRefused', refusals } };
           await settleOverdue(writing, state, customerTraceNumber);
           const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
           await insertConsents(writing, request.consents);
@@ -247,6 +252,39 @@ export class SqlLedger implements Ledger {
     return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
   }
 
+  async readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null> {
+    const { sealed, disposal } = await this.#engine.read(async (session) => ({
+      sealed: await reportOfInquiry(session, customerTraceNumber),
+      disposal: await this.#disposalOf(session, ledgerId, [customerTraceNumber]),
+    }));
+    if (disposal !== null) throw new DisposedError(instant(disposal));
+    if (!sealed) return null;
+    const { attempt, storedAtMs, productCode } = sealed;
+    const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
+    return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
+  }
+
+  async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
+    const { kind, of, from } = document;
+    const sealed = await seal(this.#keys, text, { ledgerId, ...of, kind });
+    return this.#write(async (writing) => {
+      const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
+      for (const source of sources) await lockInquiry(writing, source);
+      const isDisposed = (await this.#disposalOf(writing.session, ledgerId, sources)) !== null;
+      if (!isDisposed) await insertDerived(writing, document, sealed);
+      return { keep: !isDisposed, value: !isDisposed };
+    });
+  }
+
+  async readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
+    const found = await this.#engine.read((session) => newestDerived(session, callerId, kind));
+    if (!found) return null;
+    if (found.disposedAtMs !== undefined) throw new DisposedError(instant(found.disposedAtMs));
+    const { of, from, sealed, storedAtMs } = found;
+    const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
+    return { kind, of, from, storedAt: instant(storedAtMs), body };
+  }
+
   rewrapDataKeys(): Promise<RewrapResult> {
     return rewrapDataKeys(this.#engine, this.#keys, this.identity);
   }
@@ -286,6 +324,11 @@ export class SqlLedger implements Ledger {
   async #checkLedger(session: SqlSession, ledgerId: string): Promise<void> {
     const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
     requireSame(ledgerId, row?.ledger_id ?? 'none');
+  }
+
+  async #disposalOf(session: SqlSession, ledgerId: string, inquiries: readonly string[]): Promise<number | null> {
+    await this.#checkLedger(session, ledgerId);
+    return disposalOfAny(session, inquiries);
   }
 
   async #write<T>(work: (writing: Writing) => Promise<Written<T>>): Promise<T> {

@@ -13,8 +13,8 @@ export type Answer =
       returnCode?: string;
       /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
       reference?: ReportReference;
-      /** Present where the gateway answers per applicant (FAILSAFE's shape). */
-      applicants?: { applicantId: string; outcome: ReportOutcome }[];
+      /** Present where the gateway answers per applicant; of FAILSAFE with what its entry is named by (interface 2.8). */
+      applicants?: AnsweredApplicant[];
       /** A consumer's SSN equals none that was asked for, and the profile says `flag`. */
       flagged?: 'ssnMismatch';
     }
@@ -22,6 +22,13 @@ export type Answer =
   | { kind: 'returnCodeUnknown'; returnCode: string }
   /** Posted, but not an answer that may be trusted. `problems` are paths and rules, never values. */
   | { kind: 'unexpectedResponse'; problems: string[]; returnCode?: string };
+
+export interface AnsweredApplicant {
+  applicantId: string;
+  outcome: ReportOutcome;
+  reportReferenceNumber?: string;
+  consumerId?: string;
+}
 
 /**
  * Where one attempt stands in the ledger. `sending` until an outcome is recorded; a `sending` whose time is over
@@ -50,7 +57,7 @@ export interface InquiryDescription {
   customerId: string;
   /** `lendingJourney`, `creditReport`, … */
   workflowType: string;
-  /** The caller's id: the `journeyId`. */
+  /** The owner's id (owner-id.ts): the `journeyId`, `pull:<pullId>`. */
   callerId: string;
   productCode: ProductCode;
   shareId?: string;

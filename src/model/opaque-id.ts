@@ -19,6 +19,9 @@ const NINE_DIGITS = /(?<!\d)\d{9}(?!\d)/;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const BARE_UUID = /^[0-9a-f]{32}$/i;
 
+/** Where a consent can be proved: printable ASCII without spaces and `@`, enough for `doc:2024/17#v2`, too little for an address. */
+export const EVIDENCE_REFERENCE = /^[!-?A-~]+$/;
+
 /** The longest `journeyId`, `consentId` and `decisionId`. */
 export const MAX_ID_LENGTH = 64;
 

@@ -2,6 +2,7 @@
  * The JSON that callers in any language send and receive: one object per message (README, "Shapes").
  * Types only. Instants are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
  */
+import type { StageChanges } from './change-summary.ts';
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
 
@@ -133,6 +134,8 @@ export interface StageStatus {
   attempts: number;
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
+  /** Of a preclose report, once it was compared with the journey's report before it. */
+  changes?: StageChanges;
 }
 
 export type ShareState =

@@ -12,6 +12,8 @@ export interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;
+  /** Of what was derived from the report; the report itself has none. */
+  kind?: string;
 }
 
 export interface Sealed {
@@ -101,5 +103,6 @@ function derive(secret: Uint8Array, ledgerId: string, purpose: string): Uint8Arr
 }
 
 function nameOf(sealedFor: SealedFor): string {
-  return JSON.stringify([sealedFor.ledgerId, sealedFor.customerTraceNumber, sealedFor.attempt]);
+  const { ledgerId, customerTraceNumber, attempt, kind } = sealedFor;
+  return JSON.stringify([ledgerId, customerTraceNumber, attempt, ...(kind === undefined ? [] : [kind])]);
 }

@@ -4,7 +4,13 @@ import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from '..
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../model/compact-jws.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, mayHoldSsn, opaqueIdProblem } from '../model/opaque-id.ts';
+import {
+  EVIDENCE_REFERENCE,
+  MAX_ID_LENGTH,
+  MAX_SHARE_ID_LENGTH,
+  mayHoldSsn,
+  opaqueIdProblem,
+} from '../model/opaque-id.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
 import { STAGES } from '../model/products.ts';
 
@@ -15,9 +21,6 @@ const MS_PER_DAY = 24 * 60 * 60 * 1000;
 
 /** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
 const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
-
-/** Printable ASCII without spaces and without `@`: enough for `doc:2024/17#v2`, too little for an address. */
-const EVIDENCE_REFERENCE = /^[!-?A-~]+$/;
 
 const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
 
@@ -42,6 +45,7 @@ export function text(maxLength: number) {
 }
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
+export const pullId = opaqueId(MAX_ID_LENGTH);
 export const consentId = opaqueId(MAX_ID_LENGTH);
 export const decisionId = opaqueId(MAX_ID_LENGTH);
 export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);

@@ -8,6 +8,14 @@ import type { ZodType } from 'zod';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type {
+  CreditReportInput,
+  FailsafeApplicant,
+  FailsafeCheckInput,
+  PullInput,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from '../model/pull-shapes.ts';
+import type {
   AdvanceMessage,
   Applicant,
   ConsentMessage,
@@ -32,6 +40,14 @@ import {
   withdrawSchema,
 } from './message-schemas.ts';
 import { parseWith } from './problems.ts';
+import {
+  creditReportSchema,
+  decisionSchema,
+  failsafeApplicantsSchema,
+  failsafeCheckSchema,
+  resolvePullSchema,
+  withdrawPullSchema,
+} from './pull-schemas.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
 export interface ApplicantLimit {
@@ -41,6 +57,37 @@ export interface ApplicantLimit {
 /** Input of the workflow `lendingJourney`. */
 export function parseLendingJourneyInput(value: unknown, limit: ApplicantLimit): LendingJourneyInput {
   return parse(journeySchemaFor(limit.maxApplicants), value, lendingJourneyProblems);
+}
+
+/** Input of the workflow `creditReport`. */
+export function parseCreditReportInput(value: unknown, limit: ApplicantLimit): CreditReportInput {
+  return parse(creditReportSchema(limit.maxApplicants), value);
+}
+
+/** Input of the workflow `failsafeCheck`. */
+export function parseFailsafeCheckInput(value: unknown, limit: ApplicantLimit): FailsafeCheckInput {
+  return parse(failsafeCheckSchema(limit.maxApplicants), value);
+}
+
+/** Either, by what it says that it is; a product that is neither's is told with the reports'. */
+export function parsePullInput(value: unknown, limit: ApplicantLimit): PullInput {
+  const isFailsafe = isRecord(value) && value.productCode === 'FAILSAFE';
+  return isFailsafe ? parseFailsafeCheckInput(value, limit) : parseCreditReportInput(value, limit);
+}
+
+/** A pull's `resolveInquiry`. Which product's table the applicants of `amend` keep, its run knows. */
+export function parseResolvePull(value: unknown, limit: ApplicantLimit): ResolvePullMessage {
+  return parse(resolvePullSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A decision by itself, whatever run it is for. */
+export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<ResolvePullMessage, 'pullId'> {
+  return parse(decisionSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A pull's `withdraw` and `requestWithdrawal`. */
+export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
+  return parse(withdrawPullSchema, value);
 }
 
 /** `consent` and `recordConsent`. */
@@ -68,6 +115,11 @@ export function parseResolveInquiry(value: unknown, limit: ApplicantLimit): Reso
 /** A list of applicants by itself; paths are under `/applicants`. */
 export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
   return parseWith(applicantsSchema(limit.maxApplicants), value, '/applicants');
+}
+
+/** FAILSAFE's, by themselves; paths are under `/applicants`. */
+export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
+  return parseWith(failsafeApplicantsSchema(limit.maxApplicants), value, '/applicants');
 }
 
 const journeySchemas = new Map<number, ReturnType<typeof lendingJourneySchema>>();

@@ -15,6 +15,13 @@ import {
   withdrawSchema,
 } from './message-schemas.ts';
 import {
+  pullReferencesSchema,
+  pullResultSchema,
+  pullStatusSchema,
+  pullUpdateAnswerSchema,
+} from './pull-result-schemas.ts';
+import { creditReportSchema, failsafeCheckSchema, resolvePullSchema, withdrawPullSchema } from './pull-schemas.ts';
+import {
   invalidInputSchema,
   journeyReferencesSchema,
   journeyResultSchema,
@@ -124,6 +131,46 @@ const PUBLISHED: Record<string, Published> = {
     title: 'The update withdraw and the signal requestWithdrawal',
     description: 'Ends the journey after any attempt in flight.',
     schema: withdrawSchema,
+  },
+  'credit-report-input': {
+    title: 'Input of the workflow creditReport',
+    description: `One report of one product. ${APPLICANT_RULES}`,
+    schema: creditReportSchema(MOST_APPLICANTS),
+  },
+  'failsafe-check-input': {
+    title: 'Input of the workflow failsafeCheck',
+    description: `The gateway is told neither end user nor purpose: the ledger keeps them. ${APPLICANT_RULES}`,
+    schema: failsafeCheckSchema(MOST_APPLICANTS),
+  },
+  'resolve-pull': {
+    title: 'The update resolveInquiry of creditReport and failsafeCheck',
+    description: `A person’s decision about one attempt on hold. Applicants are those of the product. ${APPLICANT_RULES}`,
+    schema: resolvePullSchema(MOST_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
+  },
+  'withdraw-pull': {
+    title: 'The update withdraw and the signal requestWithdrawal of creditReport and failsafeCheck',
+    description: 'Ends the pull after any attempt in flight.',
+    schema: withdrawPullSchema,
+  },
+  'pull-result': {
+    title: 'Result of the workflows creditReport and failsafeCheck',
+    description: 'consumerId is personal.',
+    schema: pullResultSchema,
+  },
+  'pull-status': {
+    title: 'Answer of the query status of creditReport and failsafeCheck',
+    description: 'Nothing personal.',
+    schema: pullStatusSchema,
+  },
+  'pull-references': {
+    title: 'Answer of the query references of creditReport and failsafeCheck',
+    description: 'consumerId is personal.',
+    schema: pullReferencesSchema,
+  },
+  'pull-update-answer': {
+    title: 'Answer of every update of creditReport and failsafeCheck',
+    description: 'The message was accepted, not that the gateway has answered.',
+    schema: pullUpdateAnswerSchema,
   },
   'lending-journey-result': {
     title: 'Result of the workflow lendingJourney',

@@ -3,6 +3,7 @@
  * (docs/integrating.md). Open: a later version may add members.
  */
 import { z } from 'zod';
+import { COMPARISON_GAPS } from '../model/change-summary.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../model/products.ts';
 
@@ -33,6 +34,43 @@ const stageState = z.enum([
   'abandoned',
 ]);
 
+const figure = z.string().meta({ description: 'A decimal string.' });
+const sums = z.object({ balance: figure, creditLimit: figure });
+const beforeAndAfter = z.object({ earlier: figure, later: figure });
+
+/** One `z.object` for each form, since both are open. */
+export const stageChangesSchema = z
+  .union([
+    z.object({
+      comparedWith: stage,
+      counts: z.object({
+        applicantsCompared: count,
+        applicantsJoined: count,
+        applicantsLeft: count,
+        newAccounts: count,
+        vanishedAccounts: count,
+        closedAccounts: count,
+        reopenedAccounts: count,
+        statusChanges: count,
+        balanceMoves: count,
+        creditLimitMoves: count,
+        newNames: count,
+        vanishedNames: count,
+        newAddresses: count,
+        vanishedAddresses: count,
+        unreadable: count,
+      }),
+      totals: z.object({
+        balance: beforeAndAfter,
+        creditLimit: beforeAndAfter,
+        newAccounts: sums,
+        vanishedAccounts: sums,
+      }),
+    }),
+    z.object({ comparedWith: stage, unavailable: z.enum(COMPARISON_GAPS) }),
+  ])
+  .meta({ id: 'stageChanges', description: 'What changed since the report before (docs/changes.md).' });
+
 export const stageStatusSchema = z
   .object({
     productCode: stage,
@@ -40,6 +78,7 @@ export const stageStatusSchema = z
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    changes: stageChangesSchema.exactOptional(),
   })
   .meta({ id: 'stageStatus' });
 

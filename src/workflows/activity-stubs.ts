@@ -21,6 +21,20 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
   },
 });
 
+/** `compareReports`: idempotent, and nothing waits for it but the run's end. */
+export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({
+  // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
+  startToCloseTimeout: '1 minute',
+  // A ledger that is gone for longer holds up the run's end for no more than this; the reports stay to be compared.
+  scheduleToCloseTimeout: '1 hour',
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    maximumInterval: '1 minute',
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
+  },
+});
+
 /** `submitInquiry`, on the queue of its profile; with the figures that `prepareJourney` fixed for the run. */
 export function submitInquiryOf(
   run: PreparedRun,

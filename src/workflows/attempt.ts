@@ -8,7 +8,7 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../activities/contract.ts';
-import type { OutcomeRecord } from '../ledger/port.ts';
+import type { ConsentRecord, OutcomeRecord } from '../ledger/port.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
 import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDescription } from '../model/inquiry.ts';
 import { inquiryPriority } from '../model/work-class.ts';
@@ -25,6 +25,8 @@ export type AttemptStep =
   | { kind: 'abandoned'; attempt: number }
   /** Called back before anything was claimed. */
   | { kind: 'cancelled' }
+  /** Before anything was claimed: the ledger has refusals that this run had not heard of. */
+  | { kind: 'consentRefused'; refusals: ConsentRecord[] }
   | { kind: 'stop'; end: InquiryEnd };
 
 export interface AttemptHost {

@@ -47,6 +47,14 @@ export class ConsentBook {
     return true;
   }
 
+  /** A refusal of before this run, which ends every grant that is known now, whatever it names. */
+  addEnding(record: ConsentRecord): void {
+    for (const entry of this.#of(record.shareId, record.applicantId)) {
+      if (entry.record.decision === 'granted') entry.ended = true;
+    }
+    if (!this.has(record)) this.#append(record, false);
+  }
+
   /** A grant of which it is not known yet whether it counts. */
   addPending(record: ConsentRecord): void {
     this.#append(record, true);

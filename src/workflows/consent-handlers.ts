@@ -16,6 +16,7 @@ import { DESCRIPTIONS } from './message-descriptions.ts';
 import { consentProblem, isRecord } from './message-shapes.ts';
 import * as messages from './messages.ts';
 import { consentTowards, noteRefusalAfterPosting } from './shares.ts';
+import { evidenceProblem, updateProblem } from './stricter-shapes.ts';
 
 /** Consents for shares that nobody has requested yet: kept, but not without end. */
 const MAX_EARLY_CONSENTS = 20;
@@ -41,7 +42,7 @@ export function handleConsents(journey: Journey): void {
       });
     },
     {
-      validator: (message) => refuseFor(problemOf(journey, message)),
+      validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
       description: DESCRIPTIONS.recordConsent,
     },
   );
@@ -52,6 +53,9 @@ export function handleConsents(journey: Journey): void {
       const note = (why: string) =>
         refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
       if (reason !== null) return note(reason);
+      const personal = evidenceProblem(message);
+      // Runs from before took it. May go when none of them is open any more.
+      if (personal !== null && patched('evidence-is-opaque')) return note(personal);
       const { duplicate, later } = take(journey, message);
       // A duplicate is noted by the message that it repeats.
       if (duplicate) return;

@@ -1,4 +1,5 @@
 /** A run's current details: where it stands and what a person can do about it, as Markdown for the Temporal UI. Pure. */
+import type { RunKind } from '../model/owner-id.ts';
 import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
@@ -37,10 +38,13 @@ const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
   abandoned: 'It has ended: a person gave up the inquiry of a stage.',
 };
 
+export const UNCHECKED: Record<UncheckedInput, string> = {
+  beingChecked: '**The input is being checked.** Nothing has been posted.',
+  endedUnchecked: '**It ended before its input was taken.** Nothing was posted. Its failure says why.',
+};
+
 export function currentDetails(view: JourneyView | UncheckedInput): string {
-  if (view === 'beingChecked') return '**The input is being checked.** Nothing has been posted.';
-  if (view === 'endedUnchecked')
-    return '**It ended before its input was taken.** Nothing was posted. Its failure says why.';
+  if (typeof view === 'string') return UNCHECKED[view];
   const isOver = view.isCancelled || OUTCOMES[view.status.state] !== undefined;
   const parts = [
     standing(view),
@@ -134,7 +138,7 @@ function shareTable({ shares }: JourneyView): string {
 }
 
 /** A whole reference is half of what posts a share. */
-function ending(reference: string | undefined): string {
+export function ending(reference: string | undefined): string {
   return reference === undefined ? '' : plain(`…${reference.slice(-4)}`);
 }
 
@@ -152,7 +156,7 @@ function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {
   const open = all.filter(({ isDecided }) => !isDecided);
   const sections = open
     .slice(0, HOLDS_IN_FULL)
-    .map((hold) => holdSection(hold, { journeyId: status.journeyId, run, isEnding }));
+    .map((hold) => holdSection(hold, { ownerId: status.journeyId, run, isEnding }));
   const rest = open.slice(HOLDS_IN_FULL);
   if (rest.length === 0) return sections;
   const lines = rest
@@ -161,13 +165,21 @@ function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {
   return [...sections, `## ${rest.length} more on hold\n\n${lines.join('\n')}\n\n\`credit-journey holds\` has all.`];
 }
 
-function refusedMessages({ status: { refusedMessagesTotal: total } }: JourneyView): string {
+export function refusedMessages({
+  status: { refusedMessagesTotal: total },
+}: {
+  status: { refusedMessagesTotal: number };
+}): string {
   if (total === 0) return '';
   return `${total === 1 ? 'One message was' : `${total} messages were`} refused; the query \`status\` says which and why.`;
 }
 
-const RESET_TERMINATE_CANCEL = `## Reset, Terminate, Cancel
+const RESET_TERMINATE_CANCEL = resetTerminateCancel('journey');
+
+export function resetTerminateCancel(run: RunKind): string {
+  return `## Reset, Terminate, Cancel
 
 - **Reset** repeats steps; nothing is sent twice, since the ledger answers for what was sent, and a decision is spent once.
-- **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The journey may be started again.
-- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a journey, send \`withdraw\`.`;
+- **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The ${run} may be started again.
+- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${run}, send \`withdraw\`.`;
+}

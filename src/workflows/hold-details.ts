@@ -1,17 +1,19 @@
 /** One hold in a run's current details: what happened, what may be on the consumer's file, and what resolves it. Pure. */
 import type { FailureType, HoldAction } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { block, code, plain, time } from './markdown.ts';
 
 /** How the provider knows whoever asks. */
 export interface InquirySide {
   customerId: string;
-  endUserCode: string;
+  endUserCode?: string | undefined;
 }
 
 interface HoldContext {
-  journeyId: string;
+  /** As the command line takes it (model/owner-id.ts). */
+  ownerId: string;
   run: InquirySide;
   /** Then only what sends nothing is allowed. */
   isEnding: boolean;
@@ -33,7 +35,7 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     `### What resolves it
 
 In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`.`,
-    ...actionsOf(hold, context.isEnding).map((action) => actionPart(action, hold, context.journeyId)),
+    ...actionsOf(hold, context.isEnding).map((action) => actionPart(action, hold, context.ownerId)),
   ].join('\n\n');
 }
 
@@ -49,20 +51,21 @@ function actionsOf({ allowedActions }: Hold, isEnding: boolean): HoldAction[] {
   return allowedActions.filter((action) => !isEnding || action === 'accept' || action === 'abandon');
 }
 
-function actionPart(action: HoldAction, hold: Hold, journeyId: string): string {
-  const command = `credit-journey resolve ${journeyId} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
+function actionPart(action: HoldAction, hold: Hold, ownerId: string): string {
+  const command = `credit-journey resolve ${ownerId} \\\n ${hold.customerTraceNumber} \\\n --attempt ${hold.attempts} --action ${action}`;
   return [
-    `**\`${action}\`**: ${effectOf(action, hold)}`,
+    `**\`${action}\`**: ${effectOf(action, hold, ownerOf(ownerId).kind)}`,
     block(command),
-    block(JSON.stringify(draft(action, hold, journeyId), null, 1)),
+    block(JSON.stringify(draft(action, hold, ownerId), null, 1)),
   ].join('\n\n');
 }
 
 /** Complete but for what only the person knows; a text that is empty is refused. */
-function draft(action: HoldAction, hold: Hold, journeyId: string): object {
+function draft(action: HoldAction, hold: Hold, ownerId: string): object {
+  const { kind, id } = ownerOf(ownerId);
   const { customerTraceNumber, attempts, since, applicantIds } = hold;
-  const message: Omit<ResolveInquiryMessage, 'providerSaid'> & { providerSaid: string } = {
-    journeyId,
+  const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
+    ...{ [`${kind}Id`]: id },
     // The same attempt may be held twice, and each hold takes a decision of its own.
     decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
     customerTraceNumber,
@@ -80,25 +83,26 @@ function draft(action: HoldAction, hold: Hold, journeyId: string): object {
   return action === 'amend' ? { ...message, applicants: [] } : message;
 }
 
-function effectOf(action: HoldAction, hold: Hold): string {
+function effectOf(action: HoldAction, hold: Hold, run: RunKind): string {
   const { failureType, attempts, productCode, shareId } = hold;
   switch (action) {
     case 'resend':
-      if (ATTEMPT_STATE_OF_FAILURE[failureType] === null) return `the journey goes on with attempt ${attempts}.`;
+      if (ATTEMPT_STATE_OF_FAILURE[failureType] === null) return `the ${run} goes on with attempt ${attempts}.`;
       return `the inquiry is sent once more, as attempt ${attempts + 1} under the same trace number.${
         failureType === 'OutcomeUnknown'
           ? ' If it was posted after all, that is a second inquiry on the consumer’s file: ask first (`notAsked` is refused).'
           : ''
       }`;
     case 'accept':
-      return `nothing is sent; the journey goes on with what the provider says came of it. ${
+      return `nothing is sent; the ${run} goes on with what the provider says came of it. ${
         productCode === 'SECONDUSE'
           ? '`record` means posted; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`.'
           : '`outcome` is `record` (then `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).'
       }`;
     case 'amend':
-      return 'a new inquiry under a new trace number, with corrected applicants: all of them, as at the start (`docs/journeys.md`).';
+      return `a new inquiry under a new trace number, with corrected applicants: all of them, as at the start (\`docs/${run}s.md\`).`;
     case 'abandon':
+      if (run !== 'journey') return `nothing more is ever sent under this trace number, and the ${run} ends with it.`;
       return shareId === undefined
         ? 'nothing more is ever sent under this trace number, and the journey ends with this stage.'
         : 'nothing more is ever sent under this trace number; the journey goes on without this share.';
@@ -112,7 +116,7 @@ function askPart(hold: Hold, { customerId, endUserCode }: InquirySide): string[]
   if (!ask) return [];
   const facts = [
     `customerId ${plain(customerId)}`,
-    ...(productCode === 'SECONDUSE' ? [] : [`endUserCode ${plain(endUserCode)}`]),
+    ...(productCode === 'SECONDUSE' || endUserCode === undefined ? [] : [`endUserCode ${plain(endUserCode)}`]),
     `attempt shortly before ${time(since)}`,
     ...(httpStatus === undefined ? [] : [`HTTP status ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`returnCode ${plain(returnCode)}`]),

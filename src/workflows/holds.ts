@@ -4,13 +4,18 @@ import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { DecisionRecord } from '../ledger/port.ts';
 import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Outcome } from './inquiry-protocol.ts';
 
-export type Decision = ResolveInquiryMessage & { receivedAt: string };
+/** What is decided, whatever kind of run the message names. */
+export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
+  applicants?: FailsafeApplicant[];
+};
+export type Decision = DecisionMessage & { receivedAt: string };
 
 interface OpenHold {
   status: HoldStatus;
@@ -24,9 +29,9 @@ export class Holds {
   readonly #open = new Map<string, OpenHold>();
   readonly #settled: Decision[] = [];
   readonly #onChange: () => void;
-  readonly #events: EventsOut;
+  readonly #events: EventsOut | undefined;
 
-  constructor(onChange: () => void, events: EventsOut) {
+  constructor(onChange: () => void, events?: EventsOut) {
     this.#onChange = onChange;
     this.#events = events;
   }
@@ -77,12 +82,12 @@ export class Holds {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
     const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
     const key = [customerTraceNumber, attempt, failureType];
-    if (action) this.#events.emit('hold.resolved', [...key, action], { ...inquiry, attempt, failureType, action });
-    else this.#events.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
+    if (action) this.#events?.emit('hold.resolved', [...key, action], { ...inquiry, attempt, failureType, action });
+    else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
   }
 
-  isDuplicate(message: ResolveInquiryMessage): boolean {
-    const same = (one: ResolveInquiryMessage) =>
+  isDuplicate(message: DecisionMessage): boolean {
+    const same = (one: DecisionMessage) =>
       one.customerTraceNumber === message.customerTraceNumber &&
       one.attempt === message.attempt &&
       one.decisionId === message.decisionId;
@@ -91,7 +96,7 @@ export class Holds {
   }
 
   /** Why the decision makes no sense as things stand, or `null`. */
-  problemOf(message: ResolveInquiryMessage, isEnding: boolean): string | null {
+  problemOf(message: DecisionMessage, isEnding: boolean): string | null {
     if (this.isDuplicate(message)) return null;
     const hold = this.#open.get(message.customerTraceNumber);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
@@ -114,12 +119,12 @@ export class Holds {
   }
 
   /** Reserves the hold while an amendment's applicants are checked. */
-  reserve(message: ResolveInquiryMessage): void {
+  reserve(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
     if (hold) hold.decidingBy = message.decisionId;
   }
 
-  release(message: ResolveInquiryMessage): void {
+  release(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
     if (hold?.decidingBy === message.decisionId) delete hold.decidingBy;
   }

@@ -1,4 +1,6 @@
 /** The workflow types that a worker registers. */
+export { creditReport } from './credit-report.ts';
+export { failsafeCheck } from './failsafe-check.ts';
 export { lendingJourney } from './lending-journey.ts';
 export { recordLateConsent } from './record-late-consent.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

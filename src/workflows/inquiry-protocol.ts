@@ -8,7 +8,8 @@ import type { ConsentRecord } from '../ledger/port.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
 import type { Answer, InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { Applicant, ReportReference } from '../model/shapes.ts';
+import type { FailsafeApplicant } from '../model/pull-shapes.ts';
+import type { ReportReference } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
 import { type AttemptStep, lookAgain, makeAttempt, recordStep, waitOut } from './attempt.ts';
@@ -25,10 +26,12 @@ export interface InquirySpec {
   endUserCode?: string;
   endUser?: string;
   permissiblePurposeCode?: string;
-  applicants?: Applicant[];
+  applicants?: FailsafeApplicant[];
   reference?: ReportReference;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
+  /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
+  onRefused?(refusals: readonly ConsentRecord[]): void;
 }
 
 export interface InquiryProgress {
@@ -51,14 +54,14 @@ export interface InquiryHost {
 }
 
 export type InquiryEnd =
-  | { kind: 'answered'; answer: Outcome; customerTraceNumber: string; applicants?: Applicant[] }
+  | { kind: 'answered'; answer: Outcome; customerTraceNumber: string; applicants?: FailsafeApplicant[] }
   | { kind: 'abandoned' }
   /** The run is ending; nothing is in flight. */
   | { kind: 'stopped' }
   /** Its permission is gone; nothing is in flight. */
   | { kind: 'notPermitted' };
 
-type RunEnd = InquiryEnd | { kind: 'amend'; applicants: Applicant[] };
+type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 
 /** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
 export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
@@ -193,6 +196,9 @@ class InquiryRun {
         // has come back meanwhile, the attempt is made after all.
         if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
         return {};
+      case 'consentRefused':
+        this.#spec.onRefused?.(step.refusals);
+        return { end: { kind: 'notPermitted' } };
       case 'wait':
         return { next: await waitOut(this.#host, this.#content(), step) };
       case 'answered':

@@ -3,21 +3,15 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 import { setHandler } from '@temporalio/workflow';
-import type {
-  AdvanceMessage,
-  Applicant,
-  RequestShareMessage,
-  ResolveInquiryMessage,
-  WithdrawMessage,
-} from '../model/shapes.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
 import { FOR_ANOTHER_USER, handleConsents } from './consent-handlers.ts';
-import { applicationFailureOf } from './flights.ts';
 import type { Journey } from './journey.ts';
 import { accepted, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
 import { DESCRIPTIONS } from './message-descriptions.ts';
 import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import * as messages from './messages.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from './run-messages.ts';
+import { updateProblem } from './stricter-shapes.ts';
 
 const MAX_SHARES = 20;
 
@@ -25,8 +19,20 @@ export function handleMessages(journey: Journey): void {
   handleGates(journey);
   handleShares(journey);
   handleConsents(journey);
-  handleWithdrawals(journey);
-  handleDecisions(journey);
+  handleWithdrawals(journey, {
+    definitions: messages,
+    descriptions: DESCRIPTIONS,
+    problemOf: (message) =>
+      withdrawProblem(message) ??
+      otherJourney(journey, message) ??
+      (journey.stageWasAbandoned ? 'the journey is ending already' : null),
+  });
+  handleDecisions(journey, {
+    definition: messages.resolveInquiry,
+    description: DESCRIPTIONS.resolveInquiry,
+    problemOf: (message) => resolveInquiryProblem(message) ?? otherJourney(journey, message),
+    checkApplicants: (applicants) => checkApplicants({ profile: profileOf(journey), applicants }),
+  });
   setHandler(messages.status, () => journey.status(), {
     description: DESCRIPTIONS.status,
   });
@@ -35,19 +41,8 @@ export function handleMessages(journey: Journey): void {
   });
 }
 
-/** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
-async function checkApplicants(journey: Journey, applicants: Applicant[]): Promise<void> {
-  try {
-    const profile = journey.input.profile ?? 'default';
-    await journeyActivities.checkApplicants.executeWithOptions({ summary: 'checking the new applicants' }, [
-      { profile, applicants },
-    ]);
-  } catch (error) {
-    const failure = applicationFailureOf(error);
-    if (failure?.type !== 'InvalidInput') throw error;
-    const { problems = [] } = (failure.details?.[0] ?? {}) as { problems?: { path: string; rule: string }[] };
-    throw refused(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
-  }
+function profileOf({ input }: Journey): string {
+  return input.profile ?? 'default';
 }
 
 function handleGates(journey: Journey): void {
@@ -66,7 +61,7 @@ function handleGates(journey: Journey): void {
     messages.advance,
     async (message) => {
       if (message.applicants) {
-        await checkApplicants(journey, message.applicants);
+        await checkApplicants({ profile: profileOf(journey), applicants: message.applicants });
         // While they were checked, the gate may have expired.
         refuseFor(problemOf(message));
       }
@@ -101,7 +96,7 @@ function handleShares(journey: Journey): void {
     },
     {
       validator: (message) => {
-        refuseFor(requestShareProblem(message) ?? otherJourney(journey, message));
+        refuseFor(requestShareProblem(message) ?? updateProblem(message) ?? otherJourney(journey, message));
         if (isSame(message)) return;
         const { share } = message;
         if (journey.shares.has(share.shareId)) throw refused('/share/shareId is taken by another share');
@@ -119,63 +114,6 @@ function handleShares(journey: Journey): void {
         }
       },
       description: DESCRIPTIONS.requestShare,
-    },
-  );
-}
-
-function handleWithdrawals(journey: Journey): void {
-  const problemOf = (message: WithdrawMessage): string | null =>
-    withdrawProblem(message) ??
-    otherJourney(journey, message) ??
-    (journey.stageWasAbandoned ? 'the journey is ending already' : null);
-  const take = (message: WithdrawMessage): boolean => {
-    const isNew = journey.withdrawal === undefined;
-    journey.withdrawal ??= message;
-    journey.flights.recheck();
-    return isNew;
-  };
-  setHandler(messages.withdraw, (message) => accepted(journey, !take(message)), {
-    validator: (message) => refuseFor(problemOf(message)),
-    description: DESCRIPTIONS.withdraw,
-  });
-  setHandler(
-    messages.requestWithdrawal,
-    (message) => {
-      const reason = problemOf(message);
-      if (reason === null) take(message);
-      else refuseMessage(journey, 'requestWithdrawal', reason);
-    },
-    { description: DESCRIPTIONS.requestWithdrawal },
-  );
-}
-
-function handleDecisions(journey: Journey): void {
-  const { holds } = journey;
-  const decide = (message: ResolveInquiryMessage) => holds.decide({ ...message, receivedAt: new Date().toISOString() });
-  setHandler(
-    messages.resolveInquiry,
-    async (message) => {
-      if (holds.isDuplicate(message)) return accepted(journey, true);
-      if (message.applicants) {
-        holds.reserve(message);
-        try {
-          await checkApplicants(journey, message.applicants);
-        } finally {
-          holds.release(message);
-        }
-        refuseFor(holds.problemOf(message, journey.isEnding));
-      }
-      decide(message);
-      return accepted(journey, false);
-    },
-    {
-      validator: (message) =>
-        refuseFor(
-          resolveInquiryProblem(message) ??
-            otherJourney(journey, message) ??
-            holds.problemOf(message, journey.isEnding),
-        ),
-      description: DESCRIPTIONS.resolveInquiry,
     },
   );
 }

@@ -1,11 +1,8 @@
 /** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
 
-import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
-import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { type Environment, STAGES, type StageCode } from '../model/products.ts';
-import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type {
   AdvanceMessage,
   Applicant,
@@ -29,6 +26,8 @@ import { ConsentChecks } from './consent-checks.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
+import { PublishedAttributes } from './published-attributes.ts';
+import { RefusedMessages } from './refused-messages.ts';
 
 export interface StageRecord {
   status: StageStatus;
@@ -50,9 +49,6 @@ export interface ShareRecord {
   /** Listed already while it waits, so that its posting costs no upsert of its own. */
   plannedTraceNumber?: string;
 }
-
-/** Refused messages that `status` shows; the total counts the rest. */
-const SHOWN_REFUSED_MESSAGES = 50;
 
 export class Journey {
   readonly input: LendingJourneyInput;
@@ -79,15 +75,16 @@ export class Journey {
   openUntil: string | undefined;
   /** Those of the consents that the ledger has. */
   readonly recordedConsents = new Set<ConsentRecord>();
+  /** Reports that are being compared: the run ends when they all have been. */
+  readonly comparisons: Promise<void>[] = [];
   outcome: JourneyOutcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
   isCancelled = false;
-  readonly #refused: RefusedMessage[] = [];
-  #refusedTotal = 0;
+  readonly #refused = new RefusedMessages();
   readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
-  readonly #published = new Map<SearchAttributeName, string>();
+  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
   /** The input is not checked yet: nothing here may fail on it, whatever it is. */
   constructor(input: LendingJourneyInput) {
@@ -176,10 +173,16 @@ export class Journey {
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
   }
 
+  /** What the ledger knows of an earlier run, or of the time between two: it is there already. */
+  learnRefusals(refusals: readonly ConsentRecord[]): void {
+    for (const refusal of refusals) {
+      this.consents.addEnding(refusal);
+      this.recordedConsents.add(refusal);
+    }
+  }
+
   refuse(refused: RefusedMessage): void {
-    this.#refusedTotal++;
-    this.#refused.push(refused);
-    if (this.#refused.length > SHOWN_REFUSED_MESSAGES) this.#refused.shift();
+    this.#refused.add(refused);
   }
 
   /** What the inquiry's retry waits for, in words; nothing once it goes on. */
@@ -198,8 +201,7 @@ export class Journey {
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.#shareStatuses(),
       holds: this.holds.list,
-      refusedMessages: [...this.#refused],
-      refusedMessagesTotal: this.#refusedTotal,
+      ...this.#refused.status(),
     };
   }
 
@@ -240,36 +242,15 @@ export class Journey {
       ...this.holds.list.map(({ failureType }) => failureType),
       ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
     ];
-    const pairs: SearchAttributeUpdatePair[] = [];
-    this.#pair(pairs, 'NeedsAttention', attention[0] ?? null);
-    if (journeyStage) {
-      this.#pair(pairs, 'JourneyStage', journeyStage);
-      this.#pair(pairs, 'EndUserCode', this.input.endUserCode);
-    }
     const traceNumbers = [
       ...this.stages.map(({ status }) => status.customerTraceNumber),
       ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    if (this.#isNews('CustomerTraceNumber', traceNumbers.length > 0 ? traceNumbers.join(' ') : null)) {
-      pairs.push({
-        key: defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST),
-        value: traceNumbers,
-      });
-    }
-    if (pairs.length > 0) upsertSearchAttributes(pairs);
-  }
-
-  #pair(pairs: SearchAttributeUpdatePair[], name: SearchAttributeName, value: string | null): void {
-    if (!this.#isNews(name, value)) return;
-    pairs.push({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
-  }
-
-  #isNews(name: SearchAttributeName, value: string | null): boolean {
-    if (!this.run?.searchAttributes.includes(name)) return false;
-    if ((this.#published.get(name) ?? null) === value) return false;
-    if (value === null) this.#published.delete(name);
-    else this.#published.set(name, value);
-    return true;
+    this.#published.upsert({
+      NeedsAttention: attention[0] ?? null,
+      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
+      CustomerTraceNumber: traceNumbers,
+    });
   }
 
   #state(): JourneyState {

@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -11,7 +10,6 @@ import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
-import { isUndecodable } from '../model/undecodable.ts';
 import type { EndedOutcome } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
@@ -19,9 +17,9 @@ import { applicationFailureOf } from './flights.ts';
 import { Journey, type ShareRecord } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { showDetails } from './journey-view.ts';
+import { prepareRun } from './prepare-run.ts';
 import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
-import { undecodableInput } from './undecodable-input.ts';
 
 /**
  * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
@@ -55,24 +53,18 @@ async function tellEnded(journey: Journey, outcome: EndedOutcome): Promise<void>
 }
 
 async function prepare(journey: Journey): Promise<PreparedRun> {
-  if (isUndecodable(journey.input)) {
-    journey.endedUnchecked = true;
-    throw undecodableInput(journey.input);
-  }
-  try {
-    const run = await journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [
-      { input: journey.input },
-    ]);
-    journey.run = run;
-    settleEarlyGrants(journey);
-    return run;
-  } catch (error) {
-    journey.endedUnchecked = true;
-    const failure = applicationFailureOf(error);
-    if (failure?.type !== 'InvalidInput') throw error;
-    const { message, type, details } = failure;
-    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
-  }
+  const { input } = journey;
+  const { prepareJourney } = journeyActivities;
+  const run = await prepareRun(
+    input,
+    () => prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+    () => {
+      journey.endedUnchecked = true;
+    },
+  );
+  journey.run = run;
+  settleEarlyGrants(journey);
+  return run;
 }
 
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
@@ -84,6 +76,7 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   const [stages] = ends;
   const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
+  await Promise.all(journey.comparisons);
   await closeDown(journey, run);
   journey.outcome = outcome;
   return outcome;

@@ -1,6 +1,6 @@
-/** How a journey answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
+/** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { UpdateAnswer } from '../model/shapes.ts';
+import type { RefusedMessage } from '../model/shapes.ts';
 import type { Journey } from './journey.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
@@ -17,8 +17,14 @@ export function refuseFor(reason: string | null): void {
   if (reason !== null) throw refused(reason);
 }
 
-export function accepted(journey: Journey, duplicate: boolean): UpdateAnswer {
-  return { accepted: true, duplicate, status: journey.status() };
+export interface Accepted<Status> {
+  accepted: true;
+  duplicate: boolean;
+  status: Status;
+}
+
+export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
+  return { accepted: true, duplicate, status: run.status() };
 }
 
 export function otherJourney(journey: Journey, message: { journeyId: string }): string | null {
@@ -26,9 +32,14 @@ export function otherJourney(journey: Journey, message: { journeyId: string }): 
 }
 
 /** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */
-export function refuseMessage(journey: Journey, message: string, reason: string, consentId?: unknown): void {
+export function refuseMessage(
+  run: { refuse(refused: RefusedMessage): void },
+  message: string,
+  reason: string,
+  consentId?: unknown,
+): void {
   const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
-  journey.refuse({
+  run.refuse({
     message,
     at: new Date().toISOString(),
     reason,

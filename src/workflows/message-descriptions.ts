@@ -4,6 +4,8 @@ const CONSENT =
   '{"journeyId":"LOAN-1","shareId":"INVESTOR-1","applicantId":"1A","consentId":"C-1","decision":"granted","decidedAt":"2026-01-05T10:00:00Z","secondaryUser":{"endUserCode":"EU999"},"evidence":{"method":"web","textVersion":"v1","capturedAt":"2026-01-05T10:00:00Z","reference":"doc-1"}}';
 const WITHDRAWAL = '{"journeyId":"LOAN-1","by":"ops","reason":"the applicant has withdrawn"}';
 
+const PULL_WITHDRAWAL = '{"pullId":"PULL-1","by":"ops","reason":"asked for by mistake"}';
+
 export const DESCRIPTIONS = {
   advance:
     'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to amend them. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
@@ -16,5 +18,14 @@ export const DESCRIPTIONS = {
   resolveInquiry:
     'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: journeyId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend: applicants. Example: {"journeyId":"LOAN-1","decisionId":"D-1","customerTraceNumber":"PQ…00","attempt":1,"action":"abandon","by":"ops","reason":"the applicant has withdrawn","providerSaid":"posted"}',
   status: 'Where the journey stands, what it waits for, what was refused. No input. Nothing personal.',
+  references: 'What has to be stored for later shares. No input. consumerId is personal.',
+} as const;
+
+/** Those of single pulls. */
+export const PULL_DESCRIPTIONS = {
+  withdraw: `Ends the pull after any attempt in flight; what is on hold still waits for a decision. Fields: pullId, by, reason. Example: ${PULL_WITHDRAWAL}`,
+  requestWithdrawal: `The same as withdraw, without an answer. Example: ${PULL_WITHDRAWAL}`,
+  resolveInquiry: DESCRIPTIONS.resolveInquiry.replaceAll('journeyId', 'pullId').replace('LOAN-1', 'PULL-1'),
+  status: 'Where the pull stands, what it waits for, what was refused. No input. Nothing personal.',
   references: 'What has to be stored for later shares. No input. consumerId is personal.',
 } as const;

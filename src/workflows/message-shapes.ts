@@ -93,7 +93,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const journeyId = { check: opaqueId(MAX_ID_LENGTH) };
+/** The member in which a message names the run that it is for. */
+export type AddressName = 'journeyId' | 'pullId';
+
+const runId = { check: opaqueId(MAX_ID_LENGTH) };
+const journeyId = runId;
 const shareId = { check: opaqueId(MAX_SHARE_ID_LENGTH) };
 const optional = (check: Check) => ({ check, optional: true as const });
 
@@ -146,8 +150,8 @@ export function consentProblem(value: unknown): string | null {
 export const advanceProblem = (value: unknown): string | null =>
   object({ journeyId, to: { check: oneOf(...STAGES) }, applicants: optional(applicants) })(value, '');
 
-export const withdrawProblem = (value: unknown): string | null =>
-  object({ journeyId, by: { check: text(100) }, reason: { check: text(500) } })(value, '');
+export const withdrawProblem = (value: unknown, addressName: AddressName = 'journeyId'): string | null =>
+  object({ [addressName]: runId, by: { check: text(100) }, reason: { check: text(500) } })(value, '');
 
 export const requestShareProblem = (value: unknown): string | null =>
   object({ journeyId, share: { check: share } })(value, '');
@@ -159,7 +163,6 @@ const reference = object({
 });
 
 const resolveFields: Fields = {
-  journeyId,
   decisionId: { check: opaqueId(MAX_ID_LENGTH) },
   customerTraceNumber: { check: text(30) },
   attempt: { check: attemptNumber },
@@ -172,17 +175,42 @@ const resolveFields: Fields = {
   applicants: optional(applicants),
 };
 
-export function resolveInquiryProblem(value: unknown): string | null {
-  const reason = object(resolveFields)(value, '');
+export function resolveInquiryProblem(value: unknown, addressName: AddressName = 'journeyId'): string | null {
+  const reason = object({ [addressName]: runId, ...resolveFields })(value, '');
   if (reason) return reason;
-  const message = value as { action: string; outcome?: string; reference?: unknown; applicants?: unknown };
+  const message = value as {
+    action: string;
+    outcome?: string;
+    reference?: { applicants: NamedConsumer[] };
+    applicants?: unknown;
+  };
   if (message.action === 'accept') {
     if (message.outcome === undefined) return '/outcome is required for accept';
-    if (message.outcome === 'record' && message.reference === undefined) return '/reference is required with a record';
+    if ((message.outcome === 'record') !== (message.reference !== undefined)) {
+      return message.reference === undefined
+        ? '/reference is required with a record'
+        : '/reference belongs to accept with a record';
+    }
   } else if (message.outcome !== undefined || message.reference !== undefined) {
     return '/outcome and /reference belong to accept';
   }
   if (message.action === 'amend' && message.applicants === undefined) return '/applicants is required for amend';
   if (message.action !== 'amend' && message.applicants !== undefined) return '/applicants belongs to amend';
+  return message.reference === undefined ? null : repeatedProblem(message.reference.applicants);
+}
+
+interface NamedConsumer {
+  applicantId: string;
+  consumerId: string;
+}
+
+/** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
+function repeatedProblem(named: readonly NamedConsumer[]): string | null {
+  for (const field of ['applicantId', 'consumerId'] as const) {
+    const values = named.map((one) => one[field]);
+    const repeated = values.findIndex((value, index) => values.indexOf(value) < index);
+    if (repeated >= 0)
+      return `/reference/applicants/${repeated}/${field} must differ from that of every other applicant`;
+  }
   return null;
 }

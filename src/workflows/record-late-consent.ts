@@ -1,9 +1,10 @@
-import { ApplicationFailure, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
+import { pinnedWhereVersioned } from './pinned-versions.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**
@@ -14,7 +15,8 @@ import { undecodableInput } from './undecodable-input.ts';
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  const { consent } = input;
+  // Whatever it was started with: what fails in here parks the run for good, what the activity refuses ends it.
+  const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
     return await journeyActivities.recordLateConsentMessage.executeWithOptions(
@@ -29,9 +31,5 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   }
 }
 
-// Seconds long: it ends on the version that it began on, and needs no patches. The server refuses what an unversioned
-// worker says of versions.
-setWorkflowOptions(
-  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
-  recordLateConsent,
-);
+// Seconds long.
+pinnedWhereVersioned(recordLateConsent);

@@ -99,6 +99,7 @@ async function postShare(
     ...(endUserCode === undefined ? {} : { endUserCode }),
     ...(endUser === undefined ? {} : { endUser }),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    onRefused: (refusals) => journey.learnRefusals(refusals),
     permit: () => {
       const now = consent();
       return now.kind === 'granted' ? now.consents : null;

@@ -1,7 +1,8 @@
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import type { JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
+import type { Applicant, JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
+import { compareWithReportBefore } from './comparisons.ts';
 import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
@@ -62,8 +63,9 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   });
   switch (end.kind) {
     case 'answered':
-      if (end.applicants) journey.setApplicants(end.applicants);
-      return settle(journey, stage, end.answer);
+      // Those of the start, or of an amendment that was held against the reports' table.
+      if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
+      return settle(journey, run, stage, end.answer);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
       journey.stageWasAbandoned = true;
@@ -78,6 +80,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
 
 function settle(
   journey: Journey,
+  run: PreparedRun,
   stage: StageRecord,
   { outcome, reference }: { outcome: ReportOutcome; reference?: StageRecord['reference'] },
 ): JourneyOutcome | undefined {
@@ -85,6 +88,7 @@ function settle(
   if (reference) {
     stage.reference = reference;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
+    compareWithReportBefore(journey, run, stage);
   }
   tellAnswered(journey, stage, outcome);
   if (journey.withdrawal) return 'withdrawn';

@@ -8,6 +8,8 @@ export interface BrokenBuild {
   edits: readonly { file: string; find: string; replace: string }[];
   /** `path` as `npm test` takes it; `title`: a part of the test's. */
   tests: readonly { path: string; title: string }[];
+  /** A run of the chaos harness (docs/reliability.md) that must find a broken promise too. */
+  chaos?: { seed: number; journeys: number; minutes: number };
 }
 
 /** A claim that wins whatever is there already. */
@@ -22,9 +24,13 @@ const RESET = 'test/hazards/operator-reset.test.ts';
 const RESTART = 'test/hazards/operator-restart.test.ts';
 const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
 
+/** Long enough for each of these to do its harm. */
+const STORM = { seed: 4, journeys: 40, minutes: 0.75 };
+
 export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {
     name: 'the fence off: every claim is allowed',
+    chaos: STORM,
     edits: [
       {
         file: 'src/ledger/claim.ts',
@@ -40,6 +46,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'five activity attempts',
+    chaos: STORM,
     edits: [
       {
         file: 'src/workflows/activity-stubs.ts',
@@ -52,6 +59,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'error codes in place of wire markers: ECONNRESET means that nothing was sent',
+    chaos: STORM,
     edits: [
       {
         file: 'src/gateway/exchange.ts',
@@ -64,6 +72,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'decisions not spent: a resend permits its attempt each time that it is replayed',
+    chaos: STORM,
     edits: [
       {
         file: 'src/ledger/claim.ts',
@@ -77,6 +86,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'trace numbers by the order of events',
+    chaos: STORM,
     edits: [
       {
         file: 'src/model/trace-number.ts',
@@ -93,6 +103,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'the SSN check off',
+    chaos: STORM,
     edits: [
       {
         file: 'src/gateway/who-is-who.ts',

@@ -48,7 +48,7 @@ async function examplesOf(command: string): Promise<string[][]> {
 async function eventually(args: string[]): Promise<Ran> {
   for (let tries = 1; ; tries++) {
     const ran = await cli(...args);
-    if (!['report', 'resolve'].includes(args[0] ?? '') || ran.code === 0 || tries === 20) return ran;
+    if (!['report', 'changes', 'resolve'].includes(args[0] ?? '') || ran.code === 0 || tries === 20) return ran;
   }
 }
 
@@ -63,6 +63,7 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
     'withdraw',
     'references',
     'report',
+    'changes',
     'list',
     'setup',
   ]) {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
+import { changesBetween } from '../../src/changes/changes-between.ts';
 import { fit, table, wrap } from '../../src/cli/output.ts';
 import { needsPerson, statusLines } from '../../src/cli/status-lines.ts';
-import type { JourneyStatus } from '../../src/model/shapes.ts';
+import type { StageChanges } from '../../src/model/change-summary.ts';
+import type { JourneyStatus, StageStatus } from '../../src/model/shapes.ts';
 
 const output = { width: 80, colors: pc.createColors(false) };
 
@@ -22,6 +24,18 @@ const STATUS: JourneyStatus = {
   refusedMessages: [],
   refusedMessagesTotal: 0,
 };
+
+test('what changed before closing is counted, and why it could not be', () => {
+  const counts = { ...changesBetween({ applicants: [] }, { applicants: [] }).summary.counts, newAccounts: 2 };
+  const { totals } = changesBetween({ applicants: [] }, { applicants: [] }).summary;
+  const lines = (changes: StageChanges) => {
+    const stages: StageStatus[] = [{ productCode: 'PRECLOSE', state: 'record', attempts: 1, changes }];
+    return statusLines({ ...STATUS, stages }, output);
+  };
+  assert.ok(lines({ comparedWith: 'PREAPP', counts, totals }).includes('  PRECLOSE since PREAPP: new accounts 2'));
+  const none = lines({ comparedWith: 'PREAPP', unavailable: 'noReport' });
+  assert.ok(none.includes('  PRECLOSE since PREAPP: not compared (no report)'));
+});
 
 const HELD: JourneyStatus = {
   ...STATUS,

@@ -29,6 +29,7 @@ const COMMANDS = [
   'resolve',
   'withdraw',
   'report',
+  'changes',
   'references',
   'list',
 ];
@@ -67,6 +68,9 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['no command', [], /Usage:/],
     ['an unknown command', ['begin'], /unknown command/],
     ['an unknown option', ['status', 'J1', '--wat=912-34-5678'], /unknown option '--wat'/],
+    ['a short option that may be personal', ['status', 'J1', '-S912345678'], /unknown option\n$/],
+    ['an unknown option with a quote in its value', ['status', 'J1', "--x=a'912345678"], /unknown option '--x'/],
+    ['an unknown command that may be personal', ['912-34-5678'], /unknown command\n$/],
     ['a missing argument', ['status'], /missing required argument/],
     ['an argument too many', ['status', 'J1', '912-34-5678'], /too many arguments/],
     ['an id that may be personal', ['status', 'someone@example.com'], /\/journeyId/],
@@ -82,7 +86,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
     ['a failure type that is none', ['holds', '--type', 'S912345678'], /--type must be one of .*OutcomeUnknown/],
     ['a time that is none', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
-    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give a journeyId, --ledger/],
+    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give an id, --ledger/],
     [
       'a decision with nothing in it',
       ['resolve', 'J1', 'T1'],

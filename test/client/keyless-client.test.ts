@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import {
+  ChangesNotFoundError,
   CodecServerError,
   type CodecServerErrorCode,
   CreditJourneys,
@@ -105,6 +106,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
       references[1]?.reference.reportReferenceNumber,
     );
     await assert.rejects(journey.report('CR'), ReportNotFoundError);
+    await assert.rejects(journey.changes(), ChangesNotFoundError);
 
     const history = historyToJSON(
       await harness.client.workflow.getHandle(journey.workflowId, undefined).fetchHistory(),

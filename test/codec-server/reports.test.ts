@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { changesBetween } from '../../src/changes/changes-between.ts';
+import { sealedChangesText } from '../../src/changes/sealed-changes.ts';
 import { MASKED } from '../../src/codec-server/redaction.ts';
+import { readResponse } from '../../src/gateway/envelope.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
@@ -52,6 +55,18 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
+  const [customerTraceNumber, productCode] = ['PQAAAAAAAAAAAAAAAAAAAAAAAA00', 'PREQUAL'];
+  const later = readResponse(REPORT.replace('"balance"', '"accountCrossReference":{"consumerNameRefId":1},"balance"'));
+  assert.ok(later);
+  const applicants = [{ consumerId: 'CONSUMER-SENTINEL', consumer: {} }];
+  const compared = { customerTraceNumber, productCode };
+  const text = sealedChangesText({
+    earlier: compared,
+    later: compared,
+    changes: changesBetween({ applicants }, later),
+  });
+  const origin = { customerTraceNumber, attempt: 1 };
+  await ledger.keepDerived(ledger.identity.ledgerId, { kind: 'changes', of: origin, from: origin }, text);
   await ledger.close();
   return () => openLedger({ url, environment: 'sandbox', keyRing: ring });
 }
@@ -136,11 +151,29 @@ test('references are those of the newest answered inquiries', async (t) => {
   assert.deepEqual(masked.json.references[0].reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
 });
 
+test('what changed is read whole by a service, and masked by people', async (t) => {
+  const { server, service, person } = await started(t);
+  const whole = await server.call('/journeys/J-1/changes', { token: service });
+  assert.equal(whole.status, 200);
+  const { storedAt: _storedAt, changes, ...about } = whole.json;
+  assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
+  const [applicant] = changes.applicants;
+  assert.equal(applicant.newAccounts[0].accountNumber, 'XXXX1234');
+  assert.deepEqual(applicant.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
+  const { json, text } = await server.call('/journeys/J-1/changes', { token: person });
+  assert.equal(json.redacted, true);
+  for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
+  const [account] = json.changes.applicants[0].newAccounts;
+  assert.deepEqual([account.contributor, account.accountNumber, account.balance], ['FIRST SANDBOX BANK', MASKED, '12']);
+  assert.deepEqual(account.identification.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });
+});
+
 test('what is not there is told apart from what cannot be asked', async (t) => {
   const { server, service } = await started(t);
   const cases: [string, number, string][] = [
     ['/journeys/J-1/reports/PRECLOSE', 404, 'noReport'],
     ['/journeys/J-2/reports/PREQUAL', 404, 'noReport'],
+    ['/journeys/J-2/changes', 404, 'noChanges'],
     ['/journeys/J-2/references', 404, 'noJourney'],
     ['/journeys/J-1/reports/EVERYTHING', 400, 'productCode'],
     ['/journeys/912-34-5678/references', 400, 'journeyId'],

@@ -109,6 +109,21 @@ describe('GATEWAY_PROFILES_FILE', () => {
     }
   });
 
+  it('has thresholds for what changed, each taken from the default where a profile leaves it out', async (t) => {
+    const threshold = { amount: '250', percent: '5' };
+    const east = { environment: 'sandbox', customerId: 'E1', changes: { creditLimit: { percent: '1.5' } } };
+    const env = await withFile(t, { profiles: { default: { changes: { closedStatusCodes: ['C'] } }, east } });
+    const { profiles } = loadConfig({ ...env, GATEWAY_CHANGES_BALANCE: '250 5%' });
+    const none = { amount: '0', percent: '0' };
+    const expected = { balance: threshold, creditLimit: none, closedStatusCodes: ['C'] };
+    assert.deepEqual(profiles.get('default')?.changes, expected);
+    const creditLimit = { amount: '0', percent: '1.5' };
+    assert.deepEqual(profiles.get('east')?.changes, { ...expected, creditLimit });
+    const wrong = { ...east, changes: { balance: { amount: '1,000' } } };
+    const rules = await rulesOf(t, { profiles: { wrong } });
+    assert.deepEqual(rules, ['/profiles/wrong/changes/balance/amount must be a decimal string, not negative']);
+  });
+
   it('refuses what would undo a promise', async (t) => {
     const rules = await rulesOf(t, {
       profiles: { default: { returnCodes: { SECONDUSE: { 'No Record': 'record' } } } },

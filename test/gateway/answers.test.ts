@@ -125,6 +125,17 @@ test('holds a record without a consumerId, with one that is too long, and with o
   assertHold(read(record(same), contextOf([ADA, BEN])), /names two applicants/);
 });
 
+test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
+  const entries = [
+    failsafeEntry({ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }),
+    failsafeEntry({ applicantId: '2A', consumerId: 'C1', returnCode: 'Record' }),
+  ];
+  assertHold(
+    read({ consumers: entries }, failsafeContext([ADA, BEN])),
+    /consumers\/1\/consumerId names two applicants/,
+  );
+});
+
 test('reads a joint record of which one applicant has none: neither report nor consumerId', () => {
   const [ada] = JSON.parse(recordBody()).applicants;
   const answer = read(record([ada, { applicantId: '2A' }]), contextOf([ADA, BEN]));
@@ -189,8 +200,8 @@ test("reads FAILSAFE's own shape: outcome and consumer for each applicant, one r
       applicants: [{ applicantId: '2A', consumerId: 'C2' }],
     },
     applicants: [
-      { applicantId: '1A', outcome: 'noRecord' },
-      { applicantId: '2A', outcome: 'record' },
+      { applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' },
+      { applicantId: '2A', outcome: 'record', reportReferenceNumber: 'FS-1', consumerId: 'C2' },
     ],
   });
 });
@@ -201,7 +212,7 @@ test('reads the sample of FAILSAFE, whose applicantId the request never carried'
     kind: 'outcome',
     outcome: 'noRecord',
     returnCode: 'No Record',
-    applicants: [{ applicantId: '1A', outcome: 'noRecord' }],
+    applicants: [{ applicantId: '1A', outcome: 'noRecord', reportReferenceNumber: 'FS-1', consumerId: 'C1' }],
   });
 });
 

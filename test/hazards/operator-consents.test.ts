@@ -149,6 +149,27 @@ describe('a share', { concurrency: 4 }, () => {
     assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
   });
 
+  test('whose consent was revoked between two runs of its journey is not posted by the second', async () => {
+    const input = sharesTo('S1');
+    const { journeyId } = input;
+    const first = await harness.start(input);
+    await untilStatus(first, ({ state }) => state === 'waitingForConsent');
+    await first.terminate();
+    const grant = grantFor(journeyId, 'S1');
+    await harness.client.workflow.execute('recordLateConsent', {
+      taskQueue: harness.config.taskQueue,
+      workflowId: `late-consent-${journeyId}`,
+      args: [{ consent: revocationOf(grant) }],
+    });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    // A consent system that sends again what it has on file.
+    await update(handle, 'recordConsent', grant);
+    assert.equal((await handle.result()).shares[0]?.state, 'revoked');
+    assert.equal(await sharesReceived(handle), 0);
+    assert.equal(await share(journeyId), undefined);
+  });
+
   async function share(journeyId: string): Promise<InquiryView | undefined> {
     return (await inquiriesOf(harness, journeyId)).find(({ shareId }) => shareId === 'S1');
   }

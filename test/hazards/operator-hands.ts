@@ -49,7 +49,7 @@ export interface ResetOptions {
 
 /** `temporal workflow reset`: runs the journey again from that workflow task on. Resolves to the run that it makes. */
 export async function resetTo(
-  harness: Harness,
+  harness: Pick<Harness, 'client'>,
   handle: JourneyHandle,
   workflowTaskFinishEventId: EventId,
   options: ResetOptions = {},
@@ -160,7 +160,7 @@ export async function pendingAttempt(
 }
 
 /** The operator's commands about one activity: `temporal activity reset`, `pause`, `unpause`, `update-options`. */
-export function activityCommands(harness: Harness, handle: JourneyHandle, id: string) {
+export function activityCommands(harness: Pick<Harness, 'client'>, handle: JourneyHandle, id: string) {
   const { workflowService, options } = harness.client;
   const target = {
     namespace: options.namespace,

@@ -39,6 +39,46 @@ export function claimTests(opened: Open): void {
     }
   });
 
+  test('a share is not claimed on a grant that the ledger has a refusal of, and the refusals are told', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const grant = consentOf();
+    const claim = () => ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [grant] }));
+    const { evidence: _, ...said } = grant;
+    const later = '2999-01-01T00:00:00Z';
+    const earlier = '2000-01-01T00:00:00Z';
+    const harmless = [
+      consentOf({ consentId: 'C-other', decidedAt: earlier, receivedAt: earlier }),
+      { ...said, consentId: 'C-other', decision: 'revoked', decidedAt: later, receivedAt: later },
+      { ...said, consentId: 'C-denied', decision: 'denied', decidedAt: earlier },
+      { ...said, consentId: 'C-unknown', decision: 'revoked', decidedAt: earlier, receivedAt: earlier },
+      { ...said, applicantId: '09', decision: 'revoked', decidedAt: later },
+      { ...said, shareId: 'S9', decision: 'revoked', decidedAt: later },
+    ] as const;
+    await ledger.recordConsents(ledgerId, harmless);
+    const against = [
+      { ...said, decision: 'revoked', decidedAt: earlier },
+      { ...said, consentId: 'C-denied-later', decision: 'denied', decidedAt: later },
+      { ...said, consentId: 'C-unknown-later', decision: 'revoked', decidedAt: later },
+    ] as const;
+    await ledger.recordConsents(ledgerId, against);
+    const verdict = await claim();
+    assert.ok(verdict.kind === 'consentRefused');
+    assert.deepEqual(
+      new Set(verdict.refusals.map(({ consentId }) => consentId)),
+      new Set(against.map((one) => one.consentId)),
+    );
+    assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);
+    assert.deepEqual(await ledger.inquiriesOf(String(SHARE.callerId)), []);
+    // Another share of the same journey, and a grant given anew, are not concerned.
+    const anew = consentOf({
+      consentId: 'C-anew',
+      decidedAt: '2999-01-02T00:00:00Z',
+      receivedAt: '2999-01-02T00:00:00Z',
+    });
+    assert.equal((await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [anew] }))).kind, 'claimed');
+  });
+
   for (const state of ['notSent', 'notProcessed'] as const) {
     test(`after ${state} the next attempt may be made, and the first claim's instant stays`, async (t) => {
       const { ledger } = await opened(t);

@@ -192,6 +192,7 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'DROP TABLE audit_head',
       'ALTER TABLE consents DROP COLUMN proof',
       'DROP TABLE retention_events',
+      'DROP TABLE derived_documents',
       'DROP INDEX inquiries_not_disposed',
       'DROP INDEX inquiries_on_legal_hold',
       'ALTER TABLE decisions ADD COLUMN answer TEXT',

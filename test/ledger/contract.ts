@@ -5,6 +5,7 @@ import { auditTests } from './contract-audit.ts';
 import { chainTests } from './contract-chain.ts';
 import { claimTests } from './contract-claims.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
+import { derivedTests } from './contract-derived.ts';
 import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { openInquiryTests } from './contract-open.ts';
@@ -35,5 +36,6 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
+  describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));
 }

@@ -12,7 +12,9 @@ export type Step = Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' |
 /** What a row of the ledger means for the run. */
 export function stepOfView(view: AttemptView): Step {
   const step = stepOf(view);
-  if (step.kind === 'stop' || step.kind === 'cancelled') throw new Error(`a row that means ${step.kind}`);
+  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'consentRefused') {
+    throw new Error(`a row that means ${step.kind}`);
+  }
   return step;
 }
 

@@ -142,3 +142,26 @@ test('serves every listed applicant as the list says', async (t) => {
   const struck = (await caller.requests()).map(({ fault }) => fault);
   assert.deepEqual(struck.sort(), listed.map(({ fault }) => fault).sort());
 });
+
+test('an SSN that ends in 0020 has a file that moves between preapproval and closing, and stays as it is else', async (t) => {
+  const caller = await Caller.start(t);
+  const accountsOf = async (productCode: string, digits = '0020') => {
+    const { applicants } = json(await caller.post({ ...of(digits), productCode })) as {
+      applicants: { consumer: { accounts: Json[]; names: Json[]; addresses: Json[] } }[];
+    };
+    const { accounts = [], names = [], addresses = [] } = applicants[0]?.consumer ?? {};
+    return { accounts, counts: [accounts.length, names.length, addresses.length] };
+  };
+  const [before, after] = [await accountsOf('PREAPP'), await accountsOf('PRECLOSE')];
+  assert.deepEqual((await accountsOf('PREQUAL')).accounts, before.accounts);
+  assert.deepEqual((await accountsOf('ACCTRVW')).accounts, after.accounts);
+  const [accounts = 0, names = 0, addresses = 0] = before.counts;
+  // One has vanished, another is new.
+  assert.deepEqual(after.counts, [accounts, names + 1, addresses + 1]);
+  assert.deepEqual(
+    [before, after].map(({ accounts: listed }) => listed[1]?.statusCode),
+    ['11', '13'],
+  );
+  assert.equal(after.accounts.at(-1)?.accountNumber, 'XXXXXXXXXXXX2026');
+  assert.deepEqual(await accountsOf('PREAPP', '0001'), await accountsOf('PRECLOSE', '0001'));
+});

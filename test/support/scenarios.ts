@@ -11,6 +11,7 @@ import {
   untilStatus,
   update,
 } from './journey-harness.ts';
+import { PULL_SCENARIOS } from './pull-scenarios.ts';
 
 /** What a scenario needs of a harness: who starts journeys, and where they run. */
 export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
@@ -99,6 +100,21 @@ const fullJourney: Scenario = {
     for (const applicantId of ['1A', '2A']) {
       await handle.signal('consent', consentMessage(input.journeyId, { applicantId }));
     }
+    await handle.result();
+    return handle;
+  },
+};
+
+const changesFound: Scenario = {
+  name: 'lendingJourney-changesFound',
+  async play(harness) {
+    const handle = await harness.start(
+      journeyInput({
+        stages: ['PREAPP', 'PRECLOSE'],
+        gates: { PRECLOSE: { pass: 'auto' } },
+        applicants: [applicant('1A', newSsn('0020')), applicant('2A')],
+      }),
+    );
     await handle.result();
     return handle;
   },
@@ -249,6 +265,19 @@ const proofRefused: Scenario = {
   },
 };
 
+/** A grant whose evidence looks personal, which a run from before would have taken. */
+const evidenceRefused: Scenario = {
+  name: 'lendingJourney-evidenceRefused',
+  async play(harness) {
+    const input = oneStage('0001', { shares: [{ ...share, awaitConsentFor: 'PT2S' }] });
+    const handle = await harness.start(input);
+    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+    await handle.signal('consent', { ...grant, evidence: { ...grant.evidence, reference: 'ada@example.com' } });
+    await handle.result();
+    return handle;
+  },
+};
+
 /** An update that arrives with the start waits until it is known what makes a grant count. */
 const earlyGrant: Scenario = {
   name: 'lendingJourney-earlyGrant',
@@ -286,7 +315,9 @@ const lateGrantRefused: Scenario = {
 };
 
 export const SCENARIOS: readonly Scenario[] = [
+  ...PULL_SCENARIOS,
   fullJourney,
+  changesFound,
   atGate,
   withdrawn,
   cancelled,
@@ -297,6 +328,7 @@ export const SCENARIOS: readonly Scenario[] = [
   lateConsent,
   consentProved,
   proofRefused,
+  evidenceRefused,
   earlyGrant,
   lateGrantRefused,
   runsThrough('stopped', '0404'),

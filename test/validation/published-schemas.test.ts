@@ -92,6 +92,8 @@ const FULL_APPLICANT = {
 };
 
 /** Every member that may be there is there; and who checks it. */
+const PULL = { pullId: 'P-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' };
+
 const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unknown }> = {
   'lending-journey-input': {
     samples: [
@@ -104,6 +106,15 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     ],
     parse: (value) => messages.parseLendingJourneyInput(value, LIMIT),
   },
+  'credit-report-input': {
+    samples: [{ ...PULL, productCode: 'REFUPD', applicants: [FULL_APPLICANT] }],
+    parse: (value) => messages.parseCreditReportInput(value, LIMIT),
+  },
+  'failsafe-check-input': {
+    samples: [{ ...PULL, productCode: 'FAILSAFE', applicants: [FULL_APPLICANT] }],
+    parse: (value) => messages.parseFailsafeCheckInput(value, LIMIT),
+  },
+  'withdraw-pull': { samples: [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }], parse: messages.parseWithdrawPull },
   consent: {
     samples: [aConsent({ proof: 'aa.bb.cc' }), aConsent({ decision: 'denied' })],
     parse: messages.parseConsent,
@@ -296,13 +307,15 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
   }
   if (file.startsWith('webhookDelivery')) return undefined;
   const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
+  const isPull = /^(creditReport|failsafeCheck)-/.test(file);
+  if (result !== undefined && isPull) return ['result', 'pull-result', result];
   if (result !== undefined) {
     return file.startsWith('recordLateConsent')
       ? ['lateConsent', 'record-late-consent-result', result]
       : ['result', 'lending-journey-result', result];
   }
   const answer = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
-  if (answer !== undefined) return ['answer', 'update-answer', answer];
+  if (answer !== undefined) return ['answer', isPull ? 'pull-update-answer' : 'update-answer', answer];
   const failure = event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
   const details = decodedOf(failure?.details);
   return failure?.type === 'InvalidInput' && details !== undefined

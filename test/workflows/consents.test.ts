@@ -1,5 +1,6 @@
 /** Consent in all its orders, through real signals and updates, counted at the gateway. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -182,6 +183,39 @@ describe('a share', { concurrency: 8 }, () => {
     });
     assert.deepEqual(late, { postedSharesFlagged: 0 });
     assert.equal(await sharesPosted(handle), 0);
+  });
+
+  test('evidence that looks personal counts neither by signal nor by update, and is repeated by neither', async () => {
+    const { handle, journeyId } = await startJoint({ shares: [] });
+    for (const reference of ['ada@example.com', 'doc-912-34-5678']) {
+      const evidence = { ...consentMessage(journeyId, { applicantId: '1A' }).evidence, reference };
+      const grant = { ...consentMessage(journeyId, { applicantId: '1A' }), evidence } as ConsentMessage;
+      await handle.signal('consent', grant);
+      await assert.rejects(update(handle, 'recordConsent', grant), (error: Error) => {
+        assert.match(String(error.cause), /\/evidence\/reference must/);
+        return !String(error.cause).includes(reference);
+      });
+    }
+    await handle.result();
+    const { refusedMessages } = await statusOf(handle);
+    assert.deepEqual(
+      refusedMessages.map(({ reason }) => reason.slice(0, 29)),
+      ['/evidence/reference must be pr', '/evidence/reference must be op'].map((reason) => reason.slice(0, 29)),
+    );
+  });
+
+  test('a late consent that was started with nothing ends as invalid, and hangs in no workflow task', async () => {
+    const started = [undefined, null].map((input) =>
+      harness.client.workflow.execute('recordLateConsent', {
+        workflowId: `late-consent-${randomUUID()}`,
+        taskQueue: harness.config.taskQueue,
+        args: input === undefined ? [] : [input],
+        workflowRunTimeout: '20 seconds',
+      }),
+    );
+    for (const { reason } of (await Promise.allSettled(started)) as PromiseRejectedResult[]) {
+      assert.equal(reason.cause?.type, 'InvalidInput', String(reason.cause));
+    }
   });
 });
 

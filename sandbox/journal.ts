@@ -1,0 +1,100 @@
+/** What befell the sandbox, line by line as it happens: survives its end at any instant. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, openSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { consumerIdOf, type PostedInquiry, type ReceivedRequest } from './records.ts';
+import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
+import { isObject } from './rules/table.ts';
+
+/**
+ * JSON lines: `listening`; `connection` and `closed` for each that was accepted; for each request at the request endpoint `head`, `request` once its
+ * body has come, `posted`, `answered` with the status. Instants are the sandbox's own; a `requestId` names one request
+ * across restarts. Nothing personal: of an SSN only the `consumerId` that is made of it, of a body a digest.
+ */
+export class Journal {
+  readonly #file: number;
+  readonly #requestIds = new WeakMap<ReceivedRequest, string>();
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#file = openSync(path, 'a');
+  }
+
+  listening(): void {
+    this.#append({ kind: 'listening' });
+  }
+
+  connection(socket: Socket): void {
+    const connectionId = randomUUID();
+    this.#append({ kind: 'connection', connectionId });
+    socket.once('close', () => this.#append({ kind: 'closed', connectionId }));
+  }
+
+  head(received: ReceivedRequest): void {
+    this.#append({ kind: 'head', requestId: this.#idOf(received) });
+  }
+
+  request(received: ReceivedRequest, body: unknown): void {
+    const { customerTraceNumber, productCode } = received;
+    const digest = isObject(body) ? bodyDigest(body) : null;
+    this.#append({ kind: 'request', requestId: this.#idOf(received), customerTraceNumber, productCode, digest });
+  }
+
+  posted(received: ReceivedRequest, request: GatewayRequest, inquiry: PostedInquiry): void {
+    const { customerTraceNumber, productCode, endUserCode, endUser, reportReferenceNumber } = inquiry;
+    const withReport = new Set(inquiry.consumerIds);
+    const applicants = isSecondaryUse(request)
+      ? request.applicants.map(({ consumerId }) => ({ applicantId: null, consumerId, hasReport: true }))
+      : request.applicants.map(({ applicantId = null, ssn }) => {
+          const consumerId = consumerIdOf(ssn);
+          return { applicantId, consumerId, hasReport: withReport.has(consumerId) };
+        });
+    this.#append({
+      kind: 'posted',
+      requestId: this.#idOf(received),
+      ...{ customerTraceNumber, productCode, endUserCode, endUser, reportReferenceNumber, applicants },
+      ...(isSecondaryUse(request) && { sharedReference: request.reportReferenceNumber }),
+    });
+  }
+
+  answered(received: ReceivedRequest): void {
+    const { status, fault } = received;
+    if (status !== null) this.#append({ kind: 'answered', requestId: this.#idOf(received), status, fault });
+  }
+
+  #idOf(received: ReceivedRequest): string {
+    const known = this.#requestIds.get(received) ?? randomUUID();
+    this.#requestIds.set(received, known);
+    return known;
+  }
+
+  /** Synchronous: what comes of it later is on file later. */
+  #append(line: Record<string, unknown>): void {
+    writeSync(this.#file, `${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
+  }
+}
+
+/**
+ * Equal for two requests that ask for the same thing: SHA-256, lower-case hex, over the body's JSON with sorted names,
+ * without what is each attempt's own (`customerTraceNumber`, `originalInquiryDate`).
+ */
+export function bodyDigest({
+  customerTraceNumber: _,
+  originalInquiryDate: __,
+  ...rest
+}: Record<string, unknown>): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(rest)))
+    .digest('hex');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .toSorted()
+      .map((name) => [name, sorted(value[name])]),
+  );
+}

@@ -1,0 +1,71 @@
+import { changesBetween } from '../changes/changes-between.ts';
+import { sealedChangesText } from '../changes/sealed-changes.ts';
+import { readResponse } from '../gateway/envelope.ts';
+import type { GatewayResponse } from '../gateway/responses.ts';
+import { DisposedError } from '../ledger/errors.ts';
+import type { Ledger, ReportOrigin } from '../ledger/port.ts';
+import type { ComparisonGap } from '../model/change-summary.ts';
+import { SealBrokenError } from '../protection/errors.ts';
+import type { ComparedReport, JourneyActivities } from './contract.ts';
+import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { translating } from './failures.ts';
+
+/**
+ * Compares two reports of the ledger, seals the whole list beside them, and returns counts and sums alone. Idempotent:
+ * a repetition seals the same list again. Reports that are gone or cannot be read are an answer, not an error.
+ *
+ * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
+ */
+export function createCompareReports(dependencies: ActivityDependencies): Pick<JourneyActivities, 'compareReports'> {
+  const { ledger } = dependencies;
+  return {
+    compareReports: ({ run, earlier, later }) =>
+      translating(async () => {
+        const comparedWith = earlier.productCode;
+        const options = profileNamed(dependencies, run.profile).changes;
+        const [one, other] = [
+          await readParsed(ledger, run.ledgerId, earlier),
+          await readParsed(ledger, run.ledgerId, later),
+        ];
+        if ('gap' in one) return { comparedWith, unavailable: one.gap };
+        if ('gap' in other) return { comparedWith, unavailable: other.gap };
+        const changes = changesBetween(one.report, other.report, options);
+        const document = { kind: 'changes', of: other.origin, from: one.origin } as const;
+        const text = sealedChangesText({ earlier, later, changes, ...(options && { options }) });
+        if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
+        return { comparedWith, ...changes.summary };
+      }),
+  };
+}
+
+type Parsed = { report: GatewayResponse; origin: ReportOrigin } | { gap: ComparisonGap };
+
+async function readParsed(ledger: Ledger, ledgerId: string, { customerTraceNumber }: ComparedReport): Promise<Parsed> {
+  try {
+    const stored = await ledger.readReportOf(ledgerId, customerTraceNumber);
+    if (!stored) return { gap: 'noReport' };
+    const report = readResponse(stored.body);
+    if (!report) return { gap: 'unreadable' };
+    const origin = { customerTraceNumber, attempt: stored.attempt };
+    return { report: await named(ledger, report, customerTraceNumber), origin };
+  } catch (error) {
+    if (error instanceof DisposedError) return { gap: 'disposed' };
+    if (error instanceof SealBrokenError) return { gap: 'unreadable' };
+    throw error;
+  }
+}
+
+/** The interface shows no `applicantId` in a report (2.4): the reference knows whose each `consumerId` is. */
+async function named(ledger: Ledger, report: GatewayResponse, customerTraceNumber: string): Promise<GatewayResponse> {
+  const attempts = (await ledger.inquiry(customerTraceNumber))?.attempts ?? [];
+  const ids = new Map<unknown, string>();
+  for (const { answer } of attempts) {
+    if (answer?.kind !== 'outcome') continue;
+    for (const { applicantId, consumerId } of answer.reference?.applicants ?? []) ids.set(consumerId, applicantId);
+  }
+  const applicants = report.applicants.map((entry) => {
+    const applicantId = ids.get(entry.consumerId);
+    return applicantId === undefined ? entry : { ...entry, applicantId };
+  });
+  return { ...report, applicants };
+}

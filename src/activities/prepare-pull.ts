@@ -1,0 +1,86 @@
+import { activityInfo } from '@temporalio/activity';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { Ledger } from '../ledger/port.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { PullInput } from '../model/pull-shapes.ts';
+import { parseCreditReportInput, parseFailsafeCheckInput } from '../validation/messages.ts';
+import type { JourneyActivities } from './contract.ts';
+import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { entitlementProblems } from './entitlements.ts';
+import { translating } from './failures.ts';
+import { buildRequest } from './inquiry-request.ts';
+import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+
+export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
+  return {
+    /**
+     * Checks a pull's whole input and fixes what the run will be held to, before anything can be posted.
+     *
+     * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
+     */
+    preparePull: ({ input }) =>
+      translating(async () => {
+        const profile = profileNamed(dependencies, profileNameOf(input));
+        const pull = parsed(input, profile);
+        await refuseInTheClear(dependencies, profile);
+        const ownerId = ownerIdOf('pull', pull.pullId);
+        const problems = [
+          ...(await ownerProblems(dependencies, { ownerId, path: '/pullId' })),
+          ...pullEntitlementProblems(profile, pull),
+        ];
+        if (problems.length === 0) problems.push(...(await productProblems(dependencies.ledger, ownerId, pull)));
+        if (problems.length > 0) throw new InvalidInputError(problems);
+        checkRequestCanBeBuilt(profile, pull);
+        return fixRun(dependencies, profile);
+      }),
+  };
+}
+
+/** Each workflow type takes its own products, so that a start from any language is checked by the right table. */
+function parsed(input: unknown, { limits }: GatewayProfile): PullInput {
+  const isFailsafe = activityInfo().workflowType === 'failsafeCheck';
+  return isFailsafe ? parseFailsafeCheckInput(input, limits) : parseCreditReportInput(input, limits);
+}
+
+function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Problem[] {
+  const { productCode, endUserCode, permissiblePurposeCode } = pull;
+  const allowed = profile.allowed[productCode];
+  const required = [
+    ...(allowed?.endUserCodes && endUserCode === undefined ? ['/endUserCode'] : []),
+    ...(allowed?.permissiblePurposeCodes && permissiblePurposeCode === undefined ? ['/permissiblePurposeCode'] : []),
+  ];
+  return [
+    ...required.map((path) => ({ path, rule: `is required: the profile lists what it allows for ${productCode}` })),
+    ...entitlementProblems(profile, {
+      productCode,
+      endUserCode,
+      permissiblePurposeCode,
+      endUserPath: '/endUserCode',
+      purposePath: '/permissiblePurposeCode',
+    }),
+  ];
+}
+
+/**
+ * One pull is one product. Another one under the id of a pull that has failed would have a trace number of its own, and
+ * be sent although nobody has decided what became of the first.
+ */
+async function productProblems(ledger: Ledger, ownerId: string, { productCode }: PullInput): Promise<Problem[]> {
+  const inquiries = await ledger.inquiriesOf(ownerId);
+  if (inquiries.every((inquiry) => inquiry.productCode === productCode)) return [];
+  return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
+}
+
+/** The gateway's own tables have the last word (interface 2.3, 4.3), before a single attempt is claimed. */
+function checkRequestCanBeBuilt(profile: GatewayProfile, pull: PullInput): void {
+  const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
+  const { environment, name, customerId } = profile;
+  const inquiry = {
+    ...{ environment, customerId, profile: name, workflowType: '', callerId: '', ordinal: 0, productCode },
+    customerTraceNumber: 'PREFLIGHT',
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+  };
+  buildRequest(profile, { inquiry, applicants }, new Date());
+}

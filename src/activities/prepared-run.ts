@@ -1,0 +1,86 @@
+/** What every run is checked for and held to, whatever it inquires about. */
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { GatewayError } from '../gateway/errors.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import { LedgerUnavailableError } from '../ledger/errors.ts';
+import { workflowIdOf } from '../model/owner-id.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { PreparedRun } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** The input is not checked yet when its profile's limits are needed to check it. */
+export function profileNameOf(input: unknown): string {
+  const name = (input as { profile?: unknown } | null | undefined)?.profile;
+  return typeof name === 'string' ? name : 'default';
+}
+
+/** Everything that the run is held to from now on. */
+export async function fixRun(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun> {
+  return {
+    environment: profile.environment,
+    profile: profile.name,
+    customerId: profile.customerId,
+    profileFingerprint: profileFingerprint(profile),
+    ledgerId: dependencies.ledger.identity.ledgerId,
+    settings: dependencies.config.protocol,
+    searchAttributes: await dependencies.registeredSearchAttributes(),
+    consentTrust: profile.consentTrust,
+    listsConsentWaits: true,
+    token: await preflight(dependencies, profile),
+  };
+}
+
+export interface OwnerInput {
+  /** As the ledger has it (model/owner-id.ts). */
+  ownerId: string;
+  /** JSON pointer to the caller's own id. */
+  path: string;
+}
+
+/** The workflow id is made of the caller's id, so that one id is one run; and what was disposed of stays so. */
+export async function ownerProblems(dependencies: ActivityDependencies, owner: OwnerInput): Promise<Problem[]> {
+  return [...workflowIdProblems(owner), ...(await disposalProblems(dependencies, owner))];
+}
+
+function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
+  const { workflowId } = activityInfo().workflowExecution ?? {};
+  const wanted = workflowIdOf(ownerId);
+  if (workflowId === wanted) return [];
+  return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
+}
+
+/** Whoever reads Temporal's database reads a start in the clear: outside the sandbox nothing is posted for one. */
+export async function refuseInTheClear(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<void> {
+  const { workflowExecution } = activityInfo();
+  if (profile.environment === 'sandbox' || !workflowExecution) return;
+  if (await dependencies.startedEncrypted(workflowExecution)) return;
+  throw new InvalidInputError([
+    { path: '', rule: `must be encrypted: ${profile.environment} takes no start in the clear` },
+  ]);
+}
+
+/** A ledger that does not answer is no reason to refuse: each claim asks it the same, and sends nothing either. */
+async function disposalProblems({ ledger }: ActivityDependencies, { ownerId, path }: OwnerInput): Promise<Problem[]> {
+  const disposedAt = await ledger.retention.disposalOf(ownerId).catch((error: unknown) => {
+    if (error instanceof LedgerUnavailableError) return null;
+    throw error;
+  });
+  return disposedAt === null ? [] : [{ path, rule: 'was disposed of: choose another id' }];
+}
+
+/** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */
+const PREFLIGHT_TIMEOUT_MS = 10_000;
+
+/** A token service that is down or refuses does not fail the start: the first inquiry meets it again, and waits. */
+async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
+  const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
+  try {
+    await dependencies.tokens.get(profile, { signal: AbortSignal.any([cancellationSignal(), tooLong]) });
+    return 'ready';
+  } catch (error) {
+    if (tooLong.aborted) return 'unavailable';
+    if (error instanceof GatewayError) return error.code === 'CredentialsRefused' ? 'refused' : 'unavailable';
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** The thresholds and codes that a comparison is made with. */
+import type { Problem } from '../model/problems.ts';
+import { isFigure } from './figures.ts';
+import type { ChangeOptions, FigureThreshold } from './report-changes.ts';
+
+/**
+ * Every difference counts, so that nothing is left out that nobody asked to leave out. The closed codes are those of
+ * the industry's Metro 2 format (paid or closed; paid in full after another state): the interface shows no list (2.4).
+ */
+export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
+  balance: { amount: '0', percent: '0' },
+  creditLimit: { amount: '0', percent: '0' },
+  closedStatusCodes: ['13', '61', '62', '63', '64', '65'],
+};
+
+/** @throws RangeError naming the option that cannot be, and never its value */
+export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {
+  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
+  const [problem] = changeOptionProblems(complete);
+  if (problem) throw new RangeError(`${problem.path} ${problem.rule}`);
+  return complete;
+}
+
+export function changeOptionProblems({ balance, creditLimit, closedStatusCodes }: ChangeOptions): Problem[] {
+  const problems = [...thresholdProblems(balance, '/balance'), ...thresholdProblems(creditLimit, '/creditLimit')];
+  if (closedStatusCodes.some((code) => code.trim() === '')) {
+    problems.push({ path: '/closedStatusCodes', rule: 'must hold codes that are not empty' });
+  }
+  return problems;
+}
+
+function thresholdProblems({ amount, percent }: FigureThreshold, path: string): Problem[] {
+  const problems: Problem[] = [];
+  if (!isFigure(amount) || amount.startsWith('-')) {
+    problems.push({ path: `${path}/amount`, rule: 'must be a decimal string, not negative' });
+  }
+  // Text is compared by its number here alone: a bound, not an amount.
+  if (!isFigure(percent) || percent.startsWith('-') || Number(percent) > 100) {
+    problems.push({ path: `${path}/percent`, rule: 'must be a decimal string from 0 to 100' });
+  }
+  return problems;
+}

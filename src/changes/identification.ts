@@ -1,0 +1,92 @@
+/** Names and addresses: which are new, which are gone, and under which of them a tradeline came in. */
+import type { AccountCrossReference, RefKind } from '../gateway/responses.ts';
+import type { Identification, ReportedAddress, ReportedName } from './report-changes.ts';
+import { comparable, inOrder, isObject } from './report-text.ts';
+
+type Parts = Record<string, string>;
+
+/** Distinct ones by all of their parts: what differs in case and spaces alone is the same. */
+export class Identities<Entry extends Parts> {
+  readonly #byKey = new Map<string, Entry>();
+  readonly #read: (entry: Record<string, unknown>) => Entry;
+
+  constructor(entries: Iterable<Record<string, unknown>>, read: (entry: Record<string, unknown>) => Entry) {
+    this.#read = read;
+    for (const entry of entries) {
+      const parts = read(entry);
+      if (Object.keys(parts).length > 0) this.#byKey.set(JSON.stringify(parts), parts);
+    }
+  }
+
+  has(entry: Record<string, unknown>): boolean {
+    return this.#byKey.has(JSON.stringify(this.#read(entry)));
+  }
+
+  /** In an order of their own. */
+  notIn(other: Identities<Entry>): Entry[] {
+    return [...this.#byKey]
+      .filter(([key]) => !other.#byKey.has(key))
+      .sort(([one], [another]) => inOrder(one, another))
+      .map(([, entry]) => entry);
+  }
+}
+
+export function readName(entry: Record<string, unknown>): ReportedName & Parts {
+  return parts(entry, ['first', 'middle', 'last']);
+}
+
+/** A ZIP+4 that one report gives and the other does not is no other address. */
+export function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
+  const address = parts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
+  const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
+  return fiveDigits === undefined ? address : { ...address, zip: fiveDigits };
+}
+
+function parts(entry: Record<string, unknown>, names: readonly string[]): Parts {
+  const found: Parts = {};
+  for (const name of names) {
+    const text = Object.hasOwn(entry, name) ? comparable(entry[name]) : null;
+    if (text !== null) found[name] = text;
+  }
+  return found;
+}
+
+/** Interface 2.5. */
+const REF_FIELDS: Record<RefKind, keyof AccountCrossReference> = {
+  name: 'consumerNameRefId',
+  address: 'consumerAddressRefId',
+  ssn: 'consumerSsnRefId',
+  dob: 'consumerDOBRefId',
+  phone: 'consumerPhoneNbrRefId',
+  relatedAddress: 'relatedAddressRefId',
+};
+
+export interface IdentificationContext {
+  resolve: (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined;
+  /** Those of the other report. */
+  names: Identities<ReportedName & Parts>;
+  addresses: Identities<ReportedAddress & Parts>;
+}
+
+/** 0 is not known (docs/decisions/gateway.md), and so is what is no integer; `undefined` where nothing is known. */
+export function identificationOf(
+  account: Record<string, unknown>,
+  { resolve, names, addresses }: IdentificationContext,
+): Partial<Record<RefKind, Identification>> | undefined {
+  const reference = account.accountCrossReference;
+  if (!isObject(reference)) return undefined;
+  const found: Partial<Record<RefKind, Identification>> = {};
+  for (const kind of Object.keys(REF_FIELDS) as RefKind[]) {
+    const refId = reference[REF_FIELDS[kind]];
+    if (typeof refId !== 'number' || !Number.isSafeInteger(refId) || refId === 0) continue;
+    const entry = resolve(kind, refId);
+    if (entry && kind === 'name') {
+      found[kind] = { refId, entry: readName(entry), isNew: !names.has(entry) };
+    } else if (entry && (kind === 'address' || kind === 'relatedAddress')) {
+      found[kind] = { refId, entry: readAddress(entry), isNew: !addresses.has(entry) };
+    } else {
+      found[kind] = { refId };
+    }
+  }
+  return Object.keys(found).length > 0 ? found : undefined;
+}

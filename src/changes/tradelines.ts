@@ -1,0 +1,151 @@
+/** Tradelines of two reports: which are the same, which is new, which has gone, and what moved. */
+import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
+import type { ChangeOptions, StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
+import { comparable, inOrder, isObject, textOf } from './report-text.ts';
+
+/** One entry of `consumer.accounts[]`, read. */
+export interface ReadTradeline {
+  /** Contributor, masked account number and opening date: what makes two of them the same. */
+  key: string;
+  /** All that is compared; equal where nothing changed. */
+  content: string;
+  /** Orders those with one key: no two that anything tells apart have the same. */
+  rank: string;
+  told: Omit<Tradeline, 'tied'>;
+  balance: Figure;
+  creditLimit: Figure;
+  isStatusReadable: boolean;
+  /** As it came. */
+  raw: Record<string, unknown>;
+}
+
+export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: ChangeOptions): ReadTradeline {
+  const balance = readFigure(raw.balance);
+  const creditLimit = readFigure(raw.creditLimit);
+  const statusCode = textOf(raw.statusCode);
+  const told: ReadTradeline['told'] = {
+    contributor: textOf(raw.contributor),
+    accountNumber: textOf(raw.accountNumber),
+    type: textOf(raw.type),
+    opened: textOf(raw.opened),
+    balance: figureOrNull(balance),
+    creditLimit: figureOrNull(creditLimit),
+    statusCode,
+    closed: statusCode !== null && closedStatusCodes.includes(statusCode),
+  };
+  const reference = isObject(raw.accountCrossReference) ? raw.accountCrossReference : {};
+  const references = Object.entries(reference).sort(([one], [other]) => inOrder(one, other));
+  return {
+    key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),
+    content: JSON.stringify([
+      told.type,
+      balance === 'unreadable' ? [] : told.balance,
+      creditLimit === 'unreadable' ? [] : told.creditLimit,
+      statusCode,
+    ]),
+    rank: JSON.stringify([told, references]),
+    told,
+    balance,
+    creditLimit,
+    isStatusReadable: statusCode !== null || raw.statusCode === undefined || isEmpty(raw.statusCode),
+    raw,
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+export interface PairedTradelines {
+  pairs: { earlier: ReadTradeline; later: ReadTradeline; tied: boolean }[];
+  onlyEarlier: { account: ReadTradeline; tied: boolean }[];
+  onlyLater: { account: ReadTradeline; tied: boolean }[];
+}
+
+/**
+ * Pairs them by key. Of several with one key, those that are told alike are pairs first; the others are put in order
+ * (type, balance, limit, status) and paired in it, and what is left of the longer side has no counterpart. The rule
+ * reads the same from both sides, and the reports' own order does not matter.
+ */
+export function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadTradeline[]): PairedTradelines {
+  const before = Map.groupBy(earlier, ({ key }) => key);
+  const after = Map.groupBy(later, ({ key }) => key);
+  const paired: PairedTradelines = { pairs: [], onlyEarlier: [], onlyLater: [] };
+  for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(inOrder)) {
+    const ones = before.get(key) ?? [];
+    const others = after.get(key) ?? [];
+    const tied = ones.length > 1 || others.length > 1;
+    const alike = pairAlike(ones.sort(inRank), others.sort(inRank));
+    const inTurn = Math.min(alike.ones.length, alike.others.length);
+    for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
+    for (const [index, one] of alike.ones.entries()) {
+      const other = alike.others[index];
+      if (other) paired.pairs.push({ earlier: one, later: other, tied });
+      else paired.onlyEarlier.push({ account: one, tied });
+    }
+    for (const account of alike.others.slice(inTurn)) paired.onlyLater.push({ account, tied });
+  }
+  return paired;
+}
+
+/** What is left keeps its order. */
+function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
+  const waiting = Map.groupBy(others, ({ content }) => content);
+  const taken = new Set<ReadTradeline>();
+  const pairs: { earlier: ReadTradeline; later: ReadTradeline }[] = [];
+  const left: ReadTradeline[] = [];
+  const turns = new Map<string, number>();
+  for (const one of ones) {
+    const turn = turns.get(one.content) ?? 0;
+    const other = waiting.get(one.content)?.[turn];
+    turns.set(one.content, turn + 1);
+    if (!other) left.push(one);
+    else {
+      taken.add(other);
+      pairs.push({ earlier: one, later: other });
+    }
+  }
+  return { pairs, ones: left, others: others.filter((other) => !taken.has(other)) };
+}
+
+function inRank(one: ReadTradeline, other: ReadTradeline): number {
+  return (
+    inOrder(one.told.type ?? '', other.told.type ?? '') ||
+    figureOrder(one.balance, other.balance) ||
+    figureOrder(one.creditLimit, other.creditLimit) ||
+    inOrder(one.rank, other.rank)
+  );
+}
+
+function figureOrder(one: Figure, other: Figure): number {
+  if (one !== null && one !== 'unreadable' && other !== null && other !== 'unreadable') return one.cmp(other);
+  const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
+  return place(one) - place(other);
+}
+
+/** Nothing where nothing moved beyond the thresholds. */
+export function changeOf(
+  { earlier, later, tied }: PairedTradelines['pairs'][number],
+  options: ChangeOptions,
+): TradelineChange | undefined {
+  const status = statusMove(earlier, later);
+  const balance = moveBetween(earlier.balance, later.balance, options.balance);
+  const creditLimit = moveBetween(earlier.creditLimit, later.creditLimit, options.creditLimit);
+  if (!status && !balance && !creditLimit) return undefined;
+  return {
+    earlier: { ...earlier.told, tied },
+    later: { ...later.told, tied },
+    ...(status && { status }),
+    ...(balance && { balance }),
+    ...(creditLimit && { creditLimit }),
+  };
+}
+
+function statusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
+  if (!earlier.isStatusReadable || !later.isStatusReadable) return undefined;
+  const from = earlier.told.statusCode;
+  const to = later.told.statusCode;
+  if (from === to) return undefined;
+  if (from === null || to === null || earlier.told.closed === later.told.closed) return { change: 'changed', from, to };
+  return { change: later.told.closed ? 'closed' : 'reopened', from, to };
+}

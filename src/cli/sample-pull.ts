@@ -1,0 +1,25 @@
+/** Single pulls that the sandbox takes, one for each product. */
+import type { FailsafeApplicant, PullInput, PullProduct } from '../model/pull-shapes.ts';
+import { ALEX, ALEX_UNANSWERED, BLAKE } from './sample-journey.ts';
+
+export interface SamplePullOptions {
+  pullId: string;
+  productCode: PullProduct;
+  /** The sandbox resets the first connection when it has posted the inquiry. */
+  loseAnswer: boolean;
+}
+
+export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
+  const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
+  if (productCode === 'FAILSAFE') {
+    // Of the second the sandbox has no record: outcomes are told for each.
+    const applicants = [first, { ...BLAKE, ssn: '900220404' }].map(withoutContacts);
+    return { pullId, productCode, applicants };
+  }
+  return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };
+}
+
+/** FAILSAFE's request has neither (interface 4.3). */
+function withoutContacts({ emailAddress: _, ipAddress: __, ...applicant }: typeof ALEX): FailsafeApplicant {
+  return applicant;
+}

@@ -1,0 +1,80 @@
+/** One single pull as platforms see it. */
+import { redactedPointer } from '../codec-server/redaction.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import type {
+  PullReferences,
+  PullResult,
+  PullStatus,
+  PullUpdateAnswer,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from '../model/pull-shapes.ts';
+import { parseResolvePull, parseWithdrawPull } from '../validation/messages.ts';
+import { updateIds } from './business-keys.ts';
+import { type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+import type { JourneyReport } from './stored-report.ts';
+
+/** `consumerId` is personal, and masked where `redacted`. */
+export type StoredPullReferences = PullReferences & { redacted: boolean };
+
+/** Errors: run-handle.ts. */
+export class PullHandle extends RunHandle<PullStatus, PullResult> {
+  readonly pullId: string;
+
+  constructor(context: RunContext, pullId: string) {
+    super(context, ownerIdOf('pull', pullId));
+    this.pullId = pullId;
+  }
+
+  /** A person's decision about the inquiry on hold. */
+  resolve(decision: Omit<ResolvePullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+    const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context);
+    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+  }
+
+  /** Ends the pull after any attempt in flight. */
+  withdraw(message: Omit<WithdrawPullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+    const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
+    return this.update('withdraw', updateIds.withdraw(), checked);
+  }
+
+  /**
+   * The report as the gateway answered it, from the codec server or the ledger. Personal throughout.
+   *
+   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  async report(productCode?: PullResult['productCode']): Promise<JourneyReport> {
+    return this.storedReport(productCode ?? (await this.status()).productCode);
+  }
+
+  /**
+   * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
+   * Temporal, from where reports come from, without FAILSAFE's `consumers`.
+   */
+  references(): Promise<StoredPullReferences> {
+    return referencesOr(
+      async () => {
+        const references = await this.query<PullReferences>('references');
+        return { ...references, redacted: redactedPointer(references) !== null };
+      },
+      async () => {
+        const stored = await this.storedReferences();
+        if (!stored) return undefined;
+        const references = stored.references as PullReferences['references'];
+        return { pullId: this.pullId, references, redacted: stored.redacted };
+      },
+    );
+  }
+
+  protected statusOfResult(result: PullResult): PullStatus {
+    const { outcome, reference, consumers: _personal, ...rest } = result;
+    return {
+      ...rest,
+      state: outcome,
+      ...(reference ? { reportReferenceNumber: reference.reportReferenceNumber } : {}),
+      holds: [],
+      refusedMessages: [],
+      refusedMessagesTotal: 0,
+    };
+  }
+}

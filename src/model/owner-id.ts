@@ -1,0 +1,61 @@
+/** Whose an inquiry is: one id for each run that makes inquiries, whatever kind of run it is. Pure. */
+import { MAX_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
+
+/** Kinds of runs, with the workflow types that they are of. A workflow id is the kind, a dash, the caller's own id. */
+export const RUN_KINDS = {
+  journey: ['lendingJourney'],
+  pull: ['creditReport', 'failsafeCheck'],
+} as const;
+export type RunKind = keyof typeof RUN_KINDS;
+
+const KINDS = Object.keys(RUN_KINDS) as RunKind[];
+
+/** A list filter (visibility query) for workflows of these types. */
+export function workflowTypesFilter(types: readonly string[]): string {
+  return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
+}
+
+/** For every run that makes inquiries. */
+export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
+
+/**
+ * The ledger's `callerId`, and what the command line takes: a journey's own id as it is, others as `<kind>:<id>`, such
+ * as `pull:P-1`. No id of a caller's holds a colon, so that a pull and a journey of one name never mix.
+ */
+export function ownerIdOf(kind: RunKind, id: string): string {
+  return kind === 'journey' ? id : `${kind}:${id}`;
+}
+
+export interface Owner {
+  kind: RunKind;
+  /** The caller's own: `journeyId`, `pullId`. */
+  id: string;
+}
+
+/** What is of no known kind is a journey's id, and no valid one. */
+export function ownerOf(ownerId: string): Owner {
+  const kind = KINDS.find((one) => one !== 'journey' && ownerId.startsWith(`${one}:`));
+  return kind ? { kind, id: ownerId.slice(kind.length + 1) } : { kind: 'journey', id: ownerId };
+}
+
+/** The rule that an owner's id breaks, or `null`. */
+export function ownerIdProblem(ownerId: string): string | null {
+  return opaqueIdProblem(ownerOf(ownerId).id, MAX_ID_LENGTH);
+}
+
+export function workflowIdOf(ownerId: string): string {
+  const { kind, id } = ownerOf(ownerId);
+  return `${kind}-${id}`;
+}
+
+/** The owner's id of a workflow id; `null` where it is that of another kind of workflow. */
+export function ownerIdOfWorkflow(workflowId: string): string | null {
+  const kind = KINDS.find((one) => workflowId.startsWith(`${one}-`));
+  return kind ? ownerIdOf(kind, workflowId.slice(kind.length + 1)) : null;
+}
+
+/** For people: `journey J-1`, `pull P-1`. */
+export function runName(ownerId: string): string {
+  const { kind, id } = ownerOf(ownerId);
+  return `${kind} ${id}`;
+}

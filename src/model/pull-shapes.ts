@@ -1,0 +1,106 @@
+/** The JSON of single pulls (docs/pulls.md): one report product, or FAILSAFE. Types only, as in shapes.ts. */
+import type { Environment, ReportProduct } from './products.ts';
+import type {
+  Applicant,
+  HoldStatus,
+  RefusedMessage,
+  ReportOutcome,
+  ReportReference,
+  ResolveInquiryMessage,
+} from './shapes.ts';
+
+/** What FAILSAFE needs of an applicant (interface 4.3), and the caller's id of it, by which outcomes are told. */
+export type FailsafeApplicant = Omit<Applicant, 'emailAddress' | 'ipAddress'> &
+  Partial<Pick<Applicant, 'emailAddress' | 'ipAddress'>>;
+
+/** Input of the workflow `creditReport`. */
+export interface CreditReportInput {
+  pullId: string;
+  /** Name of a gateway profile. Default `default`. */
+  profile?: string;
+  productCode: ReportProduct;
+  endUserCode: string;
+  permissiblePurposeCode: string;
+  applicants: Applicant[];
+}
+
+/** Input of the workflow `failsafeCheck`. End user and purpose are for the ledger: FAILSAFE's request has neither. */
+export interface FailsafeCheckInput {
+  pullId: string;
+  profile?: string;
+  productCode: 'FAILSAFE';
+  endUserCode?: string;
+  permissiblePurposeCode?: string;
+  applicants: FailsafeApplicant[];
+}
+
+export type PullInput = CreditReportInput | FailsafeCheckInput;
+export type PullProduct = PullInput['productCode'];
+
+export type PullOutcome = ReportOutcome | 'abandoned' | 'withdrawn';
+export type PullState = 'running' | 'held' | PullOutcome;
+
+/** Answer of a pull's query `status`: nothing personal. */
+export interface PullStatus {
+  pullId: string;
+  environment: Environment | null;
+  productCode: PullProduct;
+  state: PullState;
+  /** The decision or the retry that is waited for, in words. */
+  waitingFor?: string;
+  attempts: number;
+  customerTraceNumber?: string;
+  reportReferenceNumber?: string;
+  holds: HoldStatus[];
+  /** The last 50. */
+  refusedMessages: RefusedMessage[];
+  refusedMessagesTotal: number;
+}
+
+/** What came of one consumer (interface 2.8); `consumerId` is personal. */
+export interface ConsumerResult {
+  applicantId: string;
+  outcome: ReportOutcome;
+  reportReferenceNumber?: string;
+  consumerId?: string;
+}
+
+/** Result of the workflows `creditReport` and `failsafeCheck`. */
+export interface PullResult {
+  pullId: string;
+  environment: Environment;
+  productCode: PullProduct;
+  outcome: PullOutcome;
+  attempts: number;
+  customerTraceNumber: string;
+  /** With `record`. */
+  reference?: ReportReference;
+  /** Of FAILSAFE, where it was answered: one for each applicant, in their order. */
+  consumers?: ConsumerResult[];
+}
+
+/** Answer of a pull's query `references`; `consumerId` is personal. */
+export interface PullReferences {
+  pullId: string;
+  references: { productCode: PullProduct; reference: ReportReference }[];
+  consumers?: ConsumerResult[];
+}
+
+export interface ResolvePullMessage extends Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> {
+  pullId: string;
+  /** For `amend`: as at the start. */
+  applicants?: FailsafeApplicant[];
+}
+
+export interface WithdrawPullMessage {
+  pullId: string;
+  by: string;
+  reason: string;
+}
+
+/** Answer of every update of a pull: accepted, not answered by the gateway. */
+export interface PullUpdateAnswer {
+  accepted: true;
+  duplicate: boolean;
+  status: PullStatus;
+}

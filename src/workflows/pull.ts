@@ -1,0 +1,107 @@
+/** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
+import { ownerIdOf } from '../model/owner-id.ts';
+import type {
+  ConsumerResult,
+  PullInput,
+  PullOutcome,
+  PullProduct,
+  PullReferences,
+  PullResult,
+  PullStatus,
+  WithdrawPullMessage,
+} from '../model/pull-shapes.ts';
+import type { ReportReference } from '../model/shapes.ts';
+import type { Outcome } from './inquiry-protocol.ts';
+import { SingleInquiry } from './single-inquiry.ts';
+
+export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
+  readonly input: PullInput;
+  reference: ReportReference | undefined;
+  consumers: ConsumerResult[] | undefined;
+
+  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  constructor(input: PullInput) {
+    super();
+    this.input = typeof input === 'object' && input !== null ? input : ({} as PullInput);
+  }
+
+  get pullId(): string {
+    return this.input.pullId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('pull', this.pullId);
+  }
+
+  get productCode(): PullProduct {
+    return this.input.productCode;
+  }
+
+  get endUserCode(): string | undefined {
+    return this.input.endUserCode;
+  }
+
+  get profile(): string {
+    return this.input.profile ?? 'default';
+  }
+
+  /** @param applicants those that the answered request named, which an amendment may have changed */
+  answer(answer: Outcome, applicants: readonly { applicantId: string }[]): void {
+    this.reference = answer.reference;
+    if (this.productCode === 'FAILSAFE') this.consumers = consumersOf(answer, applicants);
+    this.end(answer.outcome);
+  }
+
+  status(): PullStatus {
+    const { state, attempts, customerTraceNumber, ...rest } = this.standing();
+    return {
+      pullId: this.pullId,
+      environment: this.run?.environment ?? null,
+      productCode: this.productCode,
+      state,
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...rest,
+    };
+  }
+
+  references(): PullReferences {
+    const { pullId, productCode, reference, consumers } = this;
+    return {
+      pullId,
+      references: reference ? [{ productCode, reference }] : [],
+      ...(consumers ? { consumers } : {}),
+    };
+  }
+
+  result(outcome: PullOutcome): PullResult {
+    const { pullId, productCode, reference, consumers, run, inquiry } = this;
+    if (!run || inquiry.customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
+    return {
+      pullId,
+      environment: run.environment,
+      productCode,
+      outcome,
+      attempts: inquiry.attempts,
+      customerTraceNumber: inquiry.customerTraceNumber,
+      ...(reference ? { reference } : {}),
+      ...(consumers ? { consumers } : {}),
+    };
+  }
+}
+
+/** As the gateway told it of each (interface 2.8); else as one answer, or a person's word, stands for all. */
+function consumersOf(
+  { outcome, reference, applicants }: Outcome,
+  asked: readonly { applicantId: string }[],
+): ConsumerResult[] {
+  return asked.map(({ applicantId }) => {
+    const own = applicants?.find((one) => one.applicantId === applicantId);
+    if (own) return own;
+    const consumer = reference?.applicants.find((one) => one.applicantId === applicantId);
+    if (!reference || !consumer) return { applicantId, outcome: outcome === 'record' ? 'noRecord' : outcome };
+    const { reportReferenceNumber } = reference;
+    return { applicantId, outcome, reportReferenceNumber, consumerId: consumer.consumerId };
+  });
+}

@@ -1,0 +1,21 @@
+/** Messages that a run has refused where nobody waited for an answer. */
+import type { RefusedMessage } from '../model/shapes.ts';
+
+/** Those that `status` shows; the total counts the rest. */
+const SHOWN = 50;
+
+export class RefusedMessages {
+  readonly #last: RefusedMessage[] = [];
+  #total = 0;
+
+  add(refused: RefusedMessage): void {
+    this.#total++;
+    this.#last.push(refused);
+    if (this.#last.length > SHOWN) this.#last.shift();
+  }
+
+  /** As a run's status has them. */
+  status(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
+    return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
+  }
+}

@@ -1,0 +1,106 @@
+/** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { setHandler } from '@temporalio/workflow';
+import type { RefusedMessage } from '../model/shapes.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { applicationFailureOf, type Flights } from './flights.ts';
+import type { DecisionMessage, Holds } from './holds.ts';
+import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { updateProblem } from './stricter-shapes.ts';
+
+/** What the messages need of a run, beside how it stands. */
+export interface TellableRun<Withdrawal, Status> {
+  readonly holds: Holds;
+  readonly flights: Flights;
+  /** Nothing more is to be sent. */
+  readonly isEnding: boolean;
+  withdrawal: Withdrawal | undefined;
+  status(): Status;
+  refuse(message: RefusedMessage): void;
+}
+
+export interface WithdrawalMessages<Withdrawal, Status> {
+  definitions: {
+    withdraw: UpdateDefinition<Accepted<Status>, [Withdrawal]>;
+    requestWithdrawal: SignalDefinition<[Withdrawal]>;
+  };
+  descriptions: { withdraw: string; requestWithdrawal: string };
+  /** Why it is refused as things stand: its shape, another run's id; or `null`. */
+  problemOf(message: Withdrawal): string | null;
+}
+
+export function handleWithdrawals<Withdrawal, Status>(
+  run: TellableRun<Withdrawal, Status>,
+  { definitions, descriptions, problemOf }: WithdrawalMessages<Withdrawal, Status>,
+): void {
+  const take = (message: Withdrawal): boolean => {
+    const isNew = run.withdrawal === undefined;
+    run.withdrawal ??= message;
+    run.flights.recheck();
+    return isNew;
+  };
+  setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
+    validator: (message) => refuseFor(problemOf(message) ?? updateProblem(message)),
+    description: descriptions.withdraw,
+  });
+  setHandler(
+    definitions.requestWithdrawal,
+    (message) => {
+      const reason = problemOf(message);
+      if (reason === null) take(message);
+      else refuseMessage(run, 'requestWithdrawal', reason);
+    },
+    { description: descriptions.requestWithdrawal },
+  );
+}
+
+export interface DecisionMessages<Message extends DecisionMessage, Status> {
+  definition: UpdateDefinition<Accepted<Status>, [Message]>;
+  description: string;
+  /** Why its shape, or the run that it names, is refused; what the hold allows is judged here. */
+  problemOf(message: Message): string | null;
+  /** Throws `UpdateRefused` where an amendment's applicants break the interface's table. */
+  checkApplicants(applicants: NonNullable<Message['applicants']>): Promise<void>;
+}
+
+export function handleDecisions<Withdrawal, Message extends DecisionMessage, Status>(
+  run: TellableRun<Withdrawal, Status>,
+  { definition, description, problemOf, checkApplicants: check }: DecisionMessages<Message, Status>,
+): void {
+  const { holds } = run;
+  setHandler(
+    definition,
+    async (message) => {
+      if (holds.isDuplicate(message)) return accepted(run, true);
+      const { applicants } = message;
+      if (applicants) {
+        holds.reserve(message);
+        try {
+          await check(applicants);
+        } finally {
+          holds.release(message);
+        }
+        refuseFor(holds.problemOf(message, run.isEnding));
+      }
+      holds.decide({ ...message, receivedAt: new Date().toISOString() });
+      return accepted(run, false);
+    },
+    {
+      validator: (message) =>
+        refuseFor(problemOf(message) ?? updateProblem(message) ?? holds.problemOf(message, run.isEnding)),
+      description,
+    },
+  );
+}
+
+/** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
+export async function checkApplicants(args: Parameters<typeof journeyActivities.checkApplicants>[0]): Promise<void> {
+  try {
+    await journeyActivities.checkApplicants.executeWithOptions({ summary: 'checking the new applicants' }, [args]);
+  } catch (error) {
+    const failure = applicationFailureOf(error);
+    if (failure?.type !== 'InvalidInput') throw error;
+    const { problems = [] } = (failure.details?.[0] ?? {}) as { problems?: { path: string; rule: string }[] };
+    throw refused(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
+  }
+}

@@ -1,0 +1,109 @@
+/** What a run with one inquiry knows, whatever it inquires about, and what the inquiry needs of it. No waiting. */
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { HoldStatus, RefusedMessage } from '../model/shapes.ts';
+import { Flights } from './flights.ts';
+import { Holds } from './holds.ts';
+import type { InquiryHost } from './inquiry-protocol.ts';
+import { PublishedAttributes } from './published-attributes.ts';
+import { RefusedMessages } from './refused-messages.ts';
+
+/** How the inquiry stands while it is under way. */
+export interface InquiryStanding {
+  state: 'running' | 'held';
+  attempts: number;
+  customerTraceNumber?: string;
+  /** When it came into its state. */
+  since?: string;
+  /** What a retry waits for, in words. */
+  waitingFor?: string;
+}
+
+export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
+  readonly flights = new Flights();
+  readonly holds = new Holds(() => this.publish());
+  readonly inquiry: InquiryStanding = { state: 'running', attempts: 0 };
+  /** What the first activity fixed; absent until it has answered. */
+  run: PreparedRun | undefined;
+  withdrawal: Withdrawal | undefined;
+  outcome: Outcome | undefined;
+  /** Its input was refused, or it was cancelled before. */
+  endedUnchecked = false;
+  isCancelled = false;
+  readonly #refused = new RefusedMessages();
+  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
+
+  abstract readonly productCode: ProductCode;
+  /** Of the search attribute; whoever the inquiry is made for. */
+  abstract readonly endUserCode: string | undefined;
+
+  get isEnding(): boolean {
+    return this.withdrawal !== undefined;
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refused.add(refused);
+  }
+
+  /** Brings the search attributes up to date. */
+  publish(): void {
+    const { customerTraceNumber } = this.inquiry;
+    const { endUserCode, productCode } = this;
+    this.#published.upsert({
+      NeedsAttention: this.holds.list[0]?.failureType ?? null,
+      JourneyStage: productCode,
+      ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode }),
+      CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
+    });
+  }
+
+  hostIn(run: PreparedRun): InquiryHost {
+    return {
+      run,
+      flights: this.flights,
+      holds: this.holds,
+      isEnding: () => this.isEnding,
+      onProgress: ({ waitingFor, ...progress }) => {
+        if (progress.state !== this.inquiry.state || this.inquiry.since === undefined) this.#beginState();
+        Object.assign(this.inquiry, progress);
+        if (waitingFor === undefined) delete this.inquiry.waitingFor;
+        else this.inquiry.waitingFor = waitingFor;
+        this.publish();
+      },
+    };
+  }
+
+  end(outcome: Outcome): void {
+    this.outcome = outcome;
+    this.#beginState();
+  }
+
+  /** The part of a run's status that is the same for each kind. Nothing personal. */
+  standing(): {
+    state: 'running' | 'held' | Outcome;
+    waitingFor?: string;
+    attempts: number;
+    customerTraceNumber?: string;
+    holds: HoldStatus[];
+    refusedMessages: RefusedMessage[];
+    refusedMessagesTotal: number;
+  } {
+    const { attempts, customerTraceNumber } = this.inquiry;
+    const [hold] = this.holds.list;
+    const waitingFor = hold
+      ? `a decision about ${hold.customerTraceNumber} (${hold.failureType})`
+      : this.inquiry.waitingFor;
+    return {
+      state: hold ? 'held' : (this.outcome ?? 'running'),
+      ...(waitingFor === undefined || this.outcome ? {} : { waitingFor }),
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      holds: this.holds.list,
+      ...this.#refused.status(),
+    };
+  }
+
+  #beginState(): void {
+    this.inquiry.since = new Date().toISOString();
+  }
+}

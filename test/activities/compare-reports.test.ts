@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { ApplicationFailure } from '@temporalio/common';
+import { createCompareReports } from '../../src/activities/compare-reports.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { claimOf, keyRing, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+
+const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
+const LATER = { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
+
+/** As the interface shows a report (2.4): nothing in it names the applicant. */
+function reportWith(balance: string): string {
+  const account = { contributor: 'EXAMPLE BANK', accountNumber: 'XXXX1234', opened: '2019-05-01', balance };
+  const entry = { consumerId: 'CONSUMER-SENTINEL', consumer: { accounts: [account] } };
+  return JSON.stringify({ returnCode: 'Record', applicants: [entry] });
+}
+
+async function world(t: TestContext, reports: { earlier?: string; later?: string }) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-compare-'));
+  const url = `file:${join(directory, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
+  t.after(async () => {
+    await ledger.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  for (const [inquiry, report] of [
+    [EARLIER, reports.earlier],
+    [LATER, reports.later],
+  ] as const) {
+    await ledger.claim(claimOf(ledger, { inquiry }));
+    const { customerTraceNumber } = inquiry;
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }), report);
+  }
+  const profiles = new Map([['default', { changes: { balance: { amount: '100', percent: '0' } } }]]);
+  const dependencies = { ledger, config: { profiles } } as unknown as ActivityDependencies;
+  const { compareReports } = createCompareReports(dependencies);
+  const compare = (ledgerId = ledger.identity.ledgerId) =>
+    compareReports({ run: { profile: 'default', ledgerId }, earlier: EARLIER, later: LATER });
+  return { ledger, compare };
+}
+
+test('compares by the profile’s thresholds, tells counts, and seals whose it is as the reference knows it', async (t) => {
+  const { ledger, compare } = await world(t, { earlier: reportWith('1000'), later: reportWith('1099.99') });
+  const small = await compare();
+  assert.ok('counts' in small);
+  assert.deepEqual([small.counts.balanceMoves, small.totals.balance.later], [0, '1099.99']);
+  assert.deepEqual(await compare(), small, 'a repetition comes to the same');
+  const { applicants, options } = JSON.parse((await ledger.readDerived('J-1', 'changes'))?.body ?? '');
+  assert.deepEqual([applicants[0].applicantId, options.balance.amount], ['01', '100']);
+});
+
+test('a report that is missing or none is an answer, and nothing is sealed', async (t) => {
+  for (const [reports, unavailable] of [
+    [{ later: reportWith('1') }, 'noReport'],
+    [{ earlier: reportWith('1'), later: 'SENTINEL' }, 'unreadable'],
+  ] as const) {
+    const { ledger, compare } = await world(t, reports);
+    assert.deepEqual(await compare(), { comparedWith: 'PREAPP', unavailable });
+    assert.equal(await ledger.readDerived('J-1', 'changes'), null);
+  }
+});
+
+test('nothing is read from a ledger that is not the run’s', async (t) => {
+  const { compare } = await world(t, { earlier: reportWith('1'), later: reportWith('2') });
+  await assert.rejects(
+    compare('another'),
+    (error) => error instanceof ApplicationFailure && error.type === 'LedgerChanged',
+  );
+});

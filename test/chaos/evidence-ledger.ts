@@ -1,0 +1,198 @@
+/** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
+import { inParallel } from '../../src/client/in-parallel.ts';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
+import type { InquiryView, Ledger } from '../../src/ledger/port.ts';
+import type { SqlRow, SqlSession } from '../../src/ledger/sql-session.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
+import type { ProductCode } from '../../src/model/products.ts';
+import type { LedgerAttempt, LedgerConsent, LedgerDecision, LedgerEvidence, LedgerInquiry } from './evidence.ts';
+
+/** Reads at once: enough to hide the way to the database, and fewer than the pool has connections. */
+const READS_AT_ONCE = 8;
+
+interface Tables {
+  nowMs: number;
+  inquiries: SqlRow[];
+  attempts: SqlRow[];
+  decisions: SqlRow[];
+  consents: SqlRow[];
+  attemptConsents: SqlRow[];
+  reports: SqlRow[];
+}
+
+/** `aheadMs`: the database's clock less the world's; every instant comes back by the world's. */
+export async function readLedger(
+  { ledger, ledgerUrl }: { ledger: Ledger; ledgerUrl: string },
+  aheadMs = 0,
+): Promise<LedgerEvidence> {
+  const tables = await readTables(ledgerUrl);
+  const callers = [...new Set(tables.inquiries.map((row) => String(row.caller_id)))];
+  const views = (await inParallel(callers, READS_AT_ONCE, (id) => ledger.inquiriesOf(id))).flat();
+  const open = (await ledger.openInquiries()).map(({ customerTraceNumber, undecided, attention }) => ({
+    customerTraceNumber,
+    ...(undecided ? { undecided } : {}),
+    attention,
+  }));
+  return {
+    ledgerId: ledger.identity.ledgerId,
+    inquiries: tables.inquiries.map((row) => inquiryOf(row, aheadMs)),
+    attempts: attemptsOf(tables, views, aheadMs),
+    decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
+    consents: tables.consents.map((row) => consentOf(row, aheadMs)),
+    open,
+    views,
+    reports: await readReports(ledger, tables),
+    chain: await ledger.verifyChain(),
+  };
+}
+
+async function readTables(url: string): Promise<Tables> {
+  const engine = await openEngine({ url });
+  try {
+    // One transaction: no row refers to what another statement has not seen.
+    return await engine.read(async (session: SqlSession) => {
+      const [clock] = await session.rows<{ now: number }>(`SELECT ${engine.dialect.now} AS now`);
+      return {
+        nowMs: Number(clock?.now),
+        inquiries: await session.rows('SELECT * FROM inquiries ORDER BY created_at'),
+        attempts: await session.rows('SELECT * FROM attempts ORDER BY customer_trace_number, attempt'),
+        decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
+        consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
+        attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
+        reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
+      };
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
+  return clean({
+    customerTraceNumber: row.customer_trace_number,
+    callerId: row.caller_id,
+    workflowType: row.workflow_type,
+    productCode: row.product_code,
+    shareId: row.share_id,
+    ordinal: Number(row.ordinal),
+    amends: row.amends,
+    digest: row.digest,
+    endUserCode: row.end_user_code,
+    endUser: row.end_user,
+    abandonedAtMs: instantOf(row.abandoned_at, aheadMs),
+    lateAnswerAtMs: instantOf(row.late_answer_at, aheadMs),
+    lateConsentAtMs: instantOf(row.late_consent_at, aheadMs),
+  });
+}
+
+function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: number): LedgerAttempt[] {
+  const key = (row: { customer_trace_number?: unknown; attempt?: unknown }) =>
+    `${row.customer_trace_number} ${row.attempt}`;
+  const consents = Map.groupBy(tables.attemptConsents, key);
+  const reports = new Set(tables.reports.filter(({ late }) => Number(late) === 0).map(key));
+  const answers = new Map<string, Answer>();
+  for (const { customerTraceNumber, attempts } of views) {
+    for (const { attempt, answer } of attempts) if (answer) answers.set(`${customerTraceNumber} ${attempt}`, answer);
+  }
+  return tables.attempts.map((row) => {
+    const answer = answers.get(key(row));
+    const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
+    const isOverdue = row.state === 'sending' && Number(row.answer_by) <= tables.nowMs;
+    const isAccepted = row.state === 'accepted';
+    return clean({
+      customerTraceNumber: row.customer_trace_number,
+      attempt: Number(row.attempt),
+      written: row.state,
+      state: isOverdue ? 'unknown' : row.state,
+      claimedAtMs: instantOf(row.claimed_at, aheadMs),
+      sendByMs: instantOf(row.send_by, aheadMs),
+      answerByMs: instantOf(row.answer_by, aheadMs),
+      runId: row.run_id,
+      permittedBy: row.permitted_by,
+      // A worker's own clock: told as it is.
+      requestedAtMs: instantOf(row.requested_at, 0),
+      recordedAtMs: instantOf(row.recorded_at, aheadMs),
+      httpStatus: row.http_status === null ? null : Number(row.http_status),
+      failureType: row.failure_type,
+      answerKind: row.answer_kind,
+      outcome: row.outcome,
+      reportReferenceNumber: isAccepted ? null : reference?.reportReferenceNumber,
+      consumers: isAccepted ? null : reference?.applicants,
+      acceptedReference: isAccepted ? reference?.reportReferenceNumber : null,
+      late: row.late_at === null ? null : { atMs: instantOf(row.late_at, aheadMs), state: row.late_state },
+      consents: (consents.get(key(row)) ?? []).map((consent) => ({
+        shareId: String(consent.share_id),
+        applicantId: String(consent.applicant_id),
+        consentId: String(consent.consent_id),
+      })),
+      hasReport: reports.has(key(row)),
+    });
+  });
+}
+
+function decisionOf(row: SqlRow, aheadMs: number): LedgerDecision {
+  return clean({
+    customerTraceNumber: row.customer_trace_number,
+    decisionId: row.decision_id,
+    attempt: Number(row.attempt),
+    action: row.action,
+    failureType: row.failure_type,
+    providerSaid: row.provider_said,
+    permitsAttempt: row.permits_attempt === null ? null : Number(row.permits_attempt),
+    recordedAtMs: instantOf(row.recorded_at, aheadMs),
+  });
+}
+
+function consentOf(row: SqlRow, aheadMs: number): LedgerConsent {
+  return clean({
+    journeyId: row.journey_id,
+    shareId: row.share_id,
+    applicantId: row.applicant_id,
+    consentId: row.consent_id,
+    decision: row.decision,
+    decidedAt: row.decided_at,
+    receivedAt: row.received_at,
+    recordedAtMs: instantOf(row.recorded_at, aheadMs),
+    endUserCode: row.end_user_code,
+    endUser: row.end_user,
+  });
+}
+
+/** Opens the newest report of every journey and product that has one; keeps of its text the reference alone. */
+async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEvidence['reports']> {
+  const withReport = new Set(
+    tables.reports.filter(({ late }) => Number(late) === 0).map((row) => row.customer_trace_number),
+  );
+  const wanted = new Map<string, { journeyId: string; productCode: ProductCode }>();
+  for (const row of tables.inquiries) {
+    if (!withReport.has(row.customer_trace_number)) continue;
+    const [journeyId, productCode] = [String(row.caller_id), row.product_code as ProductCode];
+    wanted.set(`${journeyId} ${productCode}`, { journeyId, productCode });
+  }
+  return inParallel([...wanted.values()], READS_AT_ONCE, async ({ journeyId, productCode }) => {
+    try {
+      const report = await ledger.readReport(journeyId, productCode);
+      if (!report) return { journeyId, productCode, problem: 'readReport finds none' };
+      const { customerTraceNumber, attempt, body } = report;
+      const reportReferenceNumber = referenceIn(body);
+      const found = { journeyId, productCode, customerTraceNumber, attempt };
+      return reportReferenceNumber === undefined ? found : { ...found, reportReferenceNumber };
+    } catch (error) {
+      return { journeyId, productCode, problem: error instanceof Error ? error.name : 'readReport fails' };
+    }
+  });
+}
+
+function referenceIn(body: string): string | undefined {
+  return /"reportReferenceNumber"\s*:\s*"([A-Za-z0-9]{1,30})"/.exec(body)?.[1];
+}
+
+function instantOf(value: unknown, aheadMs: number): number | null {
+  return value === null || value === undefined ? null : Number(value) - aheadMs;
+}
+
+/** Rows come as the tables have them: what is NULL there is left out here. */
+function clean<T extends object>(row: Record<string, unknown>): T {
+  const there = Object.entries(row).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(there) as T;
+}

@@ -1,0 +1,172 @@
+/** What Temporal knows of every run of a task queue: how it stands, what it answers, its history. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto, { type temporal } from '@temporalio/proto';
+import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
+import { inParallel } from '../../src/client/in-parallel.ts';
+import type { OutcomeRecord } from '../../src/ledger/port.ts';
+import type { ConsentMessage, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
+import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
+
+type History = temporal.api.history.v1.IHistory;
+type Event = temporal.api.history.v1.IHistoryEvent;
+type Payloads = temporal.api.common.v1.IPayloads;
+
+const RUNS_AT_ONCE = 16;
+/** Visibility may be a moment behind; the list counts once it no longer grows. */
+const LOOK_AGAIN_MS = 250;
+const MOST_LOOKS = 8;
+/** A run that says nothing by then has no worker, or is stuck. */
+const QUERY_LIMIT_MS = 10_000;
+
+export async function readRuns(client: Client, taskQueue: string): Promise<RunEvidence[]> {
+  const runs = await listed(client, taskQueue);
+  return inParallel(runs, RUNS_AT_ONCE, (run) => readRun(client, run));
+}
+
+async function listed(client: Client, taskQueue: string): Promise<WorkflowExecutionInfo[]> {
+  const query = `TaskQueue = '${taskQueue}'`;
+  let found: WorkflowExecutionInfo[] = [];
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const now: WorkflowExecutionInfo[] = [];
+    for await (const run of client.workflow.list({ query, pageSize: 1_000 })) now.push(run);
+    if (looks > 0 && now.length === found.length) return now;
+    found = now;
+    await sleep(LOOK_AGAIN_MS);
+  }
+  return found;
+}
+
+async function readRun(client: Client, { workflowId, runId, type }: WorkflowExecutionInfo): Promise<RunEvidence> {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  const described = await handle.describe();
+  const { pendingWorkflowTask, pendingActivities } = described.raw;
+  const history = await handle.fetchHistory();
+  const run: RunEvidence = {
+    workflowId,
+    runId,
+    workflowType: type,
+    status: described.status.name,
+    startedAtMs: described.startTime.getTime(),
+    ...(described.closeTime ? { closedAtMs: described.closeTime.getTime() } : {}),
+    workflowTaskAttempts: pendingWorkflowTask?.attempt ?? 0,
+    pendingActivities: (pendingActivities ?? []).map(({ activityType, attempt, paused }) => ({
+      type: activityType?.name ?? '',
+      attempt: attempt ?? 0,
+      paused: paused ?? false,
+    })),
+    ...(await readEvents(client, history)),
+    history,
+  };
+  if (type === 'lendingJourney') await readJourney(client, run);
+  return run;
+}
+
+async function readJourney(client: Client, run: RunEvidence): Promise<void> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId, { followRuns: false });
+  if (run.status === 'COMPLETED') run.result = (await handle.result()) as JourneyResult;
+  else if (run.status === 'FAILED') run.failureType = await failureTypeOf(handle.result());
+  else if (run.status === 'RUNNING') {
+    try {
+      await client.withDeadline(Date.now() + QUERY_LIMIT_MS, async () => {
+        run.current = await handle.query<JourneyStatus>('status');
+        run.references = await handle.query<JourneyReferences>('references');
+      });
+    } catch (error) {
+      run.queryProblem = error instanceof Error ? error.name : 'the query failed';
+    }
+  }
+}
+
+async function failureTypeOf(result: Promise<unknown>): Promise<string> {
+  try {
+    await result;
+    return 'none';
+  } catch (error) {
+    let cause: unknown = error instanceof WorkflowFailedError ? error.cause : error;
+    let name = 'unknown';
+    for (; cause instanceof Error; cause = cause.cause) {
+      name = cause instanceof ApplicationFailure ? (cause.type ?? 'ApplicationFailure') : cause.name;
+    }
+    return name;
+  }
+}
+
+/** What the run was told and what it asked of its activities, as far as invariants ask for it. */
+async function readEvents(
+  client: Client,
+  { events }: History,
+): Promise<Pick<RunEvidence, 'submissions' | 'recordedByRun' | 'consents'>> {
+  const read = { submissions: [] as Submission[], recordedByRun: [] as string[], consents: [] as ConsentHeard[] };
+  for (const event of events ?? []) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (scheduled?.activityType?.name === 'submitInquiry') {
+      read.submissions.push(submissionOf(await argumentOf<SubmitInquiryArgs>(client, scheduled.input), event));
+    } else if (scheduled?.activityType?.name === 'recordOutcome') {
+      read.recordedByRun.push((await argumentOf<OutcomeRecord>(client, scheduled.input)).customerTraceNumber);
+    }
+    const told = consentIn(event);
+    const consent = told && heardOf(await argumentOf<Partial<ConsentMessage>>(client, told).catch(() => null), event);
+    if (consent) read.consents.push(consent);
+  }
+  return read;
+}
+
+function submissionOf({ inquiry, attempt, reference, consents }: SubmitInquiryArgs, event: Event): Submission {
+  const { customerTraceNumber, productCode, shareId } = inquiry;
+  return {
+    customerTraceNumber,
+    productCode,
+    ...(shareId === undefined ? {} : { shareId }),
+    attempt,
+    eventId: Number(event.eventId),
+    applicantIds: (reference?.applicants ?? []).map(({ applicantId }) => applicantId),
+    consents: consents.map(({ applicantId, consentId }) => ({ applicantId, consentId })),
+  };
+}
+
+/** A reset re-admits the updates that it undoes: they come as events of their own. */
+function consentIn(event: Event): Payloads | undefined {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal?.signalName === 'consent') return signal.input ?? undefined;
+  const update =
+    event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest ??
+    event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+  return update?.input?.name === 'recordConsent' ? (update.input.args ?? undefined) : undefined;
+}
+
+/** Anything may have been sent as a signal. */
+function heardOf(message: Partial<ConsentMessage> | null, event: Event): ConsentHeard | undefined {
+  const { shareId, applicantId, consentId, decision, decidedAt } = message ?? {};
+  const decidedAtMs = Date.parse(String(decidedAt));
+  if (!shareId || !applicantId || !consentId || !decision || Number.isNaN(decidedAtMs)) return undefined;
+  return { shareId, applicantId, consentId, decision, decidedAtMs, eventId: Number(event.eventId), atMs: msOf(event) };
+}
+
+function argumentOf<T>({ options: { loadedDataConverter } }: Client, input: Payloads | null | undefined): Promise<T> {
+  return decodeFromPayloadsAtIndex<T>(loadedDataConverter, 0, input?.payloads);
+}
+
+function msOf({ eventTime }: Event): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
+}
+
+/** Why workflow tasks of the run failed, apart from those that a reset or the server itself ended. */
+export function failedTasks({ events }: History): string[] {
+  const causes = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const cause = (event: Event) => causes[event.workflowTaskFailedEventAttributes?.cause ?? 0] ?? 'unknown';
+  return (events ?? [])
+    .filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)
+    .map((event) => cause(event).replace('WORKFLOW_TASK_FAILED_CAUSE_', ''))
+    .filter((name) => !OF_THE_SERVER.has(name));
+}
+
+const OF_THE_SERVER = new Set([
+  'RESET_WORKFLOW',
+  'UNHANDLED_COMMAND',
+  'RESET_STICKY_TASK_QUEUE',
+  'FORCE_CLOSE_COMMAND',
+]);

@@ -1,0 +1,353 @@
+/**
+ * What a storm leaves behind, gathered once everything has come to rest: what the stand-in gateway knows, what the
+ * ledger knows, what Temporal knows, what people sent, and every log. Invariants are judged by this alone.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { temporal } from '@temporalio/proto';
+import type { ChainReport, InquiryView, Ledger } from '../../src/ledger/port.ts';
+import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+import type { ProductCode } from '../../src/model/products.ts';
+import type {
+  ConsentMessage,
+  JourneyReferences,
+  JourneyResult,
+  JourneyStatus,
+  LendingJourneyInput,
+  ResolveInquiryMessage,
+} from '../../src/model/shapes.ts';
+import type { Sentinel } from '../protection/sentinels.ts';
+import { readLedger } from './evidence-ledger.ts';
+import { readRuns } from './evidence-runs.ts';
+import { readJournal } from './evidence-sandbox.ts';
+
+/**
+ * One line of the sandbox's journal, JSON, appended and synced before anything is answered; the files of all of its
+ * processes, one after another, are one journal. Instants are RFC 3339, by the sandbox's own clock. `requestId` is
+ * unique across restarts. Nothing personal: of an SSN only the `consumerId` that the sandbox makes of it.
+ */
+export type JournalLine =
+  /** Once for each listening process: the connections of the one before it are gone by then. */
+  | { kind: 'listening'; at: string }
+  /** A TCP connection was accepted, of the token service or of the gateway alike, and its end; ids as `requestId`. */
+  | { kind: 'connection'; at: string; connectionId: string }
+  | { kind: 'closed'; at: string; connectionId: string }
+  /** A request's head has come to the request endpoint. */
+  | { kind: 'head'; at: string; requestId: string }
+  /** Its body has come, whole; each member `null` where it could not be read. */
+  | {
+      kind: 'request';
+      at: string;
+      requestId: string;
+      customerTraceNumber: string | null;
+      productCode: string | null;
+      /** Lower-case hex, `bodyDigest` of evidence-sandbox.ts. */
+      digest: string | null;
+    }
+  /** The instant of posting. */
+  | {
+      kind: 'posted';
+      at: string;
+      requestId: string;
+      customerTraceNumber: string;
+      productCode: string;
+      endUserCode: string | null;
+      endUser: string | null;
+      reportReferenceNumber: string;
+      /** In the request's order. `hasReport`: one was given out (of SECONDUSE: it is shared). */
+      applicants: { applicantId: string | null; consumerId: string; hasReport: boolean }[];
+      /** With SECONDUSE: the report that it shares. */
+      sharedReference?: string;
+    }
+  /** A status was sent, or was about to be. */
+  | { kind: 'answered'; at: string; requestId: string; status: number; fault: string | null };
+
+/** A request as the sandbox received it. */
+export interface SandboxRequest {
+  requestId: string;
+  /** Of its head, by the clock of the world, ms since 1970. */
+  atMs: number;
+  customerTraceNumber: string | null;
+  productCode: string | null;
+  digest: string | null;
+  status: number | null;
+  fault: string | null;
+}
+
+export interface SandboxPosting {
+  requestId: string;
+  atMs: number;
+  customerTraceNumber: string;
+  productCode: string;
+  digest: string | null;
+  endUserCode: string | null;
+  endUser: string | null;
+  reportReferenceNumber: string;
+  applicants: { applicantId: string | null; consumerId: string; hasReport: boolean }[];
+  sharedReference?: string;
+  /** What was answered, `null` where nothing was. */
+  status: number | null;
+}
+
+/** ms since 1970; without an end it was open to the last. */
+export interface Connection {
+  openedMs: number;
+  closedMs?: number;
+}
+
+export interface SandboxEvidence {
+  requests: SandboxRequest[];
+  postings: SandboxPosting[];
+  /** Accepted where the workers connect to (the proxy's where there is one). */
+  connections: Connection[];
+  /** When a process of the sandbox began to listen. */
+  listeningMs: number[];
+}
+
+/** A row of `attempts`, its sealed answers opened. Milliseconds by the ledger's clock. */
+export interface LedgerAttempt {
+  customerTraceNumber: string;
+  attempt: number;
+  /** As written. */
+  written: AttemptState;
+  /** What it means by now: never `sending` past its time. */
+  state: AttemptState;
+  claimedAtMs: number;
+  sendByMs: number;
+  answerByMs: number;
+  runId: string;
+  /** The decision that it spent. */
+  permittedBy?: string;
+  requestedAtMs?: number;
+  /** When a worker wrote what came of it; absent where its time ran out unanswered. */
+  recordedAtMs?: number;
+  httpStatus?: number;
+  failureType?: FailureType;
+  answerKind?: string;
+  outcome?: string;
+  /** Of the answer that came. */
+  reportReferenceNumber?: string;
+  consumers?: { applicantId: string; consumerId: string }[];
+  /** Of an answer that a person accepted in its place. */
+  acceptedReference?: string;
+  late?: { atMs: number; state: AttemptState };
+  /** Grants that permitted it. */
+  consents: { shareId: string; applicantId: string; consentId: string }[];
+  hasReport: boolean;
+}
+
+export interface LedgerInquiry {
+  customerTraceNumber: string;
+  callerId: string;
+  workflowType: string;
+  productCode: ProductCode;
+  shareId?: string;
+  ordinal: number;
+  amends?: string;
+  /** The ledger's own keyed digest; comparable with itself alone. */
+  digest?: string;
+  endUserCode?: string;
+  endUser?: string;
+  abandonedAtMs?: number;
+  lateAnswerAtMs?: number;
+  lateConsentAtMs?: number;
+}
+
+export interface LedgerDecision {
+  customerTraceNumber: string;
+  decisionId: string;
+  attempt: number;
+  action: HoldAction;
+  failureType?: FailureType;
+  providerSaid: ResolveInquiryMessage['providerSaid'];
+  permitsAttempt?: number;
+  recordedAtMs: number;
+}
+
+export interface LedgerConsent {
+  journeyId: string;
+  shareId: string;
+  applicantId: string;
+  consentId: string;
+  decision: ConsentMessage['decision'];
+  decidedAt: string;
+  receivedAt: string;
+  recordedAtMs: number;
+  endUserCode?: string;
+  endUser?: string;
+}
+
+export interface LedgerEvidence {
+  ledgerId: string;
+  inquiries: LedgerInquiry[];
+  attempts: LedgerAttempt[];
+  decisions: LedgerDecision[];
+  consents: LedgerConsent[];
+  /** What `openInquiries` lists. */
+  open: {
+    customerTraceNumber: string;
+    undecided?: { attempt: number; failureType: FailureType };
+    attention: string[];
+  }[];
+  /** What the ledger's port tells of each journey, where the port was asked. */
+  views: InquiryView[];
+  /** Each report that a stage should have: whether `readReport` opens it, and which reference its text names. */
+  reports: {
+    journeyId: string;
+    productCode: ProductCode;
+    customerTraceNumber?: string;
+    attempt?: number;
+    reportReferenceNumber?: string;
+    problem?: string;
+  }[];
+  chain: ChainReport;
+}
+
+/** A `submitInquiry` as the workflow scheduled it. */
+export interface Submission {
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  shareId?: string;
+  attempt: number;
+  /** Its event in the history. */
+  eventId: number;
+  /** Of SECONDUSE: the consumers of the report that it shares, and the grants that permit it. */
+  applicantIds: string[];
+  consents: { applicantId: string; consentId: string }[];
+}
+
+/** A message about consent that reached a run, as it stands in the history; what cannot be decoded is left out. */
+export interface ConsentHeard extends Pick<ConsentMessage, 'shareId' | 'applicantId' | 'consentId' | 'decision'> {
+  eventId: number;
+  atMs: number;
+  decidedAtMs: number;
+}
+
+export interface RunEvidence {
+  workflowId: string;
+  runId: string;
+  workflowType: string;
+  /** As Temporal names it: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`, … */
+  status: string;
+  /** Of a `lendingJourney` that has completed. */
+  result?: JourneyResult;
+  /** Of one that has failed: the innermost failure's type. */
+  failureType?: string;
+  /** Of one that is open, where it answers. */
+  current?: JourneyStatus;
+  references?: JourneyReferences;
+  queryProblem?: string;
+  /** Attempts of the workflow task that is pending; more than a few is a run that is stuck. */
+  workflowTaskAttempts: number;
+  pendingActivities: { type: string; attempt: number; paused: boolean }[];
+  startedAtMs: number;
+  closedAtMs?: number;
+  submissions: Submission[];
+  /** In the order of the history. */
+  consents: ConsentHeard[];
+  /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
+  recordedByRun: string[];
+  history: temporal.api.history.v1.IHistory;
+}
+
+/** What the world meant one journey to do. */
+export interface JourneyPlan {
+  journeyId: string;
+  input: LendingJourneyInput;
+  /** What it may be left waiting for when all has settled, beside a person: a hold is judged by its reason. */
+  mayWaitFor: readonly ('gate' | 'consent')[];
+  /** Operators ended it by force and did not start it again: no outcome is owed. */
+  mayEndByForce?: boolean;
+  /** Its input was never valid, or never decodable. */
+  mayFailAs?: readonly string[];
+  /** Inputs of its later starts and of amendments count too: every set of applicants that it ever had. */
+  laterApplicants?: readonly LendingJourneyInput['applicants'][];
+}
+
+/** A decision of an operator, written down before it was sent. */
+export interface DecisionTaken {
+  atMs: number;
+  message: ResolveInquiryMessage;
+}
+
+export interface ConsentSent {
+  atMs: number;
+  message: ConsentMessage;
+  /** As the update was answered: this very message was accepted. Absent for signals, and where no answer came. */
+  acknowledged?: true;
+}
+
+export interface Evidence {
+  takenAtMs: number;
+  sandbox: SandboxEvidence;
+  ledger: LedgerEvidence;
+  runs: RunEvidence[];
+  plans: JourneyPlan[];
+  decisionsTaken: DecisionTaken[];
+  consentsSent: ConsentSent[];
+  logs: { name: string; bytes: Uint8Array }[];
+  sentinels: readonly Sentinel[];
+  /** GATEWAY_NOT_PROCESSED_STATUSES of every worker. */
+  notProcessedStatuses: readonly number[];
+  /** The workflows as the workers ran them, for the replay; without it histories are not replayed. */
+  workflowBundle?: { code: string };
+  /** Decodes payloads of the histories, as the workers' does. */
+  dataConverter?: DataConverter;
+}
+
+export interface EvidenceSources {
+  /** In the order in which they were written. */
+  journalFiles: readonly string[];
+  /** How far the sandbox's clock is ahead of the world's, ms; default 0. */
+  sandboxAheadMs?: number;
+  /** How far the ledger's clock is ahead of the world's, ms; default 0. */
+  ledgerAheadMs?: number;
+  /** Connections that a proxy before the gateway accepted, by the world's clock; else the journal's. */
+  connections?: readonly Connection[];
+  /** Open on the very database that `ledgerUrl` names: the port for what it has a word for, SQL for the rest. */
+  ledger: Ledger;
+  ledgerUrl: string;
+  /** With the workers' data converter. */
+  client: Client;
+  taskQueue: string;
+  plans: readonly JourneyPlan[];
+  decisionsTaken: readonly DecisionTaken[];
+  consentsSent: readonly ConsentSent[];
+  logFiles: readonly string[];
+  sentinels: readonly Sentinel[];
+  notProcessedStatuses: readonly number[];
+  workflowBundle?: { code: string };
+  dataConverter?: DataConverter;
+}
+
+/**
+ * Everything, read at rest: no worker need run but to answer queries. Bounded in how much it asks for at once.
+ *
+ * @throws where Temporal or the ledger does not answer: without evidence there is no verdict
+ */
+export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
+  const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
+  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter } = sources;
+  const sandbox = readJournal(journalFiles, sandboxAheadMs);
+  // Runs first: what they say has been recorded must be in the ledger by then.
+  const runs = await readRuns(client, taskQueue);
+  return {
+    takenAtMs: Date.now(),
+    sandbox: connections ? { ...sandbox, connections: [...connections] } : sandbox,
+    ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
+    runs,
+    plans: [...sources.plans],
+    decisionsTaken: [...sources.decisionsTaken],
+    consentsSent: [...sources.consentsSent],
+    logs: logFiles.map((file) => ({ name: basename(file), bytes: existsSync(file) ? readFileSync(file) : EMPTY })),
+    sentinels: sources.sentinels,
+    notProcessedStatuses: sources.notProcessedStatuses,
+    ...(workflowBundle ? { workflowBundle } : {}),
+    ...(dataConverter ? { dataConverter } : {}),
+  };
+}
+
+const EMPTY = new Uint8Array();

@@ -1,0 +1,48 @@
+/** Every invariant, judged one after another. */
+import type { Evidence } from '../evidence.ts';
+import { consentsKept, noClaimAgainstRefusal, refusalAfterPosting, standingConsent } from './consents.ts';
+import { falseAlarms } from './false-alarms.ts';
+import type { Invariant, Verdict } from './invariant.ts';
+import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
+import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
+import { nothingInLogs } from './logs.ts';
+import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
+import { ownReferences } from './references.ts';
+import { attemptsRunOnce } from './repeats.ts';
+import { historiesReplay } from './replays.ts';
+import { reportsInLedger } from './reports.ts';
+
+export const INVARIANTS: readonly Invariant[] = [
+  postedOnce,
+  oneTraceNumber,
+  oneAttemptOneRequest,
+  oneRequestPerNumber,
+  postingsInLedger,
+  ownReferences,
+  everyJourneyEnds,
+  noStuckRun,
+  trueHolds,
+  falseAlarms,
+  reportsInLedger,
+  standingConsent,
+  noClaimAgainstRefusal,
+  refusalAfterPosting,
+  consentsKept,
+  attemptsInOrder,
+  statusesAsConfigured,
+  decisionsTaken,
+  needsListed,
+  auditChain,
+  attemptsRunOnce,
+  historiesReplay,
+  nothingInLogs,
+];
+
+export async function checkInvariants(
+  evidence: Evidence,
+  invariants: readonly Invariant[] = INVARIANTS,
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const { name, judge } of invariants) verdicts.push({ name, ...(await judge(evidence)) });
+  return verdicts;
+}

@@ -1,0 +1,199 @@
+/** "No share is posted without standing consent", and what was said about consent is kept. */
+import { isForUser } from '../../../src/workflows/consent-book.ts';
+import type { ConsentHeard, Evidence, LedgerAttempt, LedgerConsent, RunEvidence, Submission } from '../evidence.ts';
+import { InquiryIndex } from './inquiry-index.ts';
+import type { Invariant } from './invariant.ts';
+import { latestRuns } from './latest-runs.ts';
+
+/** What somebody has said, wherever it is read; `order` is that in which it became known there. */
+interface Said {
+  consentId: string;
+  decision: LedgerConsent['decision'];
+  decidedAtMs: number;
+  order: number;
+}
+
+/** Messages dated further ahead than this are refused (docs/journeys.md). */
+const FUTURE_TOLERANCE_MS = 5 * 60_000;
+
+/**
+ * Written anew from docs/journeys.md: a denial ends what was granted before it; a revocation ends the grant of its own
+ * id; one that names no grant known by then ends every grant there is, and those decided before it.
+ */
+function stands(grant: Said, all: readonly Said[]): boolean {
+  return !all.some((other) => {
+    if (other.decision === 'granted') return false;
+    if (other.consentId === grant.consentId) return true;
+    if (other.decision === 'denied') return other.decidedAtMs >= grant.decidedAtMs;
+    const namesGrant = all.some(
+      ({ decision, consentId, order }) =>
+        decision === 'granted' && consentId === other.consentId && order < other.order,
+    );
+    return !namesGrant && (other.order > grant.order || other.decidedAtMs >= grant.decidedAtMs);
+  });
+}
+
+export const standingConsent: Invariant = {
+  name: 'no share is claimed without the standing consent of everybody concerned',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const failures: string[] = [];
+    let count = 0;
+    for (const run of evidence.runs) {
+      for (const submission of run.submissions) {
+        if (submission.productCode !== 'SECONDUSE') continue;
+        const { customerTraceNumber } = submission;
+        const claimed = index
+          .attempts(customerTraceNumber)
+          .find(({ attempt, runId }) => attempt === submission.attempt && runId === run.runId);
+        if (!claimed) continue;
+        count++;
+        const name = `${index.stepOf(customerTraceNumber)} attempt ${claimed.attempt}`;
+        failures.push(...claimProblems(submission, run, claimed, evidence).map((problem) => `${name}: ${problem}`));
+      }
+    }
+    return { count, failures };
+  },
+};
+
+function claimProblems(
+  submission: Submission,
+  run: RunEvidence,
+  claimed: LedgerAttempt,
+  { ledger }: Evidence,
+): string[] {
+  const inquiry = ledger.inquiries.find((one) => one.customerTraceNumber === submission.customerTraceNumber);
+  if (submission.applicantIds.length === 0) return ['concerns nobody'];
+  return submission.applicantIds.flatMap((applicantId) => {
+    const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
+    if (!linked) return [`no grant of ${applicantId} permits it`];
+    const said = heardBefore(run.consents, { ...submission, applicantId });
+    const grant = said.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
+    if (!grant) return [`${applicantId} had not granted it by then`];
+    const row = ledger.consents.find(
+      (one) =>
+        one.journeyId === inquiry?.callerId &&
+        one.shareId === submission.shareId &&
+        one.applicantId === applicantId &&
+        one.consentId === linked.consentId &&
+        one.decision === 'granted',
+    );
+    if (!row) return [`the grant of ${applicantId} is not in the ledger`];
+    if (!inquiry || !isForUser(row, inquiry)) return [`the grant of ${applicantId} is for another secondary user`];
+    return stands(grant, said) ? [] : [`the grant of ${applicantId} did not stand any more`];
+  });
+}
+
+/** One key is one message: what repeats it changes nothing. */
+function heardBefore(
+  consents: readonly ConsentHeard[],
+  { shareId, applicantId, eventId }: { shareId?: string; applicantId: string; eventId: number },
+): Said[] {
+  const said = new Map<string, Said>();
+  for (const heard of consents) {
+    if (heard.shareId !== shareId || heard.applicantId !== applicantId || heard.eventId >= eventId) continue;
+    if (heard.decidedAtMs > heard.atMs + FUTURE_TOLERANCE_MS) continue;
+    const { consentId, decision, decidedAtMs } = heard;
+    const key = `${decision} ${consentId}`;
+    if (!said.has(key)) said.set(key, { consentId, decision, decidedAtMs, order: heard.eventId });
+  }
+  return [...said.values()];
+}
+
+export const noClaimAgainstRefusal: Invariant = {
+  name: 'no share is claimed against a refusal that the ledger had by then',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const shares = evidence.ledger.attempts.filter(({ consents }) => consents.length > 0);
+    const failures = shares.flatMap(({ customerTraceNumber, attempt, claimedAtMs, consents }) => {
+      const callerId = index.inquiries.get(customerTraceNumber)?.callerId;
+      const problems = consents.filter(({ shareId, applicantId, consentId }) => {
+        const rows = evidence.ledger.consents.filter(
+          (row) => row.journeyId === callerId && row.shareId === shareId && row.applicantId === applicantId,
+        );
+        const grant = rows.find((row) => row.consentId === consentId && row.decision === 'granted');
+        // A grant is written with its claim: refusals alone have to be older.
+        const known = rows.filter((row) => row.decision === 'granted' || row.recordedAtMs < claimedAtMs);
+        return grant !== undefined && !stands(saidOf(grant), known.map(saidOf));
+      });
+      return problems.map(
+        ({ applicantId }) => `${index.stepOf(customerTraceNumber)} attempt ${attempt}: refused by ${applicantId}`,
+      );
+    });
+    return { count: shares.length, failures };
+  },
+};
+
+function saidOf({ consentId, decision, decidedAt, receivedAt }: LedgerConsent): Said {
+  return { consentId, decision, decidedAtMs: Date.parse(decidedAt), order: Date.parse(receivedAt) };
+}
+
+export const refusalAfterPosting: Invariant = {
+  name: 'a refusal after posting is brought to a person',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const runs = latestRuns(evidence);
+    const posted = new Set(evidence.sandbox.postings.map(({ customerTraceNumber }) => customerTraceNumber));
+    const failures: string[] = [];
+    let count = 0;
+    for (const inquiry of index.inquiries.values()) {
+      const { customerTraceNumber, callerId, shareId } = inquiry;
+      const run = runs.get(callerId);
+      if (shareId === undefined || !posted.has(customerTraceNumber) || run?.status !== 'COMPLETED') continue;
+      const rows = evidence.ledger.consents.filter((row) => row.journeyId === callerId && row.shareId === shareId);
+      const links = index.attempts(customerTraceNumber).flatMap(({ consents }) => consents);
+      const isRefused = links.some(({ applicantId, consentId }) => {
+        const mine = rows.filter((row) => row.applicantId === applicantId);
+        const grant = mine.find((row) => row.consentId === consentId && row.decision === 'granted');
+        return grant !== undefined && !stands(saidOf(grant), mine.map(saidOf));
+      });
+      if (!isRefused) continue;
+      // Another grant may stand in its place.
+      if (hasFreshGrants(rows, links)) continue;
+      count++;
+      const share = run.result?.shares.find((one) => one.shareId === shareId);
+      const isShown = share?.attention !== undefined || inquiry.lateConsentAtMs !== undefined;
+      if (!isShown) failures.push(`${index.stepOf(customerTraceNumber)}: refused after posting, and nobody is told`);
+    }
+    return { count, failures };
+  },
+};
+
+function hasFreshGrants(rows: readonly LedgerConsent[], links: readonly { applicantId: string }[]): boolean {
+  return links.every(({ applicantId }) => {
+    const mine = rows.filter((row) => row.applicantId === applicantId).map(saidOf);
+    return mine.some((one) => one.decision === 'granted' && stands(one, mine));
+  });
+}
+
+export const consentsKept: Invariant = {
+  name: 'every acknowledged consent is in the ledger, and none that nobody sent',
+  judge({ consentsSent, ledger, runs }) {
+    const keyOf = (of: {
+      journeyId: string;
+      shareId: string;
+      applicantId: string;
+      consentId: string;
+      decision: string;
+    }) => [of.journeyId, of.shareId, of.applicantId, of.consentId, of.decision].join(' ');
+    const kept = new Set(ledger.consents.map(keyOf));
+    const sent = new Set(consentsSent.map(({ message }) => keyOf(message)));
+    const byJourney = Map.groupBy(
+      runs.filter(({ workflowType }) => workflowType === 'lendingJourney'),
+      ({ workflowId }) => workflowId,
+    );
+    // Whoever ends a run by force ends what it has not written down yet.
+    const endedByItself = ({ message }: (typeof consentsSent)[number]) => {
+      const own = byJourney.get(`journey-${message.journeyId}`) ?? [];
+      return own.length > 0 && own.every(({ status }) => status === 'COMPLETED');
+    };
+    const acknowledged = consentsSent.filter((one) => one.acknowledged && endedByItself(one));
+    const failures = [
+      ...acknowledged
+        .filter(({ message }) => !kept.has(keyOf(message)))
+        .map(({ message }) => `${keyOf(message)}: lost`),
+      ...[...kept].filter((key) => !sent.has(key)).map((key) => `${key}: nobody sent it`),
+    ];
+    return { count: acknowledged.length + kept.size, failures: [...new Set(failures)] };
+  },
+};

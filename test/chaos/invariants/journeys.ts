@@ -1,0 +1,126 @@
+/** "No journey is lost": each has an outcome, waits for what it was meant to wait for, or is held for a true reason. */
+import type { FailureType } from '../../../src/model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
+import type { HoldStatus, JourneyStatus } from '../../../src/model/shapes.ts';
+import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
+import { failedTasks } from '../evidence-runs.ts';
+import { InquiryIndex } from './inquiry-index.ts';
+import type { Invariant } from './invariant.ts';
+import { latestRuns } from './latest-runs.ts';
+
+/** The first may have met a worker that was just being killed. */
+const MOST_TASK_ATTEMPTS = 3;
+
+export const everyJourneyEnds: Invariant = {
+  name: 'every journey has an outcome, is held, or waits for what it was to wait for',
+  judge(evidence) {
+    const runs = latestRuns(evidence);
+    const failures = evidence.plans.flatMap((plan) => {
+      const problem = endProblem(plan, runs.get(plan.journeyId));
+      return problem === null ? [] : [`journey ${plan.journeyId}: ${problem}`];
+    });
+    const byEnd = Map.groupBy(runs.values(), endOf);
+    const ends = [...byEnd].map(([end, { length }]) => `${length} ${end}`);
+    return { count: evidence.plans.length, failures, remark: ends.toSorted().join(', ') };
+  },
+};
+
+function endOf({ result, current, status }: RunEvidence): string {
+  return result?.outcome ?? current?.state ?? status.toLowerCase();
+}
+
+function endProblem(plan: JourneyPlan, run: RunEvidence | undefined): string | null {
+  if (!run) return 'has no run';
+  switch (run.status) {
+    case 'COMPLETED':
+      return run.result?.journeyId === plan.journeyId ? null : 'ended without a result of its own';
+    case 'FAILED':
+      return plan.mayFailAs?.includes(run.failureType ?? '') ? null : `failed as ${run.failureType}`;
+    case 'CANCELLED':
+    case 'TERMINATED':
+      return plan.mayEndByForce ? null : `was ended by force, and nobody meant it to be`;
+    case 'RUNNING':
+      return waitProblem(plan, run);
+    default:
+      return `ended as ${run.status}`;
+  }
+}
+
+function waitProblem({ mayWaitFor }: JourneyPlan, { current, queryProblem }: RunEvidence): string | null {
+  if (!current) return `does not say how it stands (${queryProblem ?? 'no answer'})`;
+  switch (current.state) {
+    case 'held':
+      return null;
+    case 'waitingAtGate':
+      return mayWaitFor.includes('gate') ? null : 'waits at a gate that was to be passed';
+    case 'waitingForConsent':
+      return mayWaitFor.includes('consent') ? null : 'waits for a consent that was given or refused';
+    default:
+      return `is still ${current.state}${isRetrying(current) ? ', and tries again' : ''}`;
+  }
+}
+
+function isRetrying({ waitingFor }: JourneyStatus): boolean {
+  return waitingFor !== undefined;
+}
+
+export const noStuckRun: Invariant = {
+  name: 'no run is stuck: no workflow task fails, no activity is repeated without end',
+  judge({ runs }) {
+    const failures = runs.flatMap((run) => {
+      const name = `${run.workflowId} run ${run.runId}`;
+      const stuck = run.status === 'RUNNING' && run.workflowTaskAttempts > MOST_TASK_ATTEMPTS;
+      const repeated = run.pendingActivities.filter(({ type, attempt }) => type === 'submitInquiry' && attempt > 1);
+      return [
+        ...(stuck ? [`${name}: its workflow task is tried for the ${run.workflowTaskAttempts}th time`] : []),
+        ...new Set(failedTasks(run.history).map((cause) => `${name}: a workflow task failed (${cause})`)),
+        ...repeated.map(({ attempt }) => `${name}: submitInquiry is repeated, attempt ${attempt}`),
+      ];
+    });
+    return { count: runs.length, failures };
+  },
+};
+
+export const trueHolds: Invariant = {
+  name: 'every hold gives its true reason',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const holds = evidence.runs.flatMap(({ current }) => current?.holds ?? []);
+    const failures = holds.flatMap((hold) => {
+      const problem = holdProblem(hold, index, evidence);
+      return problem === null ? [] : [`${hold.customerTraceNumber}: ${hold.failureType}, but ${problem}`];
+    });
+    const byReason = Map.groupBy(holds, ({ failureType }) => failureType);
+    const remark = [...byReason].map(([reason, { length }]) => `${length} ${reason}`).join(', ');
+    return { count: holds.length, failures, ...(remark === '' ? {} : { remark }) };
+  },
+};
+
+/** Reasons that nothing in the world gives: its profile and its ledger stay what they were. */
+const NEVER_TRUE: readonly FailureType[] = ['ProfileChanged', 'LedgerChanged', 'GatewayUntrusted'];
+/** May hold an attempt that was claimed, or one that never was. */
+const WITH_OR_WITHOUT_CLAIM: readonly FailureType[] = ['CredentialsRefused'];
+
+function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence): string | null {
+  const { customerTraceNumber, failureType, attempts } = hold;
+  if (NEVER_TRUE.includes(failureType)) return 'nothing of the kind was done';
+  const attempt = index.attempts(customerTraceNumber).find((one) => one.attempt === attempts);
+  const expected = ATTEMPT_STATE_OF_FAILURE[failureType];
+  if (failureType === 'RequestDiffers') {
+    return mayDiffer(customerTraceNumber, index, evidence) ? null : 'nobody ever asked for another';
+  }
+  if (expected === null) return attempt ? `the ledger has attempt ${attempts} as ${attempt.state}` : null;
+  if (!attempt) return WITH_OR_WITHOUT_CLAIM.includes(failureType) ? null : `the ledger has no attempt ${attempts}`;
+  // An answer that came late into a row that nobody had judged yet: whoever decides is told (`overtaken`).
+  if (failureType === 'OutcomeUnknown' && attempt.state === 'answered') return null;
+  if (attempt.state !== expected) return `the ledger has attempt ${attempts} as ${attempt.state}`;
+  if (expected !== 'answered') return null;
+  const isPosted = evidence.sandbox.postings.some((posting) => posting.customerTraceNumber === customerTraceNumber);
+  return isPosted ? null : 'the gateway has posted nothing under it';
+}
+
+/** A journey that was started again, or amended, with other applicants. */
+function mayDiffer(customerTraceNumber: string, index: InquiryIndex, { plans }: Evidence): boolean {
+  const callerId = index.inquiries.get(customerTraceNumber)?.callerId;
+  return (plans.find(({ journeyId }) => journeyId === callerId)?.laterApplicants?.length ?? 0) > 0;
+}

@@ -1,0 +1,122 @@
+/** The ledger's own bookkeeping: attempts, what permitted them, what still needs a person, and the chain over it. */
+import { HELD_STATES } from '../../../src/ledger/claim.ts';
+import type { LedgerAttempt } from '../evidence.ts';
+import { InquiryIndex } from './inquiry-index.ts';
+import type { Invariant } from './invariant.ts';
+
+export const auditChain: Invariant = {
+  name: "the ledger's audit chain verifies, and has every decision and consent",
+  judge({ ledger: { chain, decisions, consents } }) {
+    const rows = decisions.length + consents.length;
+    const failures = chain.findings.map(({ kind, position }) => `entry ${position ?? '?'}: ${kind}`);
+    if (chain.entries !== rows) failures.push(`${chain.entries} entries over ${rows} decisions and consents`);
+    return { count: chain.entries, failures };
+  },
+};
+
+export const attemptsInOrder: Invariant = {
+  name: 'attempts have no gaps, and each was permitted by how the one before it ended or by one decision',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const failures: string[] = [];
+    for (const trace of index.inquiries.keys()) {
+      const attempts = index.attempts(trace);
+      const step = index.stepOf(trace);
+      attempts.forEach((attempt, at) => {
+        if (attempt.attempt !== at + 1) failures.push(`${step}: attempt ${attempt.attempt} stands as number ${at + 1}`);
+        const before = attempts[at - 1];
+        const problem = before && permitProblem(before, attempt, index);
+        if (problem) failures.push(`${step} attempt ${attempt.attempt}: ${problem}`);
+      });
+      failures.push(...spentTwice(attempts).map((decisionId) => `${step}: decision ${decisionId} was spent twice`));
+      const abandonedAtMs = index.inquiries.get(trace)?.abandonedAtMs ?? Number.POSITIVE_INFINITY;
+      if (attempts.some(({ claimedAtMs }) => claimedAtMs > abandonedAtMs))
+        failures.push(`${step}: claimed after abandon`);
+    }
+    return { count: evidence.ledger.attempts.length, failures };
+  },
+};
+
+/** What the gateway did not process, by a standing decision or since it never came there, may be tried again. */
+const TRIED_AGAIN: readonly string[] = ['notSent', 'notProcessed'];
+
+function permitProblem(before: LedgerAttempt, attempt: LedgerAttempt, index: InquiryIndex): string | null {
+  const { permittedBy, customerTraceNumber } = attempt;
+  if (attempt.claimedAtMs < before.claimedAtMs) return 'is older than the one before it';
+  if (permittedBy === undefined)
+    return TRIED_AGAIN.includes(before.state) ? null : `follows one that is ${before.state}`;
+  const decision = index.decisions(customerTraceNumber).find(({ decisionId }) => decisionId === permittedBy);
+  if (decision?.action !== 'resend') return 'was permitted by a decision that is no resend';
+  return decision.permitsAttempt === attempt.attempt ? null : 'was permitted by the decision about another attempt';
+}
+
+function spentTwice(attempts: readonly LedgerAttempt[]): string[] {
+  const spent = attempts.flatMap(({ permittedBy }) => (permittedBy === undefined ? [] : [permittedBy]));
+  return [...new Set(spent.filter((decisionId, at) => spent.indexOf(decisionId) !== at))];
+}
+
+export const statusesAsConfigured: Invariant = {
+  name: 'only statuses with a standing decision end an attempt as not processed',
+  judge({ ledger: { attempts }, notProcessedStatuses }) {
+    const ended = attempts.filter(({ state }) => state === 'notProcessed');
+    const failures = ended
+      .filter(({ httpStatus }) => httpStatus === undefined || !notProcessedStatuses.includes(httpStatus))
+      .map(
+        ({ customerTraceNumber, attempt, httpStatus }) => `${customerTraceNumber} attempt ${attempt}: ${httpStatus}`,
+      );
+    return { count: ended.length, failures };
+  },
+};
+
+export const decisionsTaken: Invariant = {
+  name: 'every decision in the ledger was taken by somebody, as it stands there',
+  judge({ ledger: { decisions }, decisionsTaken: taken }) {
+    const keyOf = (of: { customerTraceNumber: string; decisionId: string; attempt: number; action: string }) =>
+      [of.customerTraceNumber, of.decisionId, of.attempt, of.action].join(' ');
+    const known = new Set(taken.map(({ message }) => keyOf(message)));
+    const failures = decisions.filter((decision) => !known.has(keyOf(decision))).map(keyOf);
+    return { count: decisions.length, failures };
+  },
+};
+
+export const needsListed: Invariant = {
+  name: 'what needs a person is listed, with or without a run, and nothing else is',
+  judge(evidence) {
+    const index = new InquiryIndex(evidence);
+    const listed = new Map(evidence.ledger.open.map((open) => [open.customerTraceNumber, open]));
+    const failures: string[] = [];
+    for (const [trace, inquiry] of index.inquiries) {
+      const open = listed.get(trace);
+      const needed = isUndecided(trace, index);
+      if (needed && !open?.undecided) failures.push(`${index.stepOf(trace)}: undecided, and not listed`);
+      if (!needed && open?.undecided) failures.push(`${index.stepOf(trace)}: listed, and decided`);
+      if (inquiry.lateAnswerAtMs !== undefined && !open?.attention.includes('lateAnswer')) {
+        failures.push(`${index.stepOf(trace)}: answered late, and not listed`);
+      }
+      if (inquiry.lateConsentAtMs !== undefined && !open?.attention.includes('lateConsent')) {
+        failures.push(`${index.stepOf(trace)}: refused late, and not listed`);
+      }
+      const isLate = index.attempts(trace).some(({ late }) => late !== undefined);
+      if (isLate && inquiry.lateAnswerAtMs === undefined)
+        failures.push(`${index.stepOf(trace)}: a late answer unmarked`);
+    }
+    return { count: listed.size, failures };
+  },
+};
+
+function isUndecided(trace: string, index: InquiryIndex): boolean {
+  const latest = index.attempts(trace).at(-1);
+  if (!latest || index.inquiries.get(trace)?.abandonedAtMs !== undefined) return false;
+  const isOpen = HELD_STATES.includes(latest.state) || (latest.state === 'answered' && latest.answerKind !== 'outcome');
+  return (
+    isOpen &&
+    !index
+      .decisions(trace)
+      .some(
+        ({ attempt, action, permitsAttempt, failureType }) =>
+          attempt === latest.attempt &&
+          (action === 'amend' || permitsAttempt !== undefined) &&
+          failureType !== 'RequestDiffers',
+      )
+  );
+}

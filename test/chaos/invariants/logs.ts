@@ -1,0 +1,22 @@
+/** "Nothing personal and no secret leaks": no log holds any of it, in any spelling. */
+import { type Sentinel, SentinelSearch } from '../../protection/sentinels.ts';
+import type { Invariant } from './invariant.ts';
+
+export const nothingInLogs: Invariant = {
+  name: 'no log holds anything personal or secret',
+  judge({ logs, sentinels }) {
+    const search = new SentinelSearch([...sentinels, ...sentinels.flatMap(reversed)]);
+    const failures = logs.flatMap(({ name, bytes }) =>
+      search.find(bytes).map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`),
+    );
+    const read = logs.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const remark = `${sentinels.length} values sought in ${Math.round(read / 1024)} KiB`;
+    return { count: logs.length, failures, remark };
+  },
+};
+
+/** Nobody's cipher, and yet somebody's mask. */
+function reversed({ name, value, ...rest }: Sentinel): Sentinel[] {
+  if (!/^\d{9}$/.test(value)) return [];
+  return [{ name: `${name}, reversed`, value: [...value].toReversed().join(''), ...rest }];
+}

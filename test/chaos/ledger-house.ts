@@ -1,0 +1,150 @@
+/** The ledger of a world on either engine, and all that can stand between it and the workers. */
+import { existsSync } from 'node:fs';
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { startPostgres } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+export interface LedgerHouse {
+  /** As the workers reach it. */
+  workersUrl: string;
+  /** Straight to it. */
+  ownUrl: string;
+  /** Nobody can write to it meanwhile, though everybody reaches it. */
+  lock(forMs: number): Promise<void>;
+  /** No write is taken any more. `tell`: to processes that have the file open. */
+  full(forMs: number, tell: (isFull: boolean) => void): Promise<void>;
+  unreachable(forMs: number): Promise<void>;
+  /** PostgreSQL only, as the rest. */
+  slow(forMs: number, delayMs: number): Promise<void>;
+  /** The next commit is made, and its answer is lost. */
+  loseCommitAnswer(): Promise<void>;
+  restart(downMs: number): Promise<void>;
+  /** All of that is over. */
+  heal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function startLedgerHouse(engine: 'PostgreSQL' | 'SQLite', directory: string): Promise<LedgerHouse> {
+  return engine === 'PostgreSQL' ? postgresHouse() : sqliteHouse(directory);
+}
+
+/** How long the next commit is waited for. */
+const COMMIT_WITHIN_MS = 3_000;
+const CUT_AFTER_COMMIT_MS = 300;
+
+async function postgresHouse(): Promise<LedgerHouse> {
+  const postgres = await startPostgres();
+  const ownUrl = await postgres.url('ledger');
+  const url = new URL(ownUrl);
+  const wire = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(wire.port);
+  const whileMs = async (forMs: number, begin: () => void) => {
+    begin();
+    await delay(forMs);
+    wire.heal();
+  };
+  return {
+    ownUrl,
+    workersUrl: url.href,
+    lock: (forMs) =>
+      withClient(ownUrl, async (client) => {
+        await client.query('BEGIN');
+        await client.query('LOCK TABLE attempts IN ACCESS EXCLUSIVE MODE');
+        await delay(forMs);
+        await client.query('ROLLBACK');
+      }),
+    // What a full disk comes to for who writes: the server answers, and takes nothing.
+    full: (forMs) =>
+      withClient(ownUrl, async (client) => {
+        const readOnly = async (isSo: boolean) => {
+          await client.query(`ALTER DATABASE ledger SET default_transaction_read_only = ${isSo ? 'on' : 'off'}`);
+          const others = 'datname = $1 AND pid <> pg_backend_pid()';
+          await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`, ['ledger']);
+        };
+        await readOnly(true);
+        await delay(forMs);
+        await client.query('SET default_transaction_read_only = off');
+        await readOnly(false);
+      }),
+    unreachable: (forMs) => whileMs(forMs, wire.cut),
+    slow: (forMs, delayMs) => whileMs(forMs, () => wire.slowDown(delayMs)),
+    async loseCommitAnswer() {
+      const isCut = wire.cutAfterSending('COMMIT\0').then(() => true);
+      if (!(await Promise.race([isCut, delay(COMMIT_WITHIN_MS, false)]))) throw new Error('nothing was committed');
+      await delay(CUT_AFTER_COMMIT_MS);
+      wire.heal();
+    },
+    async restart(downMs) {
+      await postgres.kill();
+      await delay(downMs);
+      await postgres.restart();
+    },
+    async heal() {
+      wire.heal();
+      await withClient(ownUrl, async (client) => {
+        await client.query('SET default_transaction_read_only = off');
+        await client.query('ALTER DATABASE ledger RESET default_transaction_read_only');
+      });
+    },
+    async stop() {
+      await wire.close();
+      await postgres.stop();
+    },
+  };
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  // It may be killed while it waits: the next query says so.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function sqliteHouse(directory: string): Promise<LedgerHouse> {
+  const [here, away] = [join(directory, 'ledger'), join(directory, 'ledger-is-away')];
+  const file = join(here, 'ledger.db');
+  await mkdir(here);
+  const isBack = async () => {
+    if (existsSync(away)) await rename(away, here);
+  };
+  const none = () => Promise.reject(new Error('not with a file'));
+  return {
+    ownUrl: `file:${file}`,
+    workersUrl: `file:${file}`,
+    async lock(forMs) {
+      const database = new DatabaseSync(file, { timeout: 1_000 });
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        await delay(forMs);
+        database.exec('ROLLBACK');
+      } finally {
+        database.close();
+      }
+    },
+    async full(forMs, tell) {
+      tell(true);
+      await delay(forMs);
+      tell(false);
+    },
+    async unreachable(forMs) {
+      // The directory moves away and back: the file keeps its identity.
+      await rename(here, away);
+      await delay(forMs);
+      await isBack();
+    },
+    slow: none,
+    loseCommitAnswer: none,
+    restart: none,
+    heal: isBack,
+    stop: async () => {},
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--plan file.json] [--shrink]`:
+ * a storm of faults over real processes, then the promises, judged by what is left. The last line is
+ * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { makePlan, type Plan } from './plan.ts';
+import { runPlan } from './run.ts';
+import { describeRun, failuresOf, lastLine } from './say.ts';
+import { SETTLE_BASE_MS, SETTLE_PER_JOURNEY_MS } from './settle.ts';
+import { shrink } from './shrink.ts';
+
+/** For the start and the end of the world, and for judging. */
+const AROUND_MS = 5 * 60_000;
+const SHRINK_RUNS = 24;
+const SHRINK_MINUTES = 30;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    journeys: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '3' },
+    engine: { type: 'string' },
+    plan: { type: 'string' },
+    'keep-logs': { type: 'string' },
+    shrink: { type: 'boolean', default: false },
+  },
+});
+
+const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
+const startedAt = performance.now();
+const say = (text: string) =>
+  console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
+const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses } = plan.world;
+console.log(`chaos seed ${plan.seed}`);
+console.log(
+  `${plan.journeys.length} journeys, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
+    `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
+    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}`,
+);
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => stop.abort(new Error('it was stopped')));
+const limitMs = plan.lengthMs + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS + AROUND_MS;
+setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
+// What does not even end when it is told to: the programs that it started end with it.
+setTimeout(() => process.exit(1), limitMs + AROUND_MS).unref();
+
+try {
+  const run = await runPlan(plan, {
+    signal: stop.signal,
+    onPhase: say,
+    ...(values['keep-logs'] === undefined ? {} : { keepIn: values['keep-logs'] }),
+  });
+  console.log(describeRun(run).join('\n'));
+  const failures = failuresOf(run);
+  if (failures.length > 0 && values.shrink) {
+    const file = `chaos-${plan.seed}.json`;
+    await shrink(plan, { signal: stop.signal, mostRuns: SHRINK_RUNS, mostMinutes: SHRINK_MINUTES, file, say });
+  }
+  console.log(lastLine(plan.seed, run));
+  process.exitCode = failures.length > 0 ? 1 : 0;
+} catch (error) {
+  console.error(error instanceof Error ? error.stack : error);
+  console.log(`chaos seed ${plan.seed}: 0 checks passed, 1 failed`);
+  process.exitCode = 1;
+}
+// Not left to the event loop: a handle that something forgot must not hang the run.
+process.exit();
+
+function drawn(): Plan {
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
+  const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
+  const { engine } = values;
+  const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
+  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine) {
+    console.error('--seed, --journeys and --minutes are numbers, --engine is SQLite or PostgreSQL');
+    process.exit(2);
+  }
+  return makePlan({ seed, journeys, lengthMs: minutes * 60_000, ...(engine === undefined ? {} : { engine }) });
+}

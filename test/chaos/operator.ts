@@ -1,0 +1,110 @@
+/** An operator who asks the provider about each hold, and decides as a careful person would: by what was posted. */
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import type { HoldAction } from '../../src/model/failure-types.ts';
+import type { HoldStatus, ReportReference, ResolveInquiryMessage } from '../../src/model/shapes.ts';
+import { drawFrom } from './draw.ts';
+import type { SandboxPosting } from './evidence.ts';
+import { readJournal } from './evidence-sandbox.ts';
+import { applicantsOf, correctedSsns } from './journey-inputs.ts';
+import type { People } from './people.ts';
+import type { JourneyPlan } from './plan.ts';
+
+/**
+ * How old a hold must be before the provider's word on it is final: longer than HTTP's time-outs, and than the
+ * gateway's slowest fault takes until it posts.
+ */
+const ASKED_AFTER_MS = 6_000;
+/** Nobody tries the same thing for ever. */
+const MOST_RESENDS = 4;
+
+export class Operator {
+  readonly #people: People;
+  readonly #refused = new Set<string>();
+
+  constructor(people: People) {
+    this.#people = people;
+  }
+
+  /** Decides about each hold of the journey that is ripe. How many decisions were accepted. */
+  async resolve(plan: JourneyPlan, holds: readonly HoldStatus[]): Promise<number> {
+    let taken = 0;
+    for (const hold of holds) {
+      if (Date.now() - Date.parse(hold.since) < ASKED_AFTER_MS) continue;
+      const decision = this.decisionAbout(plan, hold);
+      if (!decision) continue;
+      if (await this.#take(decision)) taken += 1;
+    }
+    return taken;
+  }
+
+  /** Where the hold has moved on, or the server is away: what there is to decide then shows when he looks again. */
+  async #take(decision: ResolveInquiryMessage): Promise<boolean> {
+    try {
+      await this.#people.decide(decision);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError) this.#refused.add(decision.decisionId);
+      return false;
+    }
+  }
+
+  /** `undefined` where the plan leaves it to a person who never comes. */
+  decisionAbout(plan: JourneyPlan, hold: HoldStatus): ResolveInquiryMessage | undefined {
+    if (plan.leaveHeld) return undefined;
+    const { customerTraceNumber, attempts: attempt } = hold;
+    const posted = this.#postedUnder(customerTraceNumber).at(-1);
+    const wanted = this.#actionFor(hold, posted !== undefined);
+    // A journey that is ending, or one whose hold another decision has answered, takes no resend any more.
+    const action = this.#refused.has(decisionId(hold, wanted)) ? 'abandon' : wanted;
+    const message: ResolveInquiryMessage = {
+      journeyId: plan.journeyId,
+      decisionId: decisionId(hold, action),
+      ...{ customerTraceNumber, attempt, action },
+      by: 'operator',
+      reason: 'asked the provider',
+      providerSaid: posted ? 'posted' : 'notPosted',
+    };
+    if (action === 'accept') return { ...message, ...accepted(posted, hold) };
+    if (action === 'amend') return { ...message, applicants: applicantsOf(correctedSsns(plan.ssns)) };
+    return message;
+  }
+
+  #actionFor(
+    { customerTraceNumber, attempts, failureType, allowedActions }: HoldStatus,
+    isPosted: boolean,
+  ): HoldAction {
+    const { seed } = this.#people.world.plan;
+    const draw = drawFrom(seed, 'decision', customerTraceNumber, attempts, failureType);
+    const gaveUp = draw.chance(0.1);
+    const may = (action: HoldAction) => allowedActions.includes(action);
+    if (gaveUp) return 'abandon';
+    if (isPosted && may('accept')) return 'accept';
+    if (may('amend')) return 'amend';
+    if (!isPosted && may('resend') && attempts < MOST_RESENDS) return 'resend';
+    return 'abandon';
+  }
+
+  #postedUnder(customerTraceNumber: string): SandboxPosting[] {
+    const { postings } = readJournal([this.#people.world.journalFile]);
+    return postings.filter((posting) => posting.customerTraceNumber === customerTraceNumber);
+  }
+}
+
+function decisionId({ customerTraceNumber, attempts }: HoldStatus, action: HoldAction): string {
+  return `D-${customerTraceNumber}-${attempts}-${action}`;
+}
+
+/** In the provider's words: the reference, and whose reports were given out. */
+function accepted(posted: SandboxPosting | undefined, hold: HoldStatus): Partial<ResolveInquiryMessage> {
+  const withReport = posted?.applicants.filter(({ hasReport }) => hasReport) ?? [];
+  if (!posted || withReport.length === 0) return { outcome: 'noRecord' };
+  const reference: ReportReference = {
+    reportReferenceNumber: posted.reportReferenceNumber,
+    requestedAt: hold.since,
+    // A SECONDUSE names consumers alone, in the applicants' order.
+    applicants: posted.applicants.flatMap(({ applicantId, consumerId, hasReport }, nth) =>
+      hasReport ? [{ applicantId: applicantId ?? `${nth + 1}A`, consumerId }] : [],
+    ),
+  };
+  return { outcome: 'record', reference };
+}

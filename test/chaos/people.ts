@@ -1,0 +1,115 @@
+/** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
+
+import { randomUUID } from 'node:crypto';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { updateIds } from '../../src/client/business-keys.ts';
+import { startLateConsent } from '../../src/client/late-consent.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
+import type { StageCode } from '../../src/model/products.ts';
+import type { Applicant, ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
+import type { JourneyHandle } from '../support/journey-harness.ts';
+import { consentOf, inputOf, shareOf } from './journey-inputs.ts';
+import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
+import type { World } from './world.ts';
+
+/** One call of theirs; a server that is being restarted is waited for. */
+const CALL_LIMIT_MS = 8_000;
+/** A query waits for a worker; there may be none for the moment. */
+const QUERY_LIMIT_MS = 4_000;
+
+/** What was sent, each with when, by the machine's clock. */
+export interface Books {
+  consents: { atMs: number; message: ConsentMessage }[];
+  decisions: { atMs: number; message: ResolveInquiryMessage }[];
+  /** By journey: applicants that an amendment named. */
+  amended: Map<string, Applicant[][]>;
+  cancelled: Set<string>;
+}
+
+export class People {
+  readonly world: World;
+  readonly books: Books = { consents: [], decisions: [], amended: new Map(), cancelled: new Set() };
+  /** A consent that is sent again is the same message. */
+  readonly #messages = new Map<ConsentPlan, ConsentMessage>();
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  handle(journeyId: string): JourneyHandle {
+    return this.world.client.workflow.getHandle(workflowIdOf(journeyId)) as JourneyHandle;
+  }
+
+  /** As the typed client does; a journey that runs, or has completed, is left alone. */
+  async start(plan: JourneyPlan): Promise<void> {
+    const { client, taskQueue } = this.world;
+    await this.patiently(() =>
+      client.workflow.start('lendingJourney', {
+        workflowId: workflowIdOf(plan.journeyId),
+        taskQueue,
+        args: [inputOf(plan)],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    );
+  }
+
+  status(journeyId: string): Promise<JourneyStatus> {
+    return this.patiently(() => this.handle(journeyId).query<JourneyStatus>('status'), QUERY_LIMIT_MS);
+  }
+
+  advance(journeyId: string, to: StageCode): Promise<void> {
+    return this.update(journeyId, 'advance', { journeyId, to }, updateIds.advance({ journeyId, to }));
+  }
+
+  requestShare(journeyId: string, share: SharePlan): Promise<void> {
+    const message = { journeyId, share: shareOf(share) };
+    return this.update(journeyId, 'requestShare', message, updateIds.requestShare(message));
+  }
+
+  withdraw(journeyId: string): Promise<void> {
+    const message = { journeyId, by: 'borrower', reason: 'bought elsewhere' };
+    return this.update(journeyId, 'withdraw', message, updateIds.withdraw());
+  }
+
+  async consent({ journeyId, shares }: JourneyPlan, plan: ConsentPlan): Promise<void> {
+    // A moment ago: the servers' clocks may differ by a little.
+    const message = this.#messages.get(plan) ?? consentOf(journeyId, plan, shares, new Date(Date.now() - 1_000));
+    this.#messages.set(plan, message);
+    for (let copy = 0; copy < plan.copies; copy++) await this.sendConsent(message, plan.by);
+  }
+
+  /** To a closed run as raw senders are told to: by the workflow for what comes too late. */
+  async sendConsent(message: ConsentMessage, by: ConsentPlan['by']): Promise<void> {
+    const { client, taskQueue } = this.world;
+    this.books.consents.push({ atMs: Date.now(), message });
+    try {
+      if (by === 'signal') await this.patiently(() => this.handle(message.journeyId).signal('consent', message));
+      else await this.update(message.journeyId, 'recordConsent', message, updateIds.recordConsent(message));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      await this.patiently(() => startLateConsent(client, taskQueue, message));
+    }
+  }
+
+  async decide(message: ResolveInquiryMessage): Promise<void> {
+    this.books.decisions.push({ atMs: Date.now(), message });
+    const { journeyId, applicants } = message;
+    if (applicants) this.books.amended.set(journeyId, [...(this.books.amended.get(journeyId) ?? []), applicants]);
+    await this.update(journeyId, 'resolveInquiry', message, updateIds.resolveInquiry(message));
+  }
+
+  async cancel(journeyId: string): Promise<void> {
+    this.books.cancelled.add(journeyId);
+    await this.patiently(() => this.handle(journeyId).cancel());
+  }
+
+  /** Without the wait for its result: it was accepted. */
+  async update(journeyId: string, name: string, message: object, updateId: string = randomUUID()): Promise<void> {
+    await this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
+  }
+
+  patiently<T>(call: () => Promise<T>, limitMs = CALL_LIMIT_MS): Promise<T> {
+    return this.world.client.withDeadline(Date.now() + limitMs, call);
+  }
+}

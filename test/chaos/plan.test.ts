@@ -1,0 +1,63 @@
+/** Plans are pure: a run is a seed, and a plan in a file is the plan that was drawn. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseLendingJourneyInput } from '../../src/validation/messages.ts';
+import { inputOf } from './journey-inputs.ts';
+import { makePlan, STORM_KINDS } from './plan.ts';
+
+const options = fc.record({
+  seed: fc.integer({ min: 0, max: 1_000_000 }),
+  journeys: fc.integer({ min: 1, max: 12 }),
+  lengthMs: fc.integer({ min: 1_000, max: 180_000 }),
+});
+
+test('the same seed gives the same plan, and a file keeps it whole', () => {
+  fc.assert(
+    fc.property(options, (one) => {
+      const plan = makePlan(one);
+      assert.deepEqual(makePlan(one), plan);
+      assert.deepEqual(JSON.parse(JSON.stringify(plan)), plan);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('everything of a plan is dated within the storm, and every journey is one that the product takes', () => {
+  fc.assert(
+    fc.property(options, (one) => {
+      const { journeys, storm, lengthMs, world } = makePlan(one);
+      const ids = new Set(journeys.map(({ journeyId }) => journeyId));
+      const ssns = journeys.flatMap((journey) => journey.ssns);
+      assert.equal(ids.size, one.journeys);
+      assert.equal(new Set(ssns).size, ssns.length);
+      assert.ok(ssns.every((ssn) => /^9\d{8}$/.test(ssn)));
+      for (const { atMs, worker = 0, journeyId = journeys[0]?.journeyId } of storm) {
+        assert.ok(atMs >= 0 && atMs < lengthMs);
+        assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
+      }
+      for (const { atMs, consents } of journeys) {
+        assert.ok([atMs, ...consents.map((consent) => consent.atMs)].every((ms) => ms >= 0 && ms < lengthMs));
+      }
+      for (const journey of journeys) parseLendingJourneyInput(inputOf(journey), { maxApplicants: 2 });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a status after posting is one that is taken for not processed only where no status is', () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const { world, storm, journeys } = makePlan({ seed, journeys: 4, lengthMs: 60_000 });
+    const faults = [...world.gatewayFaults, ...storm.flatMap(({ fault }) => (fault ? [fault] : []))];
+    const statuses = [
+      ...faults.flatMap(({ fault, status }) => (fault === 'statusAfterPosting' ? [Number(status)] : [])),
+      ...journeys.flatMap(({ ssns }) => ssns.flatMap((ssn) => (ssn[5] === '2' ? [Number(ssn.slice(6))] : []))),
+    ];
+    assert.ok(statuses.every((status) => !world.notProcessedStatuses.includes(status)));
+  }
+});
+
+test('a long storm has a step of every kind', () => {
+  const { storm } = makePlan({ seed: 1, journeys: 10, lengthMs: 180_000, engine: 'PostgreSQL' });
+  assert.deepEqual(new Set(storm.map(({ kind }) => kind)), new Set(STORM_KINDS));
+});

@@ -1,0 +1,200 @@
+/** A run of the harness as data: the world, the journeys and the dated storm, all drawn from a seed. */
+import type { StageCode } from '../../src/model/products.ts';
+import { type Draw, drawFrom } from './draw.ts';
+import { drawJourney } from './plan-journeys.ts';
+import { drawStorm } from './plan-storm.ts';
+
+export interface WorldPlan {
+  engine: 'PostgreSQL' | 'SQLite';
+  /** How far each worker's clock is ahead of the machine's, ms; as many workers as there are figures. */
+  workersAheadMs: number[];
+  sandboxAheadMs: number;
+  /** GATEWAY_NOT_PROCESSED_STATUSES. Where it is empty, faults after posting may answer with 401 and 429. */
+  notProcessedStatuses: number[];
+  /** How long the gateway takes over each inquiry. */
+  latencyMs: number;
+  /** Faults that strike by themselves throughout, as `PUT /_sandbox/faults` takes them. */
+  gatewayFaults: GatewayFault[];
+}
+
+export interface GatewayFault {
+  target: 'request' | 'token';
+  fault: string;
+  probability?: number;
+  times?: number;
+  [parameter: string]: string | number | undefined;
+}
+
+export interface ConsentPlan {
+  atMs: number;
+  shareId: string;
+  applicantId: string;
+  consentId: string;
+  decision: 'granted' | 'denied' | 'revoked';
+  by: 'signal' | 'update';
+  /** How often it is sent, one right after the other. */
+  copies: number;
+}
+
+export interface SharePlan {
+  shareId: string;
+  endUserCode: string;
+  reportOf?: StageCode;
+  /** Asked for in the journey's course, by `requestShare`; else part of the input. */
+  requestedAtMs?: number;
+  /** What consumers say in the end where nobody has said anything yet. */
+  inTheEnd: 'granted' | 'denied' | 'silence';
+}
+
+export interface JourneyPlan {
+  journeyId: string;
+  atMs: number;
+  endUserCode: string;
+  /** One for each applicant. Their last four digits may ask the sandbox for a fault. */
+  ssns: string[];
+  stages: StageCode[];
+  gates: 'manual' | 'auto';
+  onNoRecord: 'stop' | 'continue';
+  /** Dates of `advance`, by stage; what has none is advanced when all else has settled. */
+  advanceAtMs: Partial<Record<StageCode, number>>;
+  shares: SharePlan[];
+  sharesOpenForSeconds?: number;
+  consents: ConsentPlan[];
+  withdrawAtMs?: number;
+  /** Once all has settled an operator resets it to one of its workflow tasks, and it settles anew; in [0, 1). */
+  resetAtRest?: number;
+  /** Its last holds are left to a person who never comes. */
+  leaveHeld: boolean;
+}
+
+export const STORM_KINDS = [
+  'killWorker',
+  'stopWorker',
+  'freezeWorker',
+  'rollWorkers',
+  'killTemporal',
+  'killPostgres',
+  'killSandbox',
+  'ledgerLocked',
+  'ledgerSlow',
+  'ledgerFull',
+  'ledgerUnreachable',
+  'commitAnswerLost',
+  'gatewayFault',
+  'gatewayUnreachable',
+  'gatewaySlow',
+  'answerBroken',
+  'gatewayHalfOpen',
+  'tokenServiceDown',
+  'tokensRevoked',
+  'resetWorkflow',
+  'resetActivity',
+  'pauseActivity',
+  'widenRetries',
+  'cancel',
+  'terminateAndRestart',
+  'consentFlood',
+  'undecodableConsent',
+  'consentAgain',
+] as const;
+export type StormKind = (typeof STORM_KINDS)[number];
+
+export interface StormStep {
+  atMs: number;
+  kind: StormKind;
+  /** Which worker, from 0. */
+  worker?: number;
+  journeyId?: string;
+  forMs?: number;
+  /** Extra time for each piece that passes. */
+  delayMs?: number;
+  /** After how many bytes of an answer. */
+  bytes?: number;
+  how?: 'reset' | 'fin' | 'hang';
+  count?: number;
+  /** In [0, 1): which of the things that are there by then, such as a run's workflow tasks. */
+  pick?: number;
+  fault?: GatewayFault;
+}
+
+export interface Plan {
+  seed: number;
+  /** Of the storm; every date counts from its start. */
+  lengthMs: number;
+  world: WorldPlan;
+  journeys: JourneyPlan[];
+  storm: StormStep[];
+}
+
+export interface PlanOptions {
+  seed: number;
+  journeys: number;
+  lengthMs: number;
+  /** Instead of drawing it. */
+  engine?: 'PostgreSQL' | 'SQLite';
+  workers?: number;
+  /** Only these kinds. Default: all. */
+  kinds?: readonly StormKind[];
+}
+
+/** The same options give the same plan, on every machine. */
+export function makePlan(options: PlanOptions): Plan {
+  const { seed, lengthMs } = options;
+  const world = drawWorld(drawFrom(seed, 'world'), options);
+  const journeys = Array.from({ length: options.journeys }, (_, index) =>
+    drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
+  );
+  const journeyIds = journeys.map(({ journeyId }) => journeyId);
+  const storm = drawStorm(drawFrom(seed, 'storm'), {
+    lengthMs,
+    world,
+    journeyIds,
+    kinds: options.kinds ?? STORM_KINDS,
+  });
+  return { seed, lengthMs, world, journeys, storm };
+}
+
+const MINUTE_MS = 60_000;
+
+function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
+  const engine = draw.chance(0.35) ? 'SQLite' : 'PostgreSQL';
+  const workers = draw.between(2, 3);
+  const clock = () => draw.of([0, 0, 2 * MINUTE_MS, 7 * MINUTE_MS, -3 * MINUTE_MS]);
+  const workersAheadMs = Array.from({ length: options.workers ?? workers }, clock);
+  // Far behind, it takes the moment of a share for the future, and refuses it every time.
+  const sandboxAheadMs = draw.of([0, 0, 0, 5 * MINUTE_MS, 5 * MINUTE_MS, -2 * MINUTE_MS]);
+  const notProcessedStatuses = draw.chance(0.4) ? [] : [401, 429];
+  return {
+    engine: options.engine ?? engine,
+    workersAheadMs,
+    sandboxAheadMs,
+    notProcessedStatuses,
+    latencyMs: draw.of([0, 30, 150]),
+    gatewayFaults: steadyFaults(draw, notProcessedStatuses.length === 0),
+  };
+}
+
+/** Each strikes a small share of all requests; together about one in five. */
+function steadyFaults(draw: Draw, nothingIsNotProcessed: boolean): GatewayFault[] {
+  const statuses = [408, 500, 502, 503, ...(nothingIsNotProcessed ? [401, 429] : [])];
+  const retryAfter = draw.of(['0', '1', '-5', 'soon', '1.5', 'Thu, 01 Jan 1970 00:00:00 GMT', '99999999999999999999']);
+  const candidates: GatewayFault[] = [
+    { target: 'request', fault: 'statusAfterPosting', status: draw.of(statuses), retryAfter },
+    { target: 'request', fault: 'status', status: 429, retryAfter },
+    { target: 'request', fault: 'status', status: draw.of([500, 503, 408]) },
+    { target: 'request', fault: 'status', status: draw.of([400, 403, 422]) },
+    { target: 'request', fault: 'resetOnArrival' },
+    { target: 'request', fault: 'resetBeforePosting' },
+    { target: 'request', fault: 'resetAfterPosting' },
+    { target: 'request', fault: 'closeAfterPosting' },
+    { target: 'request', fault: 'slowBeforePosting', delayMs: 2_500 },
+    { target: 'request', fault: 'slowAfterPosting', delayMs: draw.of([500, 2_500]) },
+    { target: 'request', fault: 'trickle' },
+    { target: 'request', fault: draw.of(['notHttp', 'notJson', 'truncatedJson', 'undecodable', 'emptyBody']) },
+    { target: 'request', fault: draw.of(['wrongShape', 'otherTraceNumber', 'otherCustomer', 'severalReferences']) },
+    { target: 'request', fault: draw.of(['strangerSsn', 'swappedSsns', 'repeatedApplicant', 'missingApplicant']) },
+    { target: 'request', fault: draw.of(['reversedApplicants', 'maskedSsns', 'consumersArray', 'unknownFields']) },
+    { target: 'token', fault: draw.of(['unavailable', 'throttled', 'slow', 'reset', 'garbage', 'alreadyExpired']) },
+  ];
+  return draw.some(candidates, 6).map((fault) => ({ ...fault, probability: fault.target === 'token' ? 0.2 : 0.04 }));
+}

@@ -1,0 +1,136 @@
+/** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
+import { copyFile, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
+import { checkInvariants } from './invariants/check-invariants.ts';
+import { type Hole, measureHoles } from './invariants/holes.ts';
+import type { Verdict } from './invariants/invariant.ts';
+import { inputOf, sentinelsOf } from './journey-inputs.ts';
+import { Operator } from './operator.ts';
+import { type Books, People } from './people.ts';
+import type { JourneyPlan, Plan } from './plan.ts';
+import { operate, type Settled, settle } from './settle.ts';
+import { runStorm, type StormCounts } from './storm/run-storm.ts';
+import { startWorld, type World, type WorldOptions } from './world.ts';
+
+/** Until every worker polls: the first steps are to find them at work. */
+const WORKERS_WITHIN_MS = 60_000;
+
+export interface Run {
+  counts: StormCounts;
+  decisions: number;
+  settled: Settled;
+  /** By program: how often it ended though nobody had told it to. */
+  endedByThemselves: Record<string, number>;
+  verdicts: Verdict[];
+  holes: Hole[];
+}
+
+export interface RunOptions extends WorldOptions {
+  signal: AbortSignal;
+  /** What is going on, for whoever watches. */
+  onPhase?(phase: string): void;
+  /** A directory that gets the logs and the sandbox's journal; made where there is none. */
+  keepIn?: string;
+  /** Judged in the place of all of them. */
+  judge?(evidence: Evidence): Promise<Verdict[]>;
+}
+
+export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
+  const { signal, onPhase = () => {} } = options;
+  onPhase('the world begins');
+  const world = await startWorld(plan, options);
+  try {
+    const people = new People(world);
+    const scene = { world, people, operator: new Operator(people) };
+    await untilPolled(world, signal);
+    onPhase('the storm begins');
+    const isOver = new AbortController();
+    const operating = operate(scene, scene.operator, AbortSignal.any([signal, isOver.signal]));
+    const counts = await runStorm(scene, signal).finally(() => isOver.abort());
+    const decided = await operating;
+    onPhase('the storm is over');
+    const settled = await settle(scene, signal);
+    signal.throwIfAborted();
+    onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
+    const endedByThemselves = [world.sandbox, ...world.workers].map(({ name, endedByItself }) => [name, endedByItself]);
+    const { verdicts, holes } = await judge(world, people.books, options);
+    return {
+      counts,
+      decisions: decided + settled.decisions,
+      settled,
+      endedByThemselves: Object.fromEntries(endedByThemselves),
+      verdicts,
+      holes,
+    };
+  } finally {
+    if (options.keepIn !== undefined) await keep(world, options.keepIn);
+    await world.close();
+  }
+}
+
+async function keep(world: World, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  for (const file of [...world.logFiles, world.journalFile]) {
+    await copyFile(file, join(directory, basename(file))).catch(() => {});
+  }
+}
+
+async function untilPolled(world: World, signal: AbortSignal): Promise<void> {
+  const endsAt = performance.now() + WORKERS_WITHIN_MS;
+  const { client, taskQueue } = world;
+  for (;;) {
+    signal.throwIfAborted();
+    const { pollers } = await client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: 1,
+    });
+    if ((pollers ?? []).length >= world.workers.length) return;
+    if (performance.now() > endsAt) throw new Error('the workers do not poll: see their logs');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function judge(
+  world: World,
+  books: Books,
+  { judge: judged = checkInvariants }: RunOptions,
+): Promise<Pick<Run, 'verdicts' | 'holes'>> {
+  const { plan } = world;
+  const ledger = await openLedger({ url: world.ledger.ownUrl, environment: 'sandbox', keyRing: world.keyRing });
+  try {
+    const evidence = await collectEvidence({
+      journalFiles: [world.journalFile],
+      sandboxAheadMs: plan.world.sandboxAheadMs,
+      connections: world.connections,
+      ledger,
+      ledgerUrl: world.ledger.ownUrl,
+      client: world.client,
+      taskQueue: world.taskQueue,
+      plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
+      decisionsTaken: books.decisions,
+      consentsSent: books.consents,
+      logFiles: world.logFiles,
+      sentinels: sentinelsOf(plan.journeys, world.clientSecret),
+      notProcessedStatuses: plan.world.notProcessedStatuses,
+      workflowBundle: world.workflowBundle,
+      dataConverter: world.dataConverter,
+    });
+    return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
+  } finally {
+    await ledger.close();
+  }
+}
+
+function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
+  const { journeyId, shares } = journey;
+  return {
+    journeyId,
+    input: inputOf(journey),
+    mayWaitFor: shares.some(({ inTheEnd }) => inTheEnd === 'silence') ? ['consent'] : [],
+    ...(books.cancelled.has(journeyId) ? { mayEndByForce: true } : {}),
+    laterApplicants: books.amended.get(journeyId) ?? [],
+  };
+}

@@ -1,0 +1,39 @@
+/** What a run of the harness says of itself. */
+import type { Run } from './run.ts';
+
+/** Where one rule is broken a thousand times, its name and some of them are enough. */
+const MOST_FAILURES_TOLD = 12;
+
+/** The storm's counts, then each invariant with its own. */
+export function describeRun({ counts, decisions, settled, endedByThemselves, verdicts, holes }: Run): string[] {
+  const kinds = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const ended = Object.entries(endedByThemselves).filter(([, times]) => times > 0);
+  return [
+    'what happened (and what found nothing to strike, or failed itself):',
+    ...kinds.map(([kind, { struck, missed }]) => `  ${kind.padEnd(22)} ${struck}${missed > 0 ? ` (${missed})` : ''}`),
+    `  ${'decisions of operators'.padEnd(22)} ${decisions}`,
+    ...ended.map(([name, times]) => `  ${`${name} ended by itself`.padEnd(22)} ${times}`),
+    'what holds:',
+    ...verdicts.flatMap(({ name, count, failures, remark }) => [
+      `  ${failures.length === 0 ? 'ok    ' : 'FAILED'} ${name}: ${count}${remark === undefined ? '' : ` (${remark})`}`,
+      ...failures.slice(0, MOST_FAILURES_TOLD).map((failure) => `           ${failure}`),
+    ]),
+    ...settled.unsettled.map(({ journeyId, state }) => `  FAILED ${journeyId} came to no rest: ${state}`),
+    'holes that were met (docs/protocol.md, "What remains"):',
+    ...holes.map(({ name, count, furtherPostings }) => `  ${name}: ${count}, further postings: ${furtherPostings}`),
+  ];
+}
+
+/** One for each violation, and for each journey that came to no rest. */
+export function failuresOf({ verdicts, settled }: Run): string[] {
+  return [
+    ...verdicts.flatMap(({ name, failures }) => failures.map((failure) => `${name}: ${failure}`)),
+    ...settled.unsettled.map(({ journeyId, state }) => `${journeyId} came to no rest: ${state}`),
+  ];
+}
+
+export function lastLine(seed: number, run: Run): string {
+  const checks = run.verdicts.reduce((sum, { count }) => sum + count, 0);
+  const failed = failuresOf(run).length;
+  return `chaos seed ${seed}: ${Math.max(0, checks - failed)} checks passed, ${failed} failed`;
+}

@@ -1,0 +1,182 @@
+/** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { inParallel } from '../../src/client/in-parallel.ts';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
+import type { Operator } from './operator.ts';
+import type { People } from './people.ts';
+import type { JourneyPlan } from './plan.ts';
+import type { Scene } from './storm/strike.ts';
+import type { Conditions } from './worker-conditions.ts';
+
+const AT_ONCE = 8;
+const LOOK_AGAIN_MS = 400;
+/** From then on a journey waits for a person who never comes. */
+const HOLD_IS_FINAL_AFTER_MS = 4_000;
+/** A run whose worker died in a step of the workflow queue stands still for 20 s. */
+export const SETTLE_BASE_MS = 75_000;
+export const SETTLE_PER_JOURNEY_MS = 1_500;
+
+export interface Settled {
+  /** Journeys that have come to no rest, each with how it stands. */
+  unsettled: { journeyId: string; state: string }[];
+  /** What people still had to do. */
+  decisions: number;
+  tookMs: number;
+}
+
+export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled> {
+  const startedAt = performance.now();
+  const { plan } = scene.world;
+  const endsAt = startedAt + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS;
+  await calm(scene);
+  let decisions = 0;
+  const wasReset = new Set<JourneyPlan>();
+  const open = new Map(plan.journeys.map((journey) => [journey, 'not looked at']));
+  while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
+    await inParallel([...open.keys()], AT_ONCE, async (journey) => {
+      const look = await goOn(journey, scene).catch((error) => ({
+        state: String((error as Error).name),
+        decisions: 0,
+      }));
+      decisions += look.decisions;
+      const isReset = look.state === 'at rest' && !wasReset.has(journey) && (await resetOnce(journey, scene, wasReset));
+      if (look.state === 'at rest' && !isReset) open.delete(journey);
+      else open.set(journey, look.state);
+    });
+    if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+  return {
+    unsettled: [...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
+    decisions,
+    tookMs: performance.now() - startedAt,
+  };
+}
+
+async function calm({ world }: Scene): Promise<void> {
+  world.gatewayWire.heal();
+  world.tokenWire.heal();
+  await world.ledger.heal();
+  for (const worker of world.workers) {
+    worker.tell({ ledgerIsFull: false } satisfies Conditions);
+    worker.thaw();
+    worker.start();
+  }
+  await world.setFaults([]);
+}
+
+/** Nothing may be sent that was sent before, and nothing be decided anew. */
+async function resetOnce(journey: JourneyPlan, { people, world }: Scene, done: Set<JourneyPlan>): Promise<boolean> {
+  const { journeyId, resetAtRest } = journey;
+  if (resetAtRest === undefined) return false;
+  const handle = people.handle(journeyId);
+  const tasks = await people.patiently(() => workflowTasksOf(handle));
+  const task = tasks[Math.floor(resetAtRest * tasks.length)];
+  if (!task) return false;
+  await people.patiently(() => resetTo(world, handle, task));
+  done.add(journey);
+  return true;
+}
+
+interface Look {
+  /** `at rest`, or what it waits for. */
+  state: string;
+  decisions: number;
+}
+
+async function goOn(plan: JourneyPlan, { world, people, operator }: Scene): Promise<Look> {
+  const { journeyId } = plan;
+  const handle = people.handle(journeyId);
+  const described = await people.patiently(() => handle.describe()).catch(() => undefined);
+  const run = described?.status.name;
+  if (run === undefined || run === 'TERMINATED') {
+    if (run === 'TERMINATED' && people.books.cancelled.has(journeyId)) return { state: 'at rest', decisions: 0 };
+    await people.start(plan);
+    return { state: 'started again', decisions: 0 };
+  }
+  if (run !== 'RUNNING') return { state: 'at rest', decisions: 0 };
+  for (const { paused, activityId } of described?.raw.pendingActivities ?? []) {
+    if (paused && activityId) await people.patiently(activityCommands(world, handle, activityId).unpause);
+  }
+  const status = await people.status(journeyId);
+  if (isLeftHeld(plan, status)) return { state: 'at rest', decisions: 0 };
+  const decisions = await operator.resolve(plan, status.holds);
+  return { state: (await act(plan, status, people)) ?? status.waitingFor ?? status.state, decisions };
+}
+
+/** Whatever could go on beside the holds has gone on. */
+function isLeftHeld(plan: JourneyPlan, { state, holds }: JourneyStatus): boolean {
+  if (!plan.leaveHeld || state !== 'held') return false;
+  return holds.every(({ since }) => Date.now() - Date.parse(since) > HOLD_IS_FINAL_AFTER_MS);
+}
+
+/** What the platform and the consumers have left to say. Resolves with the state where that alone decides it. */
+async function act(plan: JourneyPlan, status: JourneyStatus, people: People): Promise<string | undefined> {
+  const { journeyId } = plan;
+  if (status.state === 'waitingAtGate') {
+    const next = plan.stages.find((stage) => status.waitingFor === stage);
+    if (next) await people.advance(journeyId, next);
+    return undefined;
+  }
+  const missing = plan.shares.filter(({ shareId }) => !status.shares.some((one) => one.shareId === shareId));
+  for (const share of missing) await people.requestShare(journeyId, share).catch(() => {});
+  if (status.state === 'waitingForConsent') return sayTheRest(plan, status, people);
+  const isOpenForShares = plan.sharesOpenForSeconds !== undefined && status.holds.length === 0;
+  if (isOpenForShares && isDone(status) && missing.length === 0) await people.withdraw(journeyId);
+  return undefined;
+}
+
+function isDone({ stages, shares }: JourneyStatus): boolean {
+  return (
+    stages.every(({ state }) => !['pending', 'running', 'held'].includes(state)) &&
+    shares.every(({ state }) => !['awaitingConsent', 'posting', 'held'].includes(state))
+  );
+}
+
+async function sayTheRest(plan: JourneyPlan, status: JourneyStatus, people: People): Promise<string | undefined> {
+  const waiting = status.shares.filter(({ state }) => state === 'awaitingConsent');
+  const silent = waiting.every(({ shareId }) => planned(plan, shareId)?.inTheEnd === 'silence');
+  if (silent && status.holds.length === 0) return 'at rest';
+  for (const { shareId, waitingFor } of waiting) {
+    const inTheEnd = planned(plan, shareId)?.inTheEnd;
+    if (inTheEnd === undefined || inTheEnd === 'silence') continue;
+    for (const applicantId of waitingFor) {
+      const consentId = `END-${shareId}-${applicantId}`;
+      const consent = {
+        atMs: 0,
+        shareId,
+        applicantId,
+        consentId,
+        decision: inTheEnd,
+        by: 'update',
+        copies: 1,
+      } as const;
+      await people.consent(plan, consent);
+    }
+  }
+  return undefined;
+}
+
+function planned({ shares }: JourneyPlan, shareId: string) {
+  return shares.find((share) => share.shareId === shareId);
+}
+
+/** Decides while the storm goes on, as the list of holds shows them; bounded by the signal alone. */
+export async function operate(scene: Scene, operator: Operator, signal: AbortSignal): Promise<number> {
+  const { world, people } = scene;
+  let decisions = 0;
+  while (!signal.aborted) {
+    try {
+      const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND NeedsAttention IS NOT NULL`;
+      for await (const { workflowId } of world.client.workflow.list({ query })) {
+        if (signal.aborted) break;
+        const plan = world.plan.journeys.find(({ journeyId }) => workflowId === `journey-${journeyId}`);
+        if (plan) decisions += await operator.resolve(plan, (await people.status(plan.journeyId)).holds);
+      }
+    } catch {
+      // Something is away for the moment: that is what a storm is.
+    }
+    await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+  return decisions;
+}

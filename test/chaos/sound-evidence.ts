@@ -1,0 +1,256 @@
+/** A small storm's evidence, made by hand, in which every promise is kept: tests break one thing of it at a time. */
+import { consumerIdOf } from '../../sandbox/records.ts';
+import type { ProductCode, StageCode } from '../../src/model/products.ts';
+import type { JourneyResult, JourneyStatus, ReportReference, ShareStatus } from '../../src/model/shapes.ts';
+import { traceNumber } from '../../src/model/trace-number.ts';
+import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
+import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from './evidence.ts';
+
+export const T0 = Date.parse('2026-03-02T10:00:00Z');
+export const SSNS = { '1A': '900010001', '2A': '900010002' } as const;
+type ApplicantId = keyof typeof SSNS;
+export const BOTH: readonly ApplicantId[] = ['1A', '2A'];
+
+/** Steps of the sound storm; `at` in seconds from its start. */
+export function traceOf(callerId: string, productCode: ProductCode, ordinal = 0, shareId?: string): string {
+  const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
+  return traceNumber({ ...run, callerId, productCode, ordinal, shareId });
+}
+
+export function at(seconds: number): number {
+  return T0 + seconds * 1_000;
+}
+
+interface Step {
+  callerId: string;
+  productCode: ProductCode;
+  ordinal?: number;
+  shareId?: string;
+}
+
+/** Adds to the evidence what each side would have noted. */
+class Storm {
+  readonly evidence: Evidence;
+  #requests = 0;
+
+  constructor() {
+    this.evidence = {
+      takenAtMs: at(600),
+      sandbox: { requests: [], postings: [], connections: [{ openedMs: at(0) }], listeningMs: [at(0)] },
+      ledger: {
+        ledgerId: 'ledger-1',
+        ...{ inquiries: [], attempts: [], decisions: [], consents: [], open: [], views: [], reports: [] },
+        chain: { entries: 0, head: '', findings: [] },
+      },
+      ...{ runs: [], plans: [], decisionsTaken: [], consentsSent: [], logs: [] },
+      sentinels: Object.values(SSNS).map((value) => ({ name: 'SSN', value })),
+      notProcessedStatuses: [401, 429],
+    };
+    this.evidence.logs.push({ name: 'worker-1.log', bytes: Buffer.from('{"msg":"the gateway has answered"}\n') });
+  }
+
+  inquiry(step: Step, amends?: string): string {
+    const { callerId, productCode, ordinal = 0, shareId } = step;
+    const customerTraceNumber = traceOf(callerId, productCode, ordinal, shareId);
+    this.evidence.ledger.inquiries.push({
+      ...{ customerTraceNumber, callerId, workflowType: 'lendingJourney', productCode, ordinal },
+      digest: `ours ${customerTraceNumber}`,
+      endUserCode: productCode === 'SECONDUSE' ? 'EU999' : 'EU123',
+      ...(shareId === undefined ? {} : { shareId }),
+      ...(amends === undefined ? {} : { amends }),
+    });
+    return customerTraceNumber;
+  }
+
+  attempt(customerTraceNumber: string, seconds: number, more: Partial<LedgerAttempt>): LedgerAttempt {
+    const { attempts } = this.evidence.ledger;
+    const before = attempts.filter((one) => one.customerTraceNumber === customerTraceNumber).length;
+    const state = more.state ?? 'answered';
+    const attempt: LedgerAttempt = {
+      ...{ customerTraceNumber, attempt: before + 1, written: state, state },
+      ...{ claimedAtMs: at(seconds), sendByMs: at(seconds + 1), answerByMs: at(seconds + 5) },
+      ...{ recordedAtMs: at(seconds + 1), runId: 'run-1', consents: [], hasReport: false },
+      ...more,
+    };
+    attempts.push(attempt);
+    return attempt;
+  }
+
+  request(customerTraceNumber: string, productCode: string, seconds: number, status: number | null): string {
+    const requestId = `request-${++this.#requests}`;
+    const digest = `theirs ${customerTraceNumber}`;
+    const what = { requestId, atMs: at(seconds), customerTraceNumber, productCode, digest, status };
+    this.evidence.sandbox.requests.push({ ...what, fault: null });
+    return requestId;
+  }
+
+  posting(trace: string, productCode: string, seconds: number, more: Partial<SandboxPosting> = {}): string {
+    const status = more.status === undefined ? 200 : more.status;
+    const requestId = this.request(trace, productCode, seconds, status);
+    const posting: SandboxPosting = {
+      ...{ requestId, atMs: at(seconds), customerTraceNumber: trace, productCode, digest: `theirs ${trace}` },
+      ...{ endUserCode: 'EU123', endUser: null, status, reportReferenceNumber: `SBX${requestId}` },
+      applicants: BOTH.map((applicantId) => ({
+        applicantId,
+        consumerId: consumerIdOf(SSNS[applicantId]),
+        hasReport: true,
+      })),
+      ...more,
+    };
+    this.evidence.sandbox.postings.push(posting);
+    return posting.reportReferenceNumber;
+  }
+
+  /** An attempt that brings a record, with its posting, its row and its report. */
+  record(trace: string, productCode: StageCode, seconds: number, more: Partial<LedgerAttempt> = {}): ReportReference {
+    const reportReferenceNumber = this.posting(trace, productCode, seconds + 0.1);
+    const consumers = BOTH.map((applicantId) => ({ applicantId, consumerId: consumerIdOf(SSNS[applicantId]) }));
+    const told = { answerKind: 'outcome', outcome: 'record', reportReferenceNumber, consumers, hasReport: true };
+    const { attempt } = this.attempt(trace, seconds, { httpStatus: 200, ...told, ...more });
+    const callerId = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.callerId ?? '';
+    this.evidence.ledger.reports.push({
+      ...{ journeyId: callerId, productCode, customerTraceNumber: trace, attempt, reportReferenceNumber },
+    });
+    return { reportReferenceNumber, requestedAt: new Date(at(seconds)).toISOString(), applicants: consumers };
+  }
+
+  decide(trace: string, attempt: number, action: 'resend' | 'amend' | 'abandon', more: object = {}): string {
+    const decisionId = `D-${this.evidence.decisionsTaken.length + 1}`;
+    const judged = { customerTraceNumber: trace, decisionId, attempt, action, providerSaid: 'notPosted' } as const;
+    const journeyId = this.evidence.ledger.inquiries.find((one) => one.customerTraceNumber === trace)?.callerId ?? '';
+    this.evidence.ledger.decisions.push({ ...judged, recordedAtMs: at(50), ...more });
+    const message = { ...judged, journeyId, by: 'operator', reason: 'asked the provider' };
+    this.evidence.decisionsTaken.push({ atMs: at(49), message });
+    return decisionId;
+  }
+
+  grant(journeyId: string, shareId: string, applicantId: string, consentId: string, run: RunEvidence, eventId: number) {
+    const decidedAt = new Date(at(55)).toISOString();
+    const message = consentMessage(journeyId, { shareId, applicantId, consentId, decidedAt });
+    this.evidence.consentsSent.push({ atMs: at(56), message, acknowledged: true });
+    const row = { journeyId, shareId, applicantId, consentId, decision: 'granted', decidedAt } as const;
+    const received = { receivedAt: new Date(at(56)).toISOString(), recordedAtMs: at(60) };
+    this.evidence.ledger.consents.push({ ...row, ...received, endUserCode: 'EU999' });
+    const heard = { shareId, applicantId, consentId, decision: 'granted' } as const;
+    run.consents.push({ ...heard, eventId, atMs: at(56), decidedAtMs: at(55) });
+  }
+
+  plan(journeyId: string): void {
+    const applicants = BOTH.map((applicantId) => applicant(applicantId, SSNS[applicantId]));
+    this.evidence.plans.push({ journeyId, input: journeyInput({ journeyId, applicants }), mayWaitFor: [] });
+  }
+
+  run(journeyId: string, more: Partial<RunEvidence>): RunEvidence {
+    this.plan(journeyId);
+    const run: RunEvidence = {
+      ...{ workflowId: `journey-${journeyId}`, runId: 'run-1', workflowType: 'lendingJourney', status: 'COMPLETED' },
+      ...{ workflowTaskAttempts: 0, pendingActivities: [], startedAtMs: at(0), closedAtMs: at(100) },
+      ...{ submissions: [], consents: [], recordedByRun: [], history: { events: [] } },
+      ...more,
+    };
+    this.evidence.runs.push(run);
+    return run;
+  }
+}
+
+type StageOf = JourneyResult['stages'][number];
+
+function stage(productCode: StageCode, trace: string, reference: ReportReference): StageOf {
+  const { reportReferenceNumber } = reference;
+  return { productCode, state: 'record', attempts: 1, customerTraceNumber: trace, reportReferenceNumber, reference };
+}
+
+function result(journeyId: string, outcome: JourneyResult['outcome'], stages: StageOf[], shares: ShareStatus[] = []) {
+  return { journeyId, environment: 'sandbox', outcome, stages, shares } as const;
+}
+
+export const SHARED = traceOf('J-SHARED', 'SECONDUSE', 0, 'S1');
+export const RESENT = traceOf('J-SHARED', 'PREAPP');
+export const FIRST = traceOf('J-SHARED', 'PREQUAL');
+export const HELD = traceOf('J-HELD', 'PREQUAL');
+export const REFUSED = traceOf('J-AMENDED', 'PREQUAL');
+
+/** Made anew for each test: every member may be changed. */
+export function soundEvidence(): Evidence {
+  const storm = new Storm();
+  addShared(storm);
+  addAmended(storm);
+  addHeld(storm);
+  const { ledger } = storm.evidence;
+  ledger.chain.entries = ledger.decisions.length + ledger.consents.length;
+  return storm.evidence;
+}
+
+/** Tried again by itself, resent by a person, shared with both consumers' consent. */
+function addShared(storm: Storm): void {
+  const callerId = 'J-SHARED';
+  const first = storm.inquiry({ callerId, productCode: 'PREQUAL' });
+  storm.attempt(first, 1, { state: 'notSent', failureType: 'GatewayUnreachable' });
+  storm.request(first, 'PREQUAL', 3.1, 401);
+  storm.attempt(first, 3, { state: 'notProcessed', failureType: 'TokenRejected', httpStatus: 401 });
+  const firstReference = storm.record(first, 'PREQUAL', 5);
+  const resent = storm.inquiry({ callerId, productCode: 'PREAPP' });
+  storm.posting(resent, 'PREAPP', 10.1, { status: null });
+  storm.attempt(resent, 10, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  const permittedBy = storm.decide(resent, 1, 'resend', { permitsAttempt: 2, failureType: 'OutcomeUnknown' });
+  const reference = storm.record(resent, 'PREAPP', 20, { permittedBy });
+  const shared = storm.inquiry({ callerId, productCode: 'SECONDUSE', shareId: 'S1' });
+  const posted = storm.posting(shared, 'SECONDUSE', 60.1, {
+    sharedReference: reference.reportReferenceNumber,
+    applicants: reference.applicants.map(({ consumerId }) => ({ applicantId: null, consumerId, hasReport: true })),
+  });
+  const consents = BOTH.map((applicantId) => ({ shareId: 'S1', applicantId, consentId: `C-${applicantId}` }));
+  const answer = { answerKind: 'outcome', outcome: 'record', reportReferenceNumber: posted, httpStatus: 200 };
+  storm.attempt(shared, 60, { ...answer, consumers: reference.applicants, consents });
+  const share = { shareId: 'S1', state: 'posted', waitingFor: [], customerTraceNumber: shared } as const;
+  const run = storm.run(callerId, {
+    result: result(
+      callerId,
+      'completed',
+      [stage('PREQUAL', first, firstReference), stage('PREAPP', resent, reference)],
+      [{ ...share, waitingFor: [], reportReferenceNumber: posted }],
+    ),
+  });
+  for (const [nth, applicantId] of BOTH.entries()) {
+    storm.grant(callerId, 'S1', applicantId, `C-${applicantId}`, run, 40 + nth);
+  }
+  const what = { customerTraceNumber: shared, productCode: 'SECONDUSE', shareId: 'S1', attempt: 1 } as const;
+  run.submissions.push({ ...what, eventId: 50, applicantIds: [...BOTH], consents });
+}
+
+/** Refused, and asked for again with corrected applicants. */
+function addAmended(storm: Storm): void {
+  const callerId = 'J-AMENDED';
+  const refused = storm.inquiry({ callerId, productCode: 'PREQUAL' });
+  storm.request(refused, 'PREQUAL', 11, 422);
+  storm.attempt(refused, 10, { state: 'refused', failureType: 'RequestRefused', httpStatus: 422 });
+  storm.decide(refused, 1, 'amend', { failureType: 'RequestRefused' });
+  const amended = storm.inquiry({ callerId, productCode: 'PREQUAL', ordinal: 1 }, refused);
+  const reference = storm.record(amended, 'PREQUAL', 20);
+  storm.run(callerId, { result: result(callerId, 'completed', [stage('PREQUAL', amended, reference)]) });
+}
+
+/** Posted, the answer lost: waits for a person. */
+function addHeld(storm: Storm): void {
+  const callerId = 'J-HELD';
+  const trace = storm.inquiry({ callerId, productCode: 'PREQUAL' });
+  storm.posting(trace, 'PREQUAL', 10.1, { status: 500 });
+  storm.attempt(trace, 10, { state: 'unknown', failureType: 'OutcomeUnknown', httpStatus: 500 });
+  storm.evidence.ledger.open.push({
+    ...{ customerTraceNumber: trace, attention: [] },
+    undecided: { attempt: 1, failureType: 'OutcomeUnknown' },
+  });
+  const allowedActions: JourneyStatus['holds'][number]['allowedActions'] = ['resend', 'accept', 'abandon'];
+  const hold = { customerTraceNumber: trace, productCode: 'PREQUAL', failureType: 'OutcomeUnknown' } as const;
+  const { closedAtMs: _, ...run } = storm.run(callerId, {
+    status: 'RUNNING',
+    current: {
+      ...{ journeyId: callerId, environment: 'sandbox', state: 'held', shares: [] },
+      stages: [{ productCode: 'PREQUAL', state: 'held', attempts: 1, customerTraceNumber: trace }],
+      holds: [{ ...hold, since: new Date(at(15)).toISOString(), attempts: 1, httpStatus: 500, allowedActions }],
+      ...{ refusedMessages: [], refusedMessagesTotal: 0 },
+    },
+    references: { journeyId: callerId, references: [], shares: [] },
+  });
+  storm.evidence.runs.splice(-1, 1, run);
+}

@@ -1,0 +1,62 @@
+/** Messages that no orderly sender sends. */
+
+import { inParallel } from '../../../src/client/in-parallel.ts';
+import { workflowIdOf } from '../../../src/model/owner-id.ts';
+import { consentOf } from '../journey-inputs.ts';
+import type { ConsentPlan } from '../plan.ts';
+import type { Strike } from './strike.ts';
+
+const AT_ONCE = 50;
+
+/** Half of them one and the same message, half about shares that do not exist. */
+export const consentFlood: Strike = async ({ journeyId = '', count = 0 }, { people, world }) => {
+  const plan = world.plan.journeys.find((one) => one.journeyId === journeyId);
+  if (!plan) return false;
+  const at = new Date(Date.now() - 1_000);
+  const about = (shareId: string, nth: number): ConsentPlan => ({
+    ...{ atMs: 0, shareId, applicantId: '1A', consentId: `FLOOD-${nth}`, decision: 'granted', by: 'signal', copies: 1 },
+  });
+  const once = consentOf(journeyId, about('S1', 0), plan.shares, at);
+  people.books.consents.push({ atMs: Date.now(), message: once });
+  const messages = Array.from({ length: count }, (_, nth) => {
+    if (nth % 2 === 0) return once;
+    const other = consentOf(journeyId, about(`NONE${nth % 40}`, nth), [], at);
+    people.books.consents.push({ atMs: Date.now(), message: other });
+    return other;
+  });
+  // To a closed run: nobody repeats them.
+  const send = (message: object) => people.patiently(() => people.handle(journeyId).signal('consent', message));
+  const sent = await inParallel(messages, AT_ONCE, (message) =>
+    send(message)
+      .then(() => 1)
+      .catch(() => 0),
+  );
+  return sent.some((one) => one === 1);
+};
+
+const ENCODINGS = ['binary/encrypted', 'json/plain', 'json/protobuf', 'chaos/unheard-of'];
+
+/** What no codec and no parser can read. */
+export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { people, world }) => {
+  const encoding = ENCODINGS[atMs % ENCODINGS.length] as string;
+  await people.patiently(() =>
+    world.client.workflowService.signalWorkflowExecution({
+      namespace: world.client.options.namespace,
+      workflowExecution: { workflowId: workflowIdOf(journeyId) },
+      signalName: 'consent',
+      input: {
+        payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from('{"journeyId": \u0000') }],
+      },
+    }),
+  );
+  return true;
+};
+
+/** One of the journey's own consents once more, whatever has become of the run. */
+export const consentAgain: Strike = async ({ journeyId = '', pick = 0 }, { people, world }) => {
+  const plan = world.plan.journeys.find((one) => one.journeyId === journeyId);
+  const consent = plan?.consents[Math.floor(pick * plan.consents.length)];
+  if (!plan || !consent) return false;
+  await people.consent(plan, consent);
+  return true;
+};

@@ -1,0 +1,82 @@
+/** Lets everything of a plan happen at its date: what people do, and what befalls them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
+import * as gateway from './gateway.ts';
+import * as ledger from './ledger.ts';
+import * as messages from './messages.ts';
+import * as operators from './operators.ts';
+import * as servers from './servers.ts';
+import type { Scene, Strike } from './strike.ts';
+import * as workers from './workers.ts';
+
+const STRIKES: Record<StormKind, Strike> = { ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages };
+
+/** One at a time of each group: two hands on one switch would leave it off. */
+const SWITCHES: Partial<Record<StormKind, string>> = {
+  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', killSandbox: 'sandbox', gatewayFault: 'sandbox' },
+  ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
+  ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
+  ...{ gatewayUnreachable: 'gateway', gatewaySlow: 'gateway', gatewayHalfOpen: 'gateway' },
+  tokenServiceDown: 'tokens',
+};
+
+/** How often a step struck, found nothing to strike, or failed itself (a server was away, a switch in use). */
+export interface StormCount {
+  struck: number;
+  missed: number;
+}
+export type StormCounts = Map<string, StormCount>;
+
+/** Resolves when all has struck, and what lasts a while is over. */
+export async function runStorm(scene: Scene, signal: AbortSignal): Promise<StormCounts> {
+  const { plan } = scene.world;
+  const counts: StormCounts = new Map();
+  const startedAt = performance.now();
+  const at = async (atMs: number, kind: string, strike: () => Promise<boolean>) => {
+    await delay(Math.max(0, atMs - (performance.now() - startedAt)), undefined, { signal });
+    const count = counts.get(kind) ?? { struck: 0, missed: 0 };
+    counts.set(kind, count);
+    const hasStruck = await strike().catch(() => false);
+    count[hasStruck ? 'struck' : 'missed'] += 1;
+  };
+  const inUse = new Set<string>();
+  const strikeOf = async (step: StormStep): Promise<boolean> => {
+    const name = SWITCHES[step.kind] ?? `${step.kind} ${step.atMs}`;
+    if (inUse.has(name)) return false;
+    inUse.add(name);
+    try {
+      return await STRIKES[step.kind](step, scene);
+    } finally {
+      inUse.delete(name);
+    }
+  };
+  await Promise.all([
+    ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
+    ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
+  ]);
+  return counts;
+}
+
+type Dated = [atMs: number, kind: string, act: () => Promise<boolean>];
+
+function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
+  const { journeyId } = plan;
+  const done = (work: Promise<void>) => work.then(() => true);
+  return [
+    [plan.atMs, 'start', () => done(people.start(plan))],
+    ...Object.entries(plan.advanceAtMs).map(
+      ([stage, atMs]): Dated => [atMs, 'advance', () => done(people.advance(journeyId, stage as 'PREAPP'))],
+    ),
+    ...plan.shares.flatMap((share): Dated[] =>
+      share.requestedAtMs === undefined
+        ? []
+        : [[share.requestedAtMs, 'requestShare', () => done(people.requestShare(journeyId, share))]],
+    ),
+    ...plan.consents.map(
+      (consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))],
+    ),
+    ...(plan.withdrawAtMs === undefined
+      ? []
+      : [[plan.withdrawAtMs, 'withdraw', () => done(people.withdraw(journeyId))] satisfies Dated]),
+  ];
+}

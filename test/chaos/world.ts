@@ -1,0 +1,237 @@
+/**
+ * A world of real processes, as users run them, with a wire between any two that a storm may want to cut: a Temporal
+ * server on a database file, workers, a ledger on either engine, and the sandbox with a journal.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection as TemporalConnection } from '@temporalio/client';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { freePorts } from '../../src/local/free-ports.ts';
+import { createDataConverter } from '../../src/protection/data-converter.ts';
+import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import type { Connection } from './evidence.ts';
+import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
+import type { GatewayFault, Plan } from './plan.ts';
+import { Supervised } from './supervised.ts';
+import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
+import { waitFor } from './wait-for.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
+const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
+const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
+const LISTENING_LIMIT_MS = 30_000;
+
+/**
+ * What takes a minute with a real gateway takes seconds: HTTP gives up after 2 s, an attempt whose worker is gone is a
+ * hold after 6 s. Heartbeats outlast a pause of a loaded machine.
+ */
+const SHORT_TIMEOUTS = {
+  GATEWAY_CONNECT_TIMEOUT_MS: '1500',
+  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+  GATEWAY_BODY_TIMEOUT_MS: '1000',
+  SEND_BY_MS: '1500',
+  SUBMIT_TIMEOUT_MS: '6000',
+  HEARTBEAT_TIMEOUT_MS: '3000',
+  BACKOFF_INITIAL_MS: '200',
+  BACKOFF_MAX_MS: '1500',
+  RETRY_AFTER_MAX_MS: '2000',
+};
+
+export interface World {
+  plan: Plan;
+  client: Client;
+  taskQueue: string;
+  temporal: TemporalHouse;
+  ledger: LedgerHouse;
+  workers: readonly Supervised[];
+  sandbox: Supervised;
+  /** Straight to the sandbox. */
+  sandboxUrl: string;
+  journalFile: string;
+  /** Between the workers and the gateway, and between them and the token service. */
+  gatewayWire: TcpProxy;
+  tokenWire: TcpProxy;
+  /** That the gateway's wire accepted. */
+  connections: readonly Connection[];
+  keyRing: KeyRing;
+  /** As the workers have it, for replays. */
+  dataConverter: ReturnType<typeof createDataConverter>;
+  workflowBundle: { code: string };
+  clientSecret: string;
+  logFiles: readonly string[];
+  /** The faults that strike by themselves, and these; `[]` is a gateway without faults at all. */
+  setFaults(faults: readonly GatewayFault[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** A server that serves others too: it is never killed. Default: one of its own. */
+  temporal?: { address: string; namespace: string };
+  /** Default: bundled anew. */
+  workflowBundle?: { code: string };
+}
+
+/** Everything ends with `close`, and where this fails. */
+export async function startWorld(plan: Plan, options: WorldOptions = {}): Promise<World> {
+  const resources = new AsyncDisposableStack();
+  try {
+    return await build(plan, options, resources);
+  } catch (error) {
+    await resources.disposeAsync();
+    throw error;
+  }
+}
+
+async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposableStack): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-chaos-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const [logDir, keyRingFile, bundleFile] = [
+    join(directory, 'logs'),
+    join(directory, 'keys.json'),
+    join(directory, 'bundle.js'),
+  ];
+  await mkdir(logDir);
+  const keyRing = await createKeyRing(keyRingFile);
+  const taskQueue = `chaos-${randomUUID().slice(0, 8)}`;
+  const [code, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
+    options.workflowBundle?.code ?? bundleWorkflows(),
+    options.temporal ? hiredHouse(options.temporal) : startTemporalHouse(join(directory, 'temporal')),
+    startLedgerHouse(plan.world.engine, directory),
+    freePorts(1),
+  ]);
+  resources.defer(() => temporal.stop());
+  resources.defer(() => ledger.stop());
+  await writeFile(bundleFile, code);
+  const made = await openLedger({ url: ledger.ownUrl, environment: 'sandbox', keyRing, create: true });
+  await made.close();
+
+  const target = { host: '127.0.0.1', port: sandboxPort };
+  const connections: Connection[] = [];
+  const gatewayWire = await startTcpProxy(target, {
+    onConnection() {
+      const accepted: Connection = { openedMs: Date.now() };
+      connections.push(accepted);
+      return () => {
+        accepted.closedMs = Date.now();
+      };
+    },
+  });
+  resources.defer(() => gatewayWire.close());
+  const tokenWire = await startTcpProxy(target);
+  resources.defer(() => tokenWire.close());
+  const journalFile = join(directory, 'journal.jsonl');
+  const sandbox = sandboxProgram(plan, {
+    port: sandboxPort,
+    directory,
+    journalFile,
+    logFile: join(logDir, 'sandbox.log'),
+  });
+  resources.defer(() => sandbox.stop());
+  sandbox.start();
+
+  const workerEnv = {
+    ...SHORT_TIMEOUTS,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    GATEWAY_AUTH_URL: `http://127.0.0.1:${tokenWire.port}`,
+    GATEWAY_BASE_URL: `http://127.0.0.1:${gatewayWire.port}`,
+    GATEWAY_CLIENT_SECRET: CLIENT_SECRET,
+    GATEWAY_NOT_PROCESSED_STATUSES: plan.world.notProcessedStatuses.join(','),
+    LEDGER_URL: ledger.workersUrl,
+    // Where the file is away for a moment, a worker that starts must not make another.
+    LEDGER_ID: made.identity.ledgerId,
+    KEY_RING_FILE: keyRingFile,
+    PAYLOAD_ENCRYPTION: 'on',
+    WORKFLOW_BUNDLE_FILE: bundleFile,
+  };
+  const logFiles = [join(logDir, 'sandbox.log')];
+  const workers = plan.world.workersAheadMs.map((aheadMs, nth) => {
+    const logFile = join(logDir, `worker-${nth + 1}.log`);
+    logFiles.push(logFile);
+    return new Supervised({
+      name: `worker ${nth + 1}`,
+      args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
+      env: { ...workerEnv, CHAOS_CLOCK_AHEAD_MS: String(aheadMs) },
+      logFile,
+    });
+  });
+  for (const worker of workers) {
+    resources.defer(() => worker.stop());
+    worker.start();
+  }
+  const { namespace } = temporal;
+  const dataConverter = createDataConverter({ keys: keyRing, namespace, mode: 'client' });
+  const connection = await TemporalConnection.connect({
+    address: temporal.address,
+    // A server that was away for a moment is found again in one.
+    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 1_000 },
+  });
+  resources.defer(() => connection.close());
+  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+  await waitFor('the sandbox', () => answers(sandboxUrl), LISTENING_LIMIT_MS);
+  const world: World = {
+    plan,
+    client: new Client({ connection, namespace, dataConverter }),
+    taskQueue,
+    ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
+    dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
+    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
+    setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
+    close: () => resources.disposeAsync(),
+  };
+  await world.setFaults(plan.world.gatewayFaults);
+  return world;
+}
+
+interface SandboxPlace {
+  port: number;
+  directory: string;
+  journalFile: string;
+  logFile: string;
+}
+
+function sandboxProgram(plan: Plan, { port, directory, journalFile, logFile }: SandboxPlace): Supervised {
+  const { sandboxAheadMs, latencyMs } = plan.world;
+  return new Supervised({
+    name: 'sandbox',
+    args: [
+      ...['--import', CONDITIONS, SANDBOX, '--json', '--port', String(port), '--client-secret', CLIENT_SECRET],
+      ...['--seed', String(plan.seed), '--latency-ms', String(latencyMs)],
+      ...['--state-file', join(directory, 'sandbox.jsonl'), '--journal-file', journalFile],
+    ],
+    env: { CHAOS_CLOCK_AHEAD_MS: String(sandboxAheadMs) },
+    logFile,
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/_sandbox/faults`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+  return answer?.ok ?? false;
+}
+
+/** Tries for as long as a restart takes: a sandbox that was killed has forgotten its faults. */
+async function putFaults(url: string, seed: number, rules: readonly GatewayFault[]): Promise<void> {
+  let refusal = '';
+  await waitFor(
+    'the sandbox to take its faults',
+    async () => {
+      const answer = await fetch(`${url}/_sandbox/faults`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ seed, rules }),
+        signal: AbortSignal.timeout(2_000),
+      }).catch(() => null);
+      if (answer?.status === 400) refusal = await answer.text();
+      return answer !== null && (answer.ok || refusal !== '');
+    },
+    LISTENING_LIMIT_MS,
+  );
+  if (refusal) throw new Error(`the sandbox refuses the plan's faults: ${refusal}`);
+}

@@ -1,0 +1,302 @@
+/** Payloads that anybody who may signal can send, against the codec and the codec server. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/common';
+import fc from 'fast-check';
+import { CodecWork } from '../../src/codec-server/codec-work.ts';
+import { DEFAULT_LIMITS } from '../../src/codec-server/options.ts';
+import { payloadJson, readPayloads } from '../../src/codec-server/payload-json.ts';
+import { Refusal } from '../../src/codec-server/refusal.ts';
+import { isUndecodable } from '../../src/model/undecodable.ts';
+import { encrypt } from '../../src/protection/aead.ts';
+import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
+import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { ENCRYPTED_ENCODING, readEnvelope } from '../../src/protection/payload-envelope.ts';
+import { call, KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+import {
+  type ByteMutation,
+  byteMutations,
+  changedBytes,
+  changedText,
+  type TreeMutation,
+  treeMutations,
+} from './mutations.ts';
+import { type OpenTarget, property } from './property.ts';
+import { assertSafeError, SENTINEL } from './sentinel.ts';
+
+const RING = keyRing('fuzz');
+const KEY = RING.current('payload');
+const VALUE = { journeyId: 'J-1', by: SENTINEL, reason: 'a reason '.repeat(20), applicants: [{ ssn: '912345678' }] };
+
+const ENCODINGS = [
+  'json/plain',
+  'binary/plain',
+  'binary/null',
+  ENCRYPTED_ENCODING,
+  'json/protobuf',
+  'binary/protobuf',
+  'json/external-storage-reference',
+  'temporal.io/reference',
+  '',
+  SENTINEL,
+] as const;
+
+interface PayloadCase {
+  /** What is encrypted: the value, changed or not; or bytes that are no payload. */
+  inner:
+    | { tree: TreeMutation[]; bytes: ByteMutation[]; encoding: (typeof ENCODINGS)[number] }
+    | { garbage: Uint8Array };
+  isEncrypted: boolean;
+  keyId: string | null;
+  namespace: string | null;
+  /** Of the encrypted bytes, or of the metadata. */
+  damage: { field: 'data' | 'encoding' | 'key-id' | 'namespace'; bytes: ByteMutation[] }[];
+  drop: ('data' | 'encoding' | 'key-id' | 'namespace' | 'metadata')[];
+}
+
+const clean = <T>(arbitrary: fc.Arbitrary<T[]>, weight = 2) =>
+  fc.oneof({ arbitrary: fc.constant([] as T[]), weight }, { arbitrary, weight: 1 });
+
+const payloadCases: fc.Arbitrary<PayloadCase> = fc.record({
+  inner: fc.oneof(
+    {
+      arbitrary: fc.record({
+        tree: clean(treeMutations(['journeyId', 'undecodable', 'reason'], 2)),
+        bytes: clean(byteMutations(2)),
+        encoding: fc.oneof(
+          { arbitrary: fc.constant('json/plain' as const), weight: 4 },
+          { arbitrary: fc.constantFrom(...ENCODINGS), weight: 1 },
+        ),
+      }),
+      weight: 8,
+    },
+    { arbitrary: fc.record({ garbage: fc.uint8Array({ maxLength: 60 }) }), weight: 1 },
+  ),
+  isEncrypted: fc.oneof(fc.constant(true), fc.constant(true), fc.constant(false)),
+  keyId: fc.oneof(
+    { arbitrary: fc.constant(null), weight: 6 },
+    { arbitrary: fc.constantFrom('other-key', '', '../x', `${SENTINEL} and more`, 'x'.repeat(65)), weight: 1 },
+  ),
+  namespace: fc.oneof(
+    { arbitrary: fc.constant(null), weight: 6 },
+    { arbitrary: fc.constantFrom('elsewhere', '', '\n', SENTINEL), weight: 1 },
+  ),
+  damage: clean(
+    fc.array(
+      fc.record({ field: fc.constantFrom('data', 'data', 'encoding', 'key-id', 'namespace'), bytes: byteMutations(2) }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  ) as fc.Arbitrary<PayloadCase['damage']>,
+  drop: clean(
+    fc.array(fc.constantFrom('data', 'encoding', 'key-id', 'namespace', 'metadata'), { minLength: 1, maxLength: 2 }),
+    8,
+  ) as fc.Arbitrary<PayloadCase['drop']>,
+});
+
+async function payloadOf(value: PayloadCase): Promise<Payload> {
+  const payload = value.isEncrypted ? await encryptedOf(value) : innerOf(value);
+  const metadata: Record<string, Uint8Array> = { ...payload.metadata };
+  let data = payload.data ?? Buffer.alloc(0);
+  for (const { field, bytes } of value.damage) {
+    if (field === 'data') data = changedBytes(data, bytes);
+    else if (metadata[field]) metadata[field] = changedBytes(metadata[field], bytes);
+  }
+  for (const field of value.drop) if (field !== 'data' && field !== 'metadata') delete metadata[field];
+  return {
+    ...(value.drop.includes('metadata') ? {} : { metadata }),
+    ...(value.drop.includes('data') ? {} : { data }),
+  };
+}
+
+function innerOf({ inner }: PayloadCase): Payload {
+  if ('garbage' in inner) return { metadata: { encoding: Buffer.from('json/plain') }, data: inner.garbage };
+  const data = changedBytes(Buffer.from(changedText(VALUE, inner.tree)), inner.bytes);
+  return { metadata: { encoding: Buffer.from(inner.encoding) }, data };
+}
+
+/** As whoever has the key could: also what `sealPayload` would not. */
+async function encryptedOf(value: PayloadCase): Promise<Payload> {
+  const keys = { ...RING, current: () => ({ ...KEY, id: value.keyId ?? KEY.id }) };
+  const namespace = value.namespace ?? NAMESPACE;
+  const codec = createPayloadCodec({ keys: keys as never, namespace, mode: 'client' });
+  const [sealed] = await codec.encode([innerOf(value)]);
+  assert.ok(sealed);
+  if (!('garbage' in value.inner)) return sealed;
+  const bound = Buffer.from(`${ENCRYPTED_ENCODING}\0${value.keyId ?? KEY.id}\0${namespace}`);
+  return {
+    ...sealed,
+    data: Buffer.concat([
+      (sealed.data ?? Buffer.alloc(0)).subarray(0, 4),
+      encrypt(KEY.secret, value.inner.garbage, bound),
+    ]),
+  };
+}
+
+const worker = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'worker' });
+const client = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'client' });
+
+const decoding = property({
+  name: 'payloads',
+  weight: 12,
+  cases: payloadCases,
+  check: async (value) => {
+    const payload = await payloadOf(value);
+    const inWorker = await decoded(worker, payload);
+    const inClient = await decoded(client, payload);
+    if (inWorker instanceof Error || inClient instanceof UnknownKeyError) {
+      assert.ok(
+        inWorker instanceof UnknownKeyError && inClient instanceof UnknownKeyError,
+        `the worker throws ${inWorker}`,
+      );
+      // Only what names another key, undamaged, waits for it.
+      assert.notEqual(readEnvelope(payload).keyId, KEY.id);
+      return;
+    }
+    const shown = inWorker.value;
+    if (inClient instanceof UndecodablePayloadError)
+      assert.ok(isUndecodable(shown), 'the worker reads what the client does not');
+    else assert.deepEqual(shown, inClient instanceof Error ? null : inClient.value);
+    // What was encrypted is taken whole or not at all.
+    if (
+      value.isEncrypted &&
+      !isUndecodable(shown) &&
+      !('garbage' in value.inner) &&
+      payload.metadata?.encoding?.length
+    ) {
+      const asEncrypted = innerOf(value);
+      if (Buffer.from(payload.metadata.encoding).toString() === ENCRYPTED_ENCODING) {
+        assert.deepEqual(shown, defaultPayloadConverter.fromPayload(asEncrypted), 'something else than was encrypted');
+      }
+    }
+  },
+});
+
+async function decoded(
+  codec: ReturnType<typeof createPayloadCodec>,
+  payload: Payload,
+): Promise<{ value: unknown } | Error> {
+  let inner: Payload | undefined;
+  try {
+    [inner] = await codec.decode([payload]);
+  } catch (error) {
+    assertKnown(error);
+    return error as Error;
+  }
+  assert.ok(inner);
+  // The SDK's converter, which runs in the workflow's sandbox and must find nothing to throw for.
+  return { value: defaultPayloadConverter.fromPayload(inner) };
+}
+
+function assertKnown(error: unknown): void {
+  assert.ok(!(error instanceof ValueError));
+  assert.ok(error instanceof UnknownKeyError || error instanceof UndecodablePayloadError, `${error}`);
+  assertSafeError(error, 'the codec');
+}
+
+const bodies = fc.record({
+  payloads: fc.array(payloadCases, { maxLength: 3 }),
+  tree: clean(
+    treeMutations(['payloads', 'metadata', 'data', 'encoding', 'externalPayloads', 'key-id', 'namespace'], 2),
+    1,
+  ),
+  bytes: clean(byteMutations(2), 3),
+});
+
+type BodyCase = typeof bodies extends fc.Arbitrary<infer T> ? T : never;
+
+async function bodyOf({ payloads, tree, bytes }: BodyCase): Promise<string> {
+  const json = await Promise.all(payloads.map(async (one) => payloadJson(await payloadOf(one))));
+  return changedBytes(Buffer.from(changedText({ payloads: json }, tree)), bytes).toString('utf8');
+}
+
+const work = new CodecWork({
+  keys: RING,
+  originNamespaces: [],
+  limits: { ...DEFAULT_LIMITS, payloads: 50 },
+  onUnknownKey: () => {},
+});
+
+const serverWork = property({
+  name: 'codec-server-bodies',
+  weight: 4,
+  cases: bodies,
+  check: async (value) => {
+    const body = await bodyOf(value);
+    for (const view of ['redacted', 'whole'] as const) {
+      const permission = { namespace: NAMESPACE, view, isService: view === 'whole' } as never;
+      for (const act of ['decode', 'encode'] as const) {
+        try {
+          const result = await work[act](body, permission);
+          const given = readPayloads(body, 50).length;
+          assert.equal('payloads' in result ? result.payloads.length : result.length, given, 'a payload was dropped');
+          if (act === 'encode') assert.ok(!JSON.stringify(result).includes(SENTINEL));
+        } catch (error) {
+          assert.ok(error instanceof Refusal, `not a refusal: ${error}`);
+          assertSafeError(error, 'the codec server');
+        }
+      }
+    }
+  },
+});
+
+async function openRoutes() {
+  const directory = await mkdtemp(join(tmpdir(), 'fuzz-codec-'));
+  const file = join(directory, 'jwks.json');
+  await writeFile(file, JSON.stringify(KEY_SET));
+  const closing: (() => unknown)[] = [];
+  const server = await startServer({ after: (close: () => unknown) => void closing.push(close) } as never, file, {
+    limits: { ...DEFAULT_LIMITS, burst: 1e9, perSecond: 1e9 },
+  });
+  const bearer = await token({ roles: ['encode', 'decode-redacted'] });
+  const routes = property({
+    name: 'codec-server-routes',
+    weight: 1,
+    cases: fc.record({
+      body: bodies,
+      path: fc.constantFrom(
+        '/decode',
+        '/encode',
+        '/reveal/decode',
+        '/journeys/J-1/reports/PREQUAL',
+        '/journeys/%00/references',
+        '/journeys/912345678/references',
+        `/${SENTINEL}`,
+        '//decode',
+        '/decode?namespace=x',
+      ),
+      type: fc.constantFrom(
+        'application/json',
+        'text/plain',
+        'application/json; charset=utf-16',
+        SENTINEL,
+        'multipart/form-data',
+      ),
+      authorization: fc.constantFrom(bearer, bearer, bearer, '', SENTINEL, 'e30.e30.', `${bearer}x`),
+    }),
+    check: async ({ body, path, type, authorization }) => {
+      const answer = await call(server.endpoint + path, {
+        token: authorization,
+        body: await bodyOf(body),
+        headers: { 'content-type': type },
+        method: path.startsWith('/journeys') ? 'PUT' : 'POST',
+      });
+      assert.ok(answer.status < 500, `${answer.status} ${answer.text}`);
+      assert.deepEqual(server.unexpected, []);
+      if (answer.status !== 200)
+        assert.ok(!answer.text.includes(SENTINEL) && !answer.text.includes('912345678'), answer.text);
+    },
+  });
+  const close = async () => {
+    for (const one of closing) await one();
+    await rm(directory, { recursive: true });
+  };
+  return { routes, close };
+}
+
+export async function openCodec(): Promise<OpenTarget> {
+  const { routes, close } = await openRoutes();
+  return { properties: [decoding, serverWork, routes], close };
+}

@@ -1,0 +1,199 @@
+/** Files that an operator writes, and proofs that a consent system signs, with things wrong in them. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import type { ConsentMessage } from '../../src/model/shapes.ts';
+import { createConsentProofVerifier } from '../../src/protection/consent-proof.ts';
+import { KeyRingError } from '../../src/protection/errors.ts';
+import { readKeyRing } from '../../src/protection/key-ring-file.ts';
+import { readKeySet } from '../../src/protection/key-set.ts';
+import { aConsent } from '../validation/sample-messages.ts';
+import {
+  type ByteMutation,
+  byteMutations,
+  changedBytes,
+  changedText,
+  type TreeMutation,
+  treeMutations,
+} from './mutations.ts';
+import { type OpenTarget, property } from './property.ts';
+import { assertNothingPersonal, assertSafeError } from './sentinel.ts';
+
+const SECRET = randomBytes(32).toString('base64');
+
+const KEY_RING = {
+  version: 1,
+  keys: [
+    { id: 'payload-1', use: 'payload', createdAt: '2026-01-01T00:00:00Z', status: 'current', secret: SECRET },
+    { id: 'ledger-1', use: 'ledger', createdAt: '2026-01-01T00:00:00Z', status: 'current', secret: SECRET },
+    {
+      id: 'old',
+      use: 'payload',
+      createdAt: '2026-01-01T00:00:00Z',
+      status: 'retired',
+      wrapped: 'AAAA',
+      kms: 'aws-kms:alias/x',
+    },
+  ],
+  refused: ['payload-0'],
+};
+
+const PROFILES = {
+  credentials: { east: { clientIdVariable: 'EAST_ID', clientSecretVariable: 'EAST_SECRET' } },
+  profiles: {
+    default: {
+      allowed: { SECONDUSE: { permissiblePurposeCodes: ['05'] } },
+      returnCodes: { CR: { Suppress: 'noReport' } },
+    },
+    east: {
+      environment: 'sandbox',
+      customerId: 'EAST1',
+      credentials: 'east',
+      timeZone: 'America/New_York',
+      limits: { connections: 9, maxDecodedBytes: 10_000_000 },
+      notProcessedStatuses: [401],
+    },
+  },
+};
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const { publicKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const KEY_SET = {
+  keys: [
+    { ...publicKey.export({ format: 'jwk' }), kid: 'consents', alg: 'ES256', use: 'sig' },
+    { ...rsa.export({ format: 'jwk' }), kid: 'rsa', alg: 'RS256', use: 'sig' },
+  ],
+};
+
+interface FileCase {
+  tree: TreeMutation[];
+  bytes: ByteMutation[];
+}
+
+function fileCases(keys: readonly string[]): fc.Arbitrary<FileCase> {
+  return fc.record({
+    tree: treeMutations(keys, 3),
+    bytes: fc.oneof(
+      { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
+      { arbitrary: byteMutations(2), weight: 1 },
+    ),
+  });
+}
+
+export function openFiles(): OpenTarget {
+  const directory = mkdtempSync(join(tmpdir(), 'fuzz-files-'));
+  const written = (valid: object, { tree, bytes }: FileCase): string => {
+    const file = join(directory, 'file.json');
+    writeFileSync(file, changedBytes(Buffer.from(changedText(valid, tree)), bytes), { mode: 0o600 });
+    return file;
+  };
+  const keyRings = property({
+    name: 'key-ring-files',
+    weight: 1,
+    cases: fileCases(['id', 'use', 'status', 'secret', 'wrapped', 'kms', 'refused', 'retiredAt']),
+    check: async (value) => {
+      const refused = await readKeyRing(written(KEY_RING, value)).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (refused === null) return;
+      assert.ok(refused instanceof KeyRingError, `${refused}`);
+      assertSafeError(refused, 'the key ring');
+      assert.ok(!`${refused.stack}`.includes(SECRET.slice(0, 12)), 'a secret in an error');
+    },
+  });
+  const profiles = property({
+    name: 'profiles-files',
+    weight: 1,
+    cases: fileCases([
+      'environment',
+      'customerId',
+      'credentials',
+      'limits',
+      'allowed',
+      'returnCodes',
+      'baseUrl',
+      'caFile',
+      'east',
+    ]),
+    check: (value) => {
+      const env = { GATEWAY_PROFILES_FILE: written(PROFILES, value), EAST_ID: 'id', EAST_SECRET: 'secret' };
+      try {
+        const config = loadConfig(env);
+        for (const [name, profile] of config.profiles)
+          assert.ok(/^[a-z][a-z0-9-]{0,30}$/.test(name) && profile.name === name);
+      } catch (error) {
+        assert.ok(error instanceof ConfigError, `${error}`);
+        // Names that an operator gives to credentials, and codes of the gateway, are told where they have such a form.
+        const named = /\/(?:credentials|returnCodes\/[A-Z]+)\/[\x20-\x7e]{1,100}/;
+        for (const { rule } of error.problems) assertNothingPersonal(rule.replace(named, ''), 'the configuration');
+      }
+    },
+  });
+  const keySets = property({
+    name: 'key-set-files',
+    weight: 1,
+    cases: fileCases(['keys', 'kty', 'd', 'k', 'crv', 'x', 'n', 'e', 'kid']),
+    check: (value) => {
+      try {
+        const { keys } = readKeySet(written(KEY_SET, value));
+        assert.ok(keys.length > 0 && keys.every((key) => key.kty !== 'oct' && !('d' in key) && !('k' in key)));
+      } catch (error) {
+        assertSafeError(error, 'the key set');
+        assert.match((error as Error).message, /key set must|keys of a key set/, 'words of our own');
+      }
+    },
+  });
+  return {
+    properties: [keyRings, profiles, keySets, proofs(directory)],
+    close: async () => rmSync(directory, { recursive: true }),
+  };
+}
+
+const RECEIVED_AT = new Date('2026-06-01T00:00:00Z');
+const CONSENT = aConsent() as unknown as ConsentMessage;
+const CLAIMS = { consent: CONSENT, exp: RECEIVED_AT.getTime() / 1_000 + 600, iat: RECEIVED_AT.getTime() / 1_000 - 5 };
+const HEADER = { alg: 'ES256', kid: 'consents' };
+
+const part = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64url');
+
+function proofs(directory: string) {
+  const file = join(directory, 'jwks.json');
+  writeFileSync(file, JSON.stringify(KEY_SET));
+  const verify = createConsentProofVerifier(file);
+  const unchanged = { arbitrary: fc.constant<TreeMutation[]>([]), weight: 2 };
+  return property({
+    name: 'consent-proofs',
+    weight: 1,
+    cases: fc.record({
+      header: fc.oneof(unchanged, {
+        arbitrary: treeMutations(['alg', 'kid', 'crit', 'b64', 'jwk', 'jku', 'typ', 'zip'], 2),
+        weight: 1,
+      }),
+      claims: fc.oneof(unchanged, {
+        arbitrary: treeMutations(['consent', 'exp', 'iat', 'nbf', 'proof'], 2),
+        weight: 1,
+      }),
+      bytes: fc.oneof(
+        { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
+        { arbitrary: byteMutations(2), weight: 1 },
+      ),
+    }),
+    check: async ({ header, claims, bytes }) => {
+      const payload = changedText(CLAIMS, claims);
+      const signed = `${part(changedText(HEADER, header))}.${part(payload)}`;
+      const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      const proof = changedBytes(Buffer.from(`${signed}.${part(signature)}`), bytes).toString('latin1');
+      const verdict = await verify({ ...CONSENT, proof }, RECEIVED_AT);
+      if (!verdict.accepted) return;
+      const proved = JSON.parse(Buffer.from(proof.split('.')[1] ?? '', 'base64url').toString('utf8'));
+      assert.ok(isDeepStrictEqual(proved.consent, CONSENT), 'another consent was proved');
+      assert.ok(proved.exp > RECEIVED_AT.getTime() / 1_000 - 10, 'a proof that is over');
+    },
+  });
+}

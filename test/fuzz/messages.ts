@@ -1,0 +1,305 @@
+/** JSON that may come as a message, or as the input of a run: what workflow code takes, what zod takes, and what falls over. */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { ConsentRecord } from '../../src/ledger/port.ts';
+import { parseDurationMs } from '../../src/model/durations.ts';
+import { parseInstantMs } from '../../src/model/instants.ts';
+import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import {
+  parseAdvance,
+  parseConsent,
+  parseRequestShare,
+  parseResolveInquiry,
+  parseWithdraw,
+} from '../../src/validation/messages.ts';
+import { ConsentBook } from '../../src/workflows/consent-book.ts';
+import { Journey } from '../../src/workflows/journey.ts';
+import {
+  advanceProblem,
+  consentProblem,
+  requestShareProblem,
+  resolveInquiryProblem,
+  withdrawProblem,
+} from '../../src/workflows/message-shapes.ts';
+import { updateProblem } from '../../src/workflows/stricter-shapes.ts';
+import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
+import { openFiles } from './files.ts';
+import { changedValue, treeMutations } from './mutations.ts';
+import { type OpenTarget, property } from './property.ts';
+import { assertNothingPersonal } from './sentinel.ts';
+import { hostileText, hostileValue } from './values.ts';
+
+const LIMIT = { maxApplicants: 4 };
+
+const REFERENCE = {
+  reportReferenceNumber: 'RRN-1',
+  requestedAt: '2026-01-01T00:00:00Z',
+  applicants: [
+    { applicantId: '1A', consumerId: 'C1' },
+    { applicantId: '2A', consumerId: 'C2' },
+  ],
+};
+
+const REPEATED = { ...REFERENCE, applicants: REFERENCE.applicants.map((one) => ({ ...one, consumerId: 'C1' })) };
+
+const SHARE = {
+  shareId: 'S1',
+  endUserCode: 'EU456',
+  endUser: 'Second Lender',
+  permissiblePurposeCode: '02',
+  reportOf: 'PREAPP',
+  awaitConsentFor: 'P30D',
+  consentValidFor: 'PT12H',
+};
+
+interface MessageKind {
+  name: string;
+  valid: readonly object[];
+  shape: (value: unknown) => string | null;
+  parse: (value: unknown) => unknown;
+}
+
+const KINDS: readonly MessageKind[] = [
+  {
+    name: 'consent',
+    valid: [
+      aConsent(),
+      aConsent({ decision: 'revoked', proof: 'eyJh.eyJi.c2ln' }),
+      aConsent({ secondaryUser: { endUser: 'Second Lender' } }),
+    ],
+    shape: consentProblem,
+    parse: parseConsent,
+  },
+  {
+    name: 'advance',
+    valid: [
+      { journeyId: 'J-1001', to: 'PREAPP' },
+      { journeyId: 'J-1001', to: 'PRECLOSE', applicants: [anApplicant('1A'), anApplicant('2A')] },
+    ],
+    shape: advanceProblem,
+    parse: (value) => parseAdvance(value, LIMIT),
+  },
+  {
+    name: 'requestShare',
+    valid: [{ journeyId: 'J-1001', share: SHARE }],
+    shape: requestShareProblem,
+    parse: parseRequestShare,
+  },
+  {
+    name: 'resolveInquiry',
+    valid: [
+      aDecision(),
+      aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
+      aDecision({ action: 'accept', outcome: 'noRecord' }),
+      aDecision({ action: 'amend', applicants: [anApplicant()] }),
+      // Refused as they stand, each for one thing.
+      aDecision({ action: 'accept', outcome: 'noRecord', reference: REFERENCE }),
+      aDecision({ action: 'amend', applicants: [anApplicant()], outcome: 'record' }),
+      aDecision({ action: 'accept', outcome: 'record', reference: REPEATED }),
+    ],
+    shape: resolveInquiryProblem,
+    parse: (value) => parseResolveInquiry(value, LIMIT),
+  },
+  {
+    name: 'withdraw',
+    valid: [{ journeyId: 'J-1001', by: 'Operator One', reason: 'the customer changed their mind' }],
+    shape: withdrawProblem,
+    parse: parseWithdraw,
+  },
+];
+
+const KEYS = [
+  ...[
+    'journeyId',
+    'shareId',
+    'applicantId',
+    'consentId',
+    'decision',
+    'decidedAt',
+    'secondaryUser',
+    'evidence',
+    'proof',
+  ],
+  ...[
+    'applicants',
+    'share',
+    'endUser',
+    'endUserCode',
+    'outcome',
+    'reference',
+    'attempt',
+    'action',
+    'undecodable',
+    'reason',
+  ],
+] as const;
+
+const changedMessage = fc.record({
+  kind: fc.nat({ max: KINDS.length - 1 }),
+  variant: fc.nat({ max: 6 }),
+  tree: treeMutations(KEYS),
+});
+
+type ChangedMessage = typeof changedMessage extends fc.Arbitrary<infer T> ? T : never;
+
+function messageOf({ kind, variant, tree }: ChangedMessage): { kind: MessageKind; message: unknown } {
+  const found = KINDS[kind];
+  assert.ok(found);
+  return { kind: found, message: changedValue(found.valid[variant % found.valid.length], tree) };
+}
+
+function problemsOf({ parse }: MessageKind, message: unknown): InvalidInputError | null {
+  try {
+    parse(message);
+    return null;
+  } catch (error) {
+    assert.ok(error instanceof InvalidInputError, `not InvalidInputError: ${error}`);
+    assertNothingPersonal(error.message, 'a problem');
+    return error;
+  }
+}
+
+/**
+ * What the workflow's validators leave to others: an activity holds applicants against the interface's table, and an
+ * attempt must be the one that the hold is about.
+ */
+const LEFT_TO_OTHERS: readonly RegExp[] = [/^\/applicants(?:\/|$)/, /^\/attempt$/];
+
+const agreement = property({
+  name: 'message-shapes',
+  weight: 6,
+  cases: changedMessage,
+  show: (value) => ({ message: messageOf(value).kind.name, value: messageOf(value).message }),
+  check: (value) => {
+    const { kind, message } = messageOf(value);
+    const shape = kind.shape(message) ?? updateProblem(message);
+    if (shape !== null) assertNothingPersonal(shape, 'a reason');
+    const refused = problemsOf(kind, message);
+    if (refused === null) assert.equal(shape, null, `${kind.name}: zod takes what the workflow refuses`);
+    if (shape !== null || refused === null) return;
+    const left = refused.problems.filter(({ path }) => !LEFT_TO_OTHERS.some((known) => known.test(path)));
+    assert.deepEqual(left, [], `${kind.name}: the workflow takes what zod refuses`);
+  },
+});
+
+const JOURNEY = aJourney({
+  shares: [SHARE, { ...SHARE, shareId: 'S2', reportOf: 'PREQUAL' }],
+  gates: { PREAPP: { pass: 'auto' }, PRECLOSE: { expiresAfter: 'P3D' } },
+  stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
+});
+
+const journeys = property({
+  name: 'journey-inputs',
+  weight: 2,
+  cases: fc.oneof(
+    treeMutations(['shares', 'stages', 'gates', 'applicants', 'shareId', 'reportOf', 'length', 'undecodable'], 6).map(
+      (tree) => changedValue(JOURNEY, tree),
+    ),
+    hostileValue,
+  ),
+  check: (input) => {
+    const journey = new Journey(input as never);
+    journey.status();
+    journey.references();
+    journey.result('sandbox', 'completed');
+    for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
+    for (const share of journey.shares.values()) {
+      journey.applicantsOf(share.input);
+      journey.ungranted(share);
+    }
+    journey.consents.add(journey.consentRecord(aConsent() as never));
+    assert.equal(Object.hasOwn(Object.prototype, 'shareId'), false);
+  },
+});
+
+const bookStep = fc.record({
+  act: fc.constantFrom('add', 'add', 'add', 'addPending', 'accept', 'refuse', 'drop'),
+  shareId: fc.constantFrom('S1', '__proto__'),
+  applicantId: fc.constantFrom('1A', '2A', 'constructor'),
+  consentId: fc.constantFrom('C1', 'C2', 'C3'),
+  decision: fc.constantFrom('granted' as const, 'granted' as const, 'denied' as const, 'revoked' as const),
+  minute: fc.nat({ max: 5 }),
+  which: fc.nat(),
+});
+
+const books = property({
+  name: 'consent-books',
+  weight: 2,
+  cases: fc.array(bookStep, { maxLength: 12 }),
+  check: (steps) => {
+    const book = new ConsentBook();
+    const judged = new Set<ConsentRecord>();
+    const given: ConsentRecord[] = [];
+    for (const { act, minute, which, ...parts } of steps) {
+      const record = {
+        ...aConsent(),
+        ...parts,
+        decidedAt: `2026-01-01T00:0${minute}:00Z`,
+        receivedAt: '2026-01-01T01:00:00Z',
+      } as ConsentRecord;
+      if (act === 'add' && book.add(record)) judged.add(record);
+      if (act === 'addPending') {
+        const grant = { ...record, decision: 'granted' as const };
+        book.addPending(grant);
+        given.push(grant);
+      }
+      const pending = book.pending()[which % Math.max(1, book.pending().length)];
+      if (act === 'accept' && pending && book.accept(pending)) judged.add(pending);
+      if (act === 'refuse' && pending) book.refuse(pending);
+      if (act === 'drop') book.dropMismatchedGrants(parts.shareId, { endUserCode: 'EU999' });
+      assertStandings(book, judged);
+    }
+  },
+});
+
+/** A grant stands only if it was accepted and no later denial and no revocation of its own id is kept. */
+function assertStandings(book: ConsentBook, judged: ReadonlySet<ConsentRecord>): void {
+  const all = book.all();
+  for (const shareId of ['S1', '__proto__']) {
+    for (const applicantId of ['1A', '2A', 'constructor']) {
+      const standing = book.standing(shareId, applicantId, { nowMs: Date.UTC(2026, 0, 2) });
+      if (standing.kind !== 'granted') continue;
+      const { consent } = standing;
+      assert.ok(judged.has(consent) && consent.decision === 'granted', 'a grant that nobody accepted');
+      assert.ok(consent.shareId === shareId && consent.applicantId === applicantId, 'a grant of another');
+      const against = all.filter(
+        (one) =>
+          one.shareId === shareId &&
+          one.applicantId === applicantId &&
+          ((one.decision === 'revoked' && one.consentId === consent.consentId) ||
+            (one.decision === 'denied' && one.decidedAt > consent.decidedAt)),
+      );
+      assert.deepEqual(against, [], 'a grant that was taken back');
+    }
+  }
+}
+
+const words = property({
+  name: 'instants-durations-ids',
+  weight: 1,
+  cases: fc.oneof(
+    hostileText,
+    fc.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/),
+    fc.stringMatching(/^P(\d{1,6}D)?(T(\d{1,6}H)?(\d{1,7}M)?(\d{1,8}S)?)?$/),
+    fc.stringMatching(/^[0-9a-f-]{9,40}$/),
+  ),
+  check: (text) => {
+    const ms = parseInstantMs(text);
+    if (ms !== null) {
+      assert.ok(Number.isSafeInteger(ms) && Math.abs(ms) <= 8.64e15);
+      assert.ok(
+        text.startsWith(new Date(ms).toISOString().slice(0, 2)) || /[+-]/.test(text.slice(19)),
+        'another century',
+      );
+    }
+    const duration = parseDurationMs(text);
+    if (duration !== null) assert.ok(Number.isSafeInteger(duration) && duration > 0);
+    if (opaqueIdProblem(text, 64) === null) assert.ok(!mayHoldSsn(text) && !text.includes('@') && text.length <= 64);
+  },
+});
+
+export async function openMessages(): Promise<OpenTarget> {
+  const files = openFiles();
+  return { ...files, properties: [agreement, journeys, books, words, ...files.properties] };
+}

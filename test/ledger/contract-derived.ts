@@ -1,0 +1,104 @@
+/** Part of the contract suite: what is derived from two reports is sealed, read and destroyed as they are. */
+import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { DerivedDocument, Ledger } from '../../src/ledger/port.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
+import { SealBrokenError } from '../../src/protection/errors.ts';
+import { KeyRing } from '../../src/protection/key-ring.ts';
+import { claimOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const LATER = 'PCAAAAAAAAAAAAAAAAAAAAAAAA00';
+const CHANGES: DerivedDocument = {
+  kind: 'changes',
+  of: { customerTraceNumber: LATER, attempt: 1 },
+  from: { customerTraceNumber: TRACE, attempt: 1 },
+};
+const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+
+async function withReports(ledger: Ledger): Promise<string> {
+  for (const [productCode, customerTraceNumber] of [
+    ['PREQUAL', TRACE],
+    ['PRECLOSE', LATER],
+  ] as const) {
+    const inquiry: Partial<InquiryDescription> = { productCode, customerTraceNumber };
+    await ledger.claim(claimOf(ledger, { inquiry }));
+    const outcome = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD, httpStatus: 200 });
+    await ledger.recordOutcome(outcome, `{"report":"${productCode}"}`);
+  }
+  return ledger.identity.ledgerId;
+}
+
+export function derivedTests(opened: Open, backend: LedgerBackend): void {
+  test('a document is read by the journey, and one of its kind about the same report takes its place', async (t) => {
+    const { ledger, url } = await opened(t);
+    const ledgerId = await withReports(ledger);
+    assert.equal(await ledger.readDerived('J-1', 'changes'), null);
+    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 1'), true);
+    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 2'), true);
+    const { storedAt, ...found } = (await ledger.readDerived('J-1', 'changes')) ?? assert.fail();
+    assert.deepEqual(found, { ...CHANGES, body: 'SENTINEL 2' });
+    assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
+    assert.equal(await ledger.readDerived('J-2', 'changes'), null);
+    const rows = (await backend.execute(url, 'SELECT body FROM derived_documents')) as { body: Uint8Array }[];
+    assert.equal(rows.length, 1);
+    assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
+    await assert.rejects(ledger.keepDerived('another', CHANGES, ''), LedgerChangedError);
+  });
+
+  test('a report is read by its inquiry, and only from the ledger that is asked for', async (t) => {
+    const { ledger } = await opened(t);
+    const ledgerId = await withReports(ledger);
+    const { productCode, body } = (await ledger.readReportOf(ledgerId, LATER)) ?? assert.fail();
+    assert.deepEqual([productCode, body], ['PRECLOSE', '{"report":"PRECLOSE"}']);
+    assert.equal(await ledger.readReportOf(ledgerId, 'PCBBBBBBBBBBBBBBBBBBBBBBBB00'), null);
+    await assert.rejects(ledger.readReportOf('another', LATER), LedgerChangedError);
+  });
+
+  for (const productCode of ['PREQUAL', 'PRECLOSE'] as const) {
+    test(`with the ${productCode} report of the two, the document is destroyed for good`, async (t) => {
+      const { ledger, url } = await opened(t);
+      const ledgerId = await withReports(ledger);
+      await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
+      const scope = { callerId: 'J-1', productCode };
+      assert.equal((await ledger.retention.begin(scope, WARRANT)).kind, 'done');
+      assert.equal((await ledger.retention.dispose(scope, WARRANT, 0)).kind, 'done');
+      await assert.rejects(ledger.readDerived('J-1', 'changes'), DisposedError);
+      const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
+      await assert.rejects(ledger.readReportOf(ledgerId, disposed), DisposedError);
+      assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
+      const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM derived_documents';
+      const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
+      assert.equal(Number(row?.n), 0);
+    });
+  }
+
+  test('its data key is wrapped anew with those of the reports, and does not open another document', async (t) => {
+    const { ledger, url, ring } = await opened(t);
+    const ledgerId = await withReports(ledger);
+    await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
+    const before = ring.keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
+    const secret = createSecretKey(randomBytes(32));
+    const key = {
+      id: 'k-ledger-2',
+      use: 'ledger',
+      createdAt: '2026-03-01T00:00:00Z',
+      status: 'current',
+      secret,
+    } as const;
+    const keyRing = new KeyRing([...before, key]);
+    const rotated = await openLedger({ url, environment: 'sandbox', keyRing });
+    t.after(() => rotated.close());
+    assert.equal((await rotated.rewrapDataKeys()).reports, 3);
+    assert.equal((await rotated.readDerived('J-1', 'changes'))?.body, 'SENTINEL');
+    const columns = ['body', 'wrapped_key', 'key_id', 'algorithm'];
+    const copied = columns.map(
+      (name) => `${name} = (SELECT r.${name} FROM reports r WHERE r.customer_trace_number = '${LATER}')`,
+    );
+    await backend.execute(url, `UPDATE derived_documents SET ${copied.join(', ')}`);
+    await assert.rejects(rotated.readDerived('J-1', 'changes'), SealBrokenError);
+  });
+}

@@ -1,0 +1,113 @@
+/** One run of every outcome that a single pull has. */
+import { randomUUID } from 'node:crypto';
+import type { CreditReportInput, FailsafeCheckInput, PullInput, PullStatus } from '../../src/model/pull-shapes.ts';
+import { applicant, type JourneyHandle, newSsn, WAIT_LIMIT_MS } from './journey-harness.ts';
+import type { Scenario, Stage } from './scenarios.ts';
+
+const newId = () => `P-${randomUUID().slice(0, 13)}`;
+
+/** One applicant; what the sandbox does is in the last four digits. */
+export function reportPull(lastFour = '0001', overrides: Partial<CreditReportInput> = {}): CreditReportInput {
+  return {
+    pullId: newId(),
+    productCode: 'CR',
+    endUserCode: 'EU123',
+    permissiblePurposeCode: '01',
+    applicants: [applicant('1A', newSsn(lastFour))],
+    ...overrides,
+  };
+}
+
+export function failsafeApplicant(applicantId: string, lastFour = '0001'): FailsafeCheckInput['applicants'][number] {
+  const { emailAddress: _, ipAddress: __, ...rest } = applicant(applicantId, newSsn(lastFour));
+  return rest;
+}
+
+export function failsafePull(applicants: FailsafeCheckInput['applicants']): FailsafeCheckInput {
+  return { pullId: newId(), productCode: 'FAILSAFE', applicants };
+}
+
+async function started({ client, config }: Stage, input: PullInput): Promise<JourneyHandle> {
+  const handle = await client.workflow.start(input.productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport', {
+    workflowId: `pull-${input.pullId}`,
+    taskQueue: config.taskQueue,
+    args: [input],
+  });
+  return handle as unknown as JourneyHandle;
+}
+
+function through(name: string, input: () => PullInput): Scenario {
+  return {
+    name,
+    async play(harness) {
+      const handle = await started(harness, input());
+      await handle.result().catch(() => undefined);
+      return handle;
+    },
+  };
+}
+
+/** What a person decides ends it, where anything is decided. */
+function held(name: string, input: () => PullInput, message?: { update: string; args: object }): Scenario {
+  return {
+    name,
+    async play(harness) {
+      const pull = input();
+      const handle = await started(harness, pull);
+      const hold = await firstHold(handle);
+      if (!message) return handle;
+      const { customerTraceNumber, attempts: attempt } = hold;
+      const decision = { decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted' };
+      const args = {
+        ...(message.update === 'resolveInquiry' ? decision : {}),
+        ...{ pullId: pull.pullId, by: 'operator', reason: 'asked the provider' },
+        ...message.args,
+      };
+      await handle.executeUpdate(message.update, { args: [args] });
+      await handle.result();
+      return handle;
+    },
+  };
+}
+
+async function firstHold(handle: JourneyHandle): Promise<PullStatus['holds'][number]> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const [hold] = (await handle.query<PullStatus>('status')).holds;
+    if (hold) return hold;
+    if (performance.now() > endsAt) throw new Error('waited in vain for a hold');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const decided = (args: object) => ({ update: 'resolveInquiry', args });
+
+/** The retry waits for longer than the withdrawal takes. */
+const withdrawn: Scenario = {
+  name: 'creditReport-withdrawn',
+  async play(harness) {
+    const pull = reportPull('3429');
+    const handle = await started(harness, pull);
+    await handle.executeUpdate('withdraw', { args: [{ pullId: pull.pullId, by: 'ops', reason: 'by mistake' }] });
+    await handle.result();
+    return handle;
+  },
+};
+
+export const PULL_SCENARIOS: readonly Scenario[] = [
+  through('creditReport-answered', () => reportPull()),
+  through('creditReport-noRecord', () => reportPull('0404', { productCode: 'ACCTRVW' })),
+  through('creditReport-throttled', () => reportPull('3429', { productCode: 'REFUPD' })),
+  through('creditReport-invalidInput', () => reportPull('0001', { endUserCode: ' ' })),
+  withdrawn,
+  held('creditReport-held', () => reportPull('4002')),
+  held('creditReport-resent', () => reportPull('4001'), decided({ action: 'resend' })),
+  held('creditReport-abandoned', () => reportPull('4002'), decided({ action: 'abandon' })),
+  held('creditReport-amended', () => reportPull('1422'), decided({ action: 'amend', applicants: [applicant('1A')] })),
+  through('failsafeCheck-answered', () => failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')])),
+  held(
+    'failsafeCheck-amended',
+    () => failsafePull([failsafeApplicant('1A', '1422')]),
+    decided({ action: 'amend', applicants: [failsafeApplicant('1A')] }),
+  ),
+];

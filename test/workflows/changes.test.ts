@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { ledgerReports } from '../../src/client/stored-report.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { JourneyResult, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  const { url } = harness.config.ledger;
+  ledger = await openLedger({ url, environment: 'sandbox', keyRing: await openKeyRing(harness.config) });
+});
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
+
+/** One applicant's file moves between preapproval and closing, the other's stays. */
+function movingInput(overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
+  return journeyInput({
+    stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
+    gates: { PREAPP: { pass: 'auto' }, PRECLOSE: { pass: 'auto' } },
+    applicants: [applicant('1A', newSsn('0020')), applicant('2A')],
+    ...overrides,
+  });
+}
+
+function changesIn({ stages }: JourneyResult) {
+  return stages.map(({ changes }) => changes);
+}
+
+test('the result counts what changed since preapproval, and the ledger keeps the list sealed', async () => {
+  const input = movingInput();
+  const handle = await harness.start(input);
+  const result = await handle.result();
+  const [ofPrequal, ofPreapp, changes] = changesIn(result);
+  assert.deepEqual([ofPrequal, ofPreapp], [undefined, undefined]);
+  assert.ok(changes && 'counts' in changes);
+  assert.equal(changes.comparedWith, 'PREAPP');
+  const { counts, totals } = changes;
+  assert.equal(counts.applicantsCompared, 2);
+  const found = [
+    counts.newAccounts,
+    counts.vanishedAccounts,
+    counts.closedAccounts,
+    counts.newNames,
+    counts.newAddresses,
+  ];
+  assert.deepEqual(found, [1, 1, 1, 1, 1]);
+  assert.deepEqual(totals.newAccounts, { balance: '18500', creditLimit: '20000' });
+
+  const list = (await ledgerReports(async () => ledger).changes(input.journeyId)) ?? assert.fail();
+  assert.equal(list.customerTraceNumber, result.stages[2]?.customerTraceNumber);
+  assert.deepEqual(list.changes.summary, { counts, totals });
+  const [moved, same] = [...list.changes.applicants].sort((one, other) =>
+    String(one.applicantId).localeCompare(String(other.applicantId)),
+  );
+  assert.deepEqual([moved?.applicantId, same?.applicantId], ['1A', '2A']);
+  assert.equal(moved?.newAccounts[0]?.contributor, 'SAMPLE AUTO FINANCE');
+  assert.equal(moved?.newAddresses[0]?.line1, '77 MOVING LANE');
+  assert.deepEqual([same?.newAccounts, same?.changedAccounts, same?.newNames], [[], [], []]);
+
+  // The harness leaves payloads in the clear: what is in the history could be read here.
+  const history = historyToJSON(await handle.fetchHistory()).replaceAll(/"data": "([^"]*)"/g, (_, data: string) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  assert.ok(history.includes('comparedWith'));
+  for (const personal of ['SAMPLE AUTO', 'XXXX', 'MOVING LANE', '2026-01-15']) {
+    assert.ok(!history.includes(personal), personal);
+  }
+});
+
+test('a report that was disposed of meanwhile is no obstacle, and said to be gone', async () => {
+  const input = movingInput({ stages: ['PREAPP', 'PRECLOSE'], gates: {} });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
+  const scope = { callerId: input.journeyId, productCode: 'PREAPP' } as const;
+  const warrant = { by: 'ops', reason: 'a test' };
+  assert.equal((await ledger.retention.begin(scope, warrant)).kind, 'done');
+  assert.equal((await ledger.retention.dispose(scope, warrant, 0)).kind, 'done');
+  await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
+  const [, changes] = changesIn(await handle.result());
+  assert.deepEqual(changes, { comparedWith: 'PREAPP', unavailable: 'disposed' });
+  assert.equal(await ledger.readDerived(input.journeyId, 'changes'), null);
+});
+
+test('a journey without a report before closing compares nothing', async () => {
+  const noRecord = applicant('1A', newSsn('0404'));
+  const alone = await harness.start(movingInput({ stages: ['PRECLOSE'], gates: {} }));
+  const without = await harness.start(movingInput({ applicants: [noRecord], onNoRecord: 'continue' }));
+  for (const handle of [alone, without]) {
+    assert.deepEqual(
+      changesIn(await handle.result()).filter((changes) => changes !== undefined),
+      [],
+    );
+  }
+});

@@ -1,0 +1,271 @@
+/** Single pulls, end to end: client, worker, gateway and ledger for real; one worker for all. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { PullHandle } from '../../src/client/pull-handle.ts';
+import { CreditJourneys, InvalidInputError, PullDiffersError, type PullStatus } from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { REPORT_PRODUCTS } from '../../src/model/products.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  const { config } = harness;
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    // Not what is tested here, and the machine may be busy.
+    queryTimeoutMs: 30_000,
+    openLedger: async () => ledger,
+  });
+});
+
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+async function untilHeld(pull: PullHandle): Promise<PullStatus> {
+  for await (const status of pull.watch()) if (status.state === 'held') return status;
+  throw new Error('it was never held');
+}
+
+const inLedger = (pullId: string) => ledger.inquiriesOf(`pull:${pullId}`);
+
+async function postedWith(customerTraceNumber: string): Promise<number> {
+  const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
+  const posted = (await answer.json()) as { customerTraceNumber: string }[];
+  return posted.filter((one) => one.customerTraceNumber === customerTraceNumber).length;
+}
+
+describe('a single pull', { concurrency: 8 }, () => {
+  for (const productCode of REPORT_PRODUCTS) {
+    test(`pulls ${productCode} once, and keeps its report and its reference`, async () => {
+      const input = reportPull('0001', { productCode });
+      const pull = await journeys.pull(input);
+      const result = await pull.result();
+      const { pullId } = input;
+      assert.equal(result.outcome, 'record');
+      assert.equal(result.productCode, productCode);
+      assert.equal(result.pullId, pullId);
+      assert.equal(result.reference?.applicants[0]?.applicantId, '1A');
+      assert.equal(await postedWith(result.customerTraceNumber), 1);
+      const [row, ...others] = await inLedger(pullId);
+      assert.deepEqual(others, []);
+      assert.equal(row?.customerTraceNumber, result.customerTraceNumber);
+      assert.equal(row?.workflowType, 'creditReport');
+      assert.equal(row?.productCode, productCode);
+      assert.equal(row?.endUserCode, 'EU123');
+      assert.equal(row?.attempts[0]?.state, 'answered');
+      const { report } = (await pull.report()) as { report: { reportReferenceNumber?: string } };
+      assert.equal(report.reportReferenceNumber, result.reference?.reportReferenceNumber);
+      const { references, redacted } = await pull.references();
+      assert.deepEqual(references, [{ productCode, reference: result.reference }]);
+      assert.equal(redacted, false);
+    });
+  }
+
+  test('keeps what REFUPD says each account came in under', async () => {
+    const pull = await journeys.pull(reportPull('0001', { productCode: 'REFUPD' }));
+    await pull.result();
+    const { report } = await pull.report();
+    const [consumer] = (report as RefupdReport).applicants.map((one) => one.consumer);
+    const refIds = consumer?.names.map(({ refId }) => refId) ?? [];
+    assert.ok(refIds.length > 0);
+    for (const { accountCrossReference } of consumer?.accounts ?? []) {
+      assert.ok(refIds.includes(accountCrossReference.consumerNameRefId));
+    }
+  });
+
+  test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
+    const applicants = [failsafeApplicant('1A'), failsafeApplicant('2A', '0404')];
+    const pull = await journeys.pull(failsafePull(applicants));
+    const result = await pull.result();
+    assert.equal(result.outcome, 'record');
+    const [found, missing] = result.consumers ?? [];
+    assert.equal(found?.outcome, 'record');
+    assert.equal(missing?.outcome, 'noRecord');
+    for (const consumer of [found, missing]) {
+      assert.match(consumer?.consumerId ?? '', /./);
+      assert.equal(consumer?.reportReferenceNumber, result.reference?.reportReferenceNumber);
+    }
+    assert.deepEqual(
+      result.consumers?.map(({ applicantId }) => applicantId),
+      ['1A', '2A'],
+    );
+    assert.deepEqual(result.reference?.applicants, [{ applicantId: '1A', consumerId: found?.consumerId }]);
+    const [row] = await inLedger(pull.pullId);
+    assert.equal(row?.workflowType, 'failsafeCheck');
+    assert.equal(row?.attempts[0]?.state, 'answered');
+    assert.deepEqual((await pull.references()).consumers, result.consumers);
+  });
+
+  test('finds the first where its start is repeated, running or completed', async () => {
+    const input = reportPull('4002');
+    const held = await journeys.pull(input);
+    await untilHeld(held);
+    await (await journeys.pull(input)).withdraw({ by: 'ops', reason: 'asked for by mistake' });
+    const { customerTraceNumber } = await held.status();
+    await held.resolve(decision(await held.status(), { action: 'abandon', providerSaid: 'posted' }));
+    assert.equal((await held.result()).outcome, 'abandoned');
+    assert.equal((await (await journeys.pull(input)).result()).outcome, 'abandoned');
+    assert.equal(await postedWith(customerTraceNumber ?? ''), 1);
+  });
+
+  test('refuses another input or another product under an id that is taken', async () => {
+    const input = reportPull();
+    await (await journeys.pull(input)).result();
+    const { pullId } = input;
+    const others = [
+      { ...input, endUserCode: 'EU456' },
+      { ...input, applicants: [applicant('1A')] },
+      { ...input, productCode: 'PREQUAL' as const },
+      { ...failsafePull([failsafeApplicant('1A')]), pullId },
+    ];
+    for (const other of others) await assert.rejects(journeys.pull(other), PullDiffersError);
+    assert.equal((await inLedger(pullId)).length, 1);
+  });
+
+  test('refuses another product under the id of a pull that was terminated, before anything is sent', async () => {
+    const input = reportPull('4002');
+    const pull = await journeys.pull(input);
+    await untilHeld(pull);
+    await harness.client.workflow.getHandle(pull.workflowId).terminate();
+    const again = await journeys.pull({ ...input, productCode: 'PREQUAL' });
+    await assert.rejects(again.result(), isInvalid('/productCode'));
+    assert.equal((await inLedger(pull.pullId)).length, 1);
+    // The same pull meets its own attempt in the ledger, and asks instead of sending again.
+    const { holds } = await untilHeld(await journeys.pull(input));
+    assert.equal(holds[0]?.failureType, 'OutcomeUnknown');
+    assert.equal(await postedWith(holds[0]?.customerTraceNumber ?? ''), 1);
+  });
+
+  test('never mixes with a journey of the same id', async () => {
+    const id = reportPull().pullId;
+    const journey = await journeys.start(journeyInput({ journeyId: id, stages: ['PREQUAL'] }));
+    const pull = await journeys.pull(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
+    const [{ stages }, result] = await Promise.all([journey.result(), pull.result()]);
+    assert.notEqual(stages[0]?.customerTraceNumber, result.customerTraceNumber);
+    const rows = async (ownerId: string) => (await ledger.inquiriesOf(ownerId)).map((one) => one.customerTraceNumber);
+    assert.deepEqual(await rows(id), [stages[0]?.customerTraceNumber]);
+    assert.deepEqual(await rows(`pull:${id}`), [result.customerTraceNumber]);
+    assert.equal((await journey.report('PREQUAL')).customerTraceNumber, stages[0]?.customerTraceNumber);
+    assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
+    const warrant = { by: 'legal', reason: 'a claim' };
+    await ledger.retention.setLegalHold(`pull:${id}`, warrant);
+    assert.equal((await ledger.retention.begin({ callerId: `pull:${id}` }, warrant)).kind, 'refused');
+    await ledger.retention.begin({ callerId: id }, warrant);
+    assert.equal((await ledger.retention.dispose({ callerId: id }, warrant, 0)).kind, 'done');
+    assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
+    assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
+  });
+
+  test('waits for a decision where the answer is lost, and goes on with it', async () => {
+    const pull = await journeys.pull(reportPull('4001'));
+    const status = await untilHeld(pull);
+    assert.deepEqual(status.holds[0]?.allowedActions, ['resend', 'accept', 'abandon']);
+    await assert.rejects(
+      pull.resolve(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
+      /providerSaid may not be notAsked/,
+    );
+    const { holds } = await journeys.holds();
+    const found = holds.find(({ customerTraceNumber }) => customerTraceNumber === status.customerTraceNumber);
+    assert.equal(found?.journeyId, `pull:${pull.pullId}`);
+    assert.equal(found?.heldBy, 'run');
+    await pull.resolve(decision(status, { action: 'resend', providerSaid: 'notPosted' }));
+    const result = await pull.result();
+    assert.equal(result.attempts, 2);
+    assert.equal(result.outcome, 'record');
+    const [row] = await inLedger(pull.pullId);
+    assert.deepEqual(
+      row?.attempts.map(({ state }) => state),
+      ['unknown', 'answered'],
+    );
+  });
+
+  test('takes corrected applicants as its product has them', async () => {
+    const pull = await journeys.pull(failsafePull([failsafeApplicant('1A', '1422')]));
+    const status = await untilHeld(pull);
+    const applicants = [failsafeApplicant('1A')];
+    await pull.resolve(decision(status, { action: 'amend', providerSaid: 'notPosted', applicants }));
+    const result = await pull.result();
+    assert.equal(result.consumers?.[0]?.outcome, 'record');
+    assert.equal((await inLedger(pull.pullId)).length, 2);
+
+    const report = await journeys.pull(reportPull('1422'));
+    const refusal = report.resolve(
+      decision(await untilHeld(report), { action: 'amend', providerSaid: 'notPosted', applicants }),
+    );
+    await assert.rejects(refusal, /emailAddress is required/);
+  });
+
+  test('is checked by its worker too, whoever starts it', async () => {
+    const start = async (type: string, input: object, workflowId = `pull-${reportPull().pullId}`) => {
+      const { taskQueue } = harness.config;
+      const handle = await harness.client.workflow.start(type, { workflowId, taskQueue, args: [input] });
+      return problemsOf(handle.result());
+    };
+    assert.deepEqual(await start('creditReport', reportPull()), ['/pullId']);
+    const { pullId } = reportPull();
+    assert.deepEqual(await start('creditReport', { ...failsafePull([]), pullId }, `pull-${pullId}`), [
+      '/productCode',
+      '/endUserCode',
+      '/permissiblePurposeCode',
+      '/applicants',
+    ]);
+    assert.throws(() => journeys.getPull('900-11-0001'), InvalidInputError);
+    assert.deepEqual(await ledger.inquiriesOf(`pull:${pullId}`), []);
+  });
+
+  test('refuses messages that name another pull', async () => {
+    const pull = await journeys.pull(reportPull('4002'));
+    await untilHeld(pull);
+    const handle = harness.client.workflow.getHandle(pull.workflowId);
+    const message = { pullId: 'another', by: 'ops', reason: 'test' };
+    const told = handle.executeUpdate('withdraw', { args: [message] });
+    assert.equal(await refusalOf(told), '/pullId names another pull');
+    await handle.signal('requestWithdrawal', { ...message, pullId: undefined, journeyId: pull.pullId });
+    const { refusedMessages } = await pull.status();
+    assert.match(refusedMessages[0]?.reason ?? '', /unknown field/);
+  });
+});
+
+interface RefupdReport {
+  applicants: {
+    consumer: { names: { refId: number }[]; accounts: { accountCrossReference: { consumerNameRefId: number } }[] };
+  }[];
+}
+
+function decision(status: PullStatus, rest: Pick<Decision, 'action' | 'providerSaid'> & Partial<Decision>): Decision {
+  const [hold] = status.holds;
+  assert.ok(hold);
+  const { customerTraceNumber, attempts } = hold;
+  return { decisionId: randomUUID(), customerTraceNumber, attempt: attempts, by: 'ops', reason: 'asked', ...rest };
+}
+
+type Decision = Parameters<PullHandle['resolve']>[0];
+
+function isInvalid(path: string): (error: unknown) => boolean {
+  return (error) => error instanceof InvalidInputError && error.problems.some((problem) => problem.path === path);
+}
+
+async function problemsOf(result: Promise<unknown>): Promise<string[]> {
+  try {
+    await result;
+  } catch (error) {
+    const { type, details } = (error as { cause: { type: string; details: { problems: { path: string }[] }[] } }).cause;
+    assert.equal(type, 'InvalidInput');
+    return details[0]?.problems.map(({ path }) => path) ?? [];
+  }
+  throw new Error('it was not refused');
+}
