@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
@@ -27,21 +28,43 @@ try {
   });
   await mkdir(directory, { recursive: true });
   try {
-    for (const { name, play } of RECORDED_SCENARIOS) {
-      const file = join(directory, `${name}.json`);
-      if (wanted.length > 0 ? !wanted.includes(name) : existsSync(file) && !isAgain) continue;
-      const handle = await play(harness);
-      await writeFile(file, scrubbed(historyToJSON(await handle.fetchHistory())));
-      console.log(`recorded ${name}`);
-      if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate();
-    }
+    await recordAll(RECORDED_SCENARIOS, harness);
   } finally {
     await harness.close();
+  }
+  const { startWebhookStage, WEBHOOK_SCENARIOS } = await import('../test/support/webhook-scenarios.ts');
+  if (WEBHOOK_SCENARIOS.some(isToBeRecorded)) {
+    const stage = await startWebhookStage();
+    try {
+      await recordAll(WEBHOOK_SCENARIOS, stage);
+    } finally {
+      await stage.close();
+    }
   }
 } finally {
   await globalTeardown();
 }
 process.exit(0);
+
+function fileOf({ name }: { name: string }): string {
+  return join(directory, `${name}.json`);
+}
+
+function isToBeRecorded(scenario: { name: string }): boolean {
+  return wanted.length > 0 ? wanted.includes(scenario.name) : isAgain || !existsSync(fileOf(scenario));
+}
+
+async function recordAll<Stage>(
+  scenarios: readonly { name: string; play(stage: Stage): Promise<WorkflowHandle> }[],
+  stage: Stage,
+): Promise<void> {
+  for (const scenario of scenarios.filter(isToBeRecorded)) {
+    const handle = await scenario.play(stage);
+    await writeFile(fileOf(scenario), scrubbed(historyToJSON(await handle.fetchHistory())));
+    console.log(`recorded ${scenario.name}`);
+    if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate();
+  }
+}
 
 /** What belongs to the machine that recorded it stays there. */
 function scrubbed(json: string): string {

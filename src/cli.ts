@@ -29,6 +29,7 @@ import { registerShareCommand } from './cli/share-command.ts';
 import { registerStartCommand } from './cli/start-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/status-command.ts';
 import { packageVersion } from './cli/version.ts';
+import { registerWebhooksCommand } from './cli/webhooks-command.ts';
 import { registerWithdrawCommand } from './cli/withdraw-command.ts';
 import { registerWorkerCommand } from './cli/worker-command.ts';
 
@@ -75,6 +76,7 @@ export function createProgram(): Command {
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,
+    registerWebhooksCommand,
     registerDisposeCommand,
     registerLegalHoldCommand,
   ]) {

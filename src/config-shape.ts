@@ -3,6 +3,7 @@ import type { LogLevel } from './config/log-level.ts';
 import type { GatewayProfile } from './gateway/profile.ts';
 import type { Environment } from './model/products.ts';
 import type { ProtocolSettings } from './model/settings.ts';
+import type { WebhookSettings } from './model/webhook-delivery.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
 import type { DeploymentVersion } from './worker-deployment.ts';
 
@@ -104,6 +105,8 @@ export interface Config extends LedgerAccess {
   /** By name; always holds `default`. */
   profiles: ReadonlyMap<string, GatewayProfile>;
   protocol: ProtocolSettings;
+  /** Of the delivery of events; the endpoints are their profiles'. */
+  webhooks: WebhookSettings;
   worker: WorkerSettings;
   logLevel: LogLevel;
   telemetry: TelemetrySettings;

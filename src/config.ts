@@ -15,6 +15,7 @@ import { checkProcess, checkTemporal } from './config/process-rules.ts';
 import { readProfiles } from './config/profiles-file.ts';
 import { readProtocol } from './config/protocol.ts';
 import { readTelemetry, readTraceEndpoint } from './config/telemetry-settings.ts';
+import { readWebhookSettings } from './config/webhook-settings.ts';
 import { readWorkerSettings } from './config/worker-settings.ts';
 import type { ClientSettings, Config, DeploymentAccess, LedgerAccess, ReportAccess } from './config-shape.ts';
 import { ENVIRONMENTS, type Environment } from './model/products.ts';
@@ -59,6 +60,7 @@ function readConfig(reader: EnvironmentReader): Config {
     taskQueue: readTaskQueue(reader, environment),
     profiles,
     protocol,
+    webhooks: readWebhookSettings(reader),
     worker: readWorkerSettings(reader, profiles.values(), protocol),
     ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
     logLevel: readLogLevel(reader, environment),

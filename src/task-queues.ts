@@ -2,3 +2,8 @@
 export function gatewayQueueOf(taskQueue: string, profile: string): string {
   return `${taskQueue}-gateway-${profile}`;
 }
+
+/** The queue that `deliverWebhook` runs on: endpoints that hang take no slot from a journey. */
+export function webhookQueueOf(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
+}

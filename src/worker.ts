@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
+import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { TemporalUnavailableError } from './client/errors.ts';
 import type { Config } from './config-shape.ts';
 import { watchDeployment } from './deployment-watch.ts';
@@ -26,9 +27,10 @@ import { WatchedKeyRing } from './protection/watched-key-ring.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
 import { allParts, requireFreshKeys } from './start-up.ts';
 import { startedEncrypted } from './started-encrypted.ts';
-import { gatewayQueueOf } from './task-queues.ts';
+import { gatewayQueueOf, webhookQueueOf } from './task-queues.ts';
 import { makeRuntime } from './telemetry/metrics-exporter.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './telemetry/worker-telemetry.ts';
+import { WebhookSender } from './webhooks/sender.ts';
 import type { DeploymentVersion } from './worker-deployment.ts';
 import { workflowSource } from './workflow-source.ts';
 
@@ -37,6 +39,9 @@ import { workflowSource } from './workflow-source.ts';
  * of 10 s each run of a worker that was killed stands still that long.
  */
 const STICKY_TIMEOUT_MS = 3_000;
+
+/** Each waits on somebody's endpoint and does nothing else; several times what one endpoint may take. */
+const WEBHOOK_SLOTS = 50;
 
 type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
 
@@ -93,7 +98,10 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     registeredSearchAttributes: registered,
     startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
   };
-  const workers = await createWorkers(config, { connection, workflows, telemetry }, dependencies, dataConverter);
+  const webhooks = new WebhookSender();
+  resources.defer(() => webhooks.close());
+  const foundations = { connection, workflows, telemetry, webhooks };
+  const workers = await createWorkers(config, foundations, dependencies, dataConverter);
   const deployment = watchOwnDeployment(config, connection, options.logger);
   if (deployment) resources.defer(() => deployment.close());
   telemetry.watch({ ledger, connection, registeredSearchAttributes: registered });
@@ -230,11 +238,12 @@ interface WorkerFoundations {
   connection: NativeConnection;
   workflows: Partial<WorkerOptions>;
   telemetry: WorkerTelemetry;
+  webhooks: WebhookSender;
 }
 
 async function createWorkers(
   config: Config,
-  { connection, workflows, telemetry }: WorkerFoundations,
+  { connection, workflows, telemetry, webhooks }: WorkerFoundations,
   dependencies: ActivityDependencies,
   dataConverter: DataConverter | undefined,
 ): Promise<Worker[]> {
@@ -274,7 +283,16 @@ async function createWorkers(
         : { maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
     });
   });
-  return [workflowQueue, ...(await Promise.all(gatewayQueues))];
+  const hasEndpoints = [...config.profiles.values()].some((profile) => profile.webhooks?.length);
+  const webhookQueues = [webhookQueueOf(taskQueue)].slice(hasEndpoints ? 0 : 1).map((queue) =>
+    Worker.create({
+      ...common,
+      taskQueue: queue,
+      activities: { ...createWebhookActivities(dependencies, webhooks) },
+      maxConcurrentActivityTaskExecutions: WEBHOOK_SLOTS,
+    }),
+  );
+  return [workflowQueue, ...(await Promise.all([...gatewayQueues, ...webhookQueues]))];
 }
 
 /** All queues alike, so that an activity runs on the version that scheduled it. docs/versioning.md */

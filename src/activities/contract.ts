@@ -13,6 +13,7 @@ import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+import type { WebhookEvent } from '../model/webhook-events.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
 
 /** What a run fixes at its start and holds every attempt against. */
@@ -32,6 +33,8 @@ export interface PreparedRun extends RunIdentity {
   consentTrust?: GatewayProfile['consentTrust'];
   /** The list says which journeys wait for consent. Absent in runs from before it did. */
   listsConsentWaits?: true;
+  /** The profile has endpoints for events. Absent where it had none, and in runs from before there were any. */
+  sendsEvents?: true;
   /** A preclose report is compared with the one before it. Absent in runs from before it was. */
   comparesReports?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
@@ -123,6 +126,20 @@ export interface JourneyActivities {
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
   /** A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one. */
   recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordConsentsResult>;
+  /** Hands events of the calling run to its delivery run, which is started where there is none. In the given order. */
+  queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
+}
+
+/** On the webhooks queue; repeated by Temporal until the event is given up. */
+export interface WebhookActivities {
+  /** Sends one event to one endpoint, once for each time that it is run. */
+  deliverWebhook(args: DeliverWebhookArgs): Promise<{ httpStatus: number }>;
+}
+
+export interface DeliverWebhookArgs {
+  profile: string;
+  endpoint: string;
+  event: WebhookEvent;
 }
 
 export interface GatewayActivities {

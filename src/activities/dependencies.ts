@@ -9,7 +9,7 @@ import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
-  config: Pick<Config, 'environment' | 'profiles' | 'protocol'>;
+  config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks'>;
   ledger: Ledger;
   tokens: TokenSource;
   /** By profile name. */

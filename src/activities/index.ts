@@ -7,6 +7,7 @@ import { createPrepareJourney } from './prepare-journey.ts';
 import { createPreparePull } from './prepare-pull.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
+import { createQueueWebhooks } from './webhook-activities.ts';
 
 /** The activities of the workflow queue: none of them can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
@@ -16,6 +17,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),
+    ...createQueueWebhooks(dependencies),
     ...createCompareReports(dependencies),
   };
 }

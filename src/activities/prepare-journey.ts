@@ -30,7 +30,8 @@ export function createPrepareJourney(
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
-        return { ...(await fixRun(dependencies, profile)), comparesReports: true };
+        const events = profile.webhooks?.length ? ({ sendsEvents: true } as const) : {};
+        return { ...(await fixRun(dependencies, profile)), comparesReports: true, ...events };
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { workflowIdOf } from '../model/owner-id.ts';
+import { webhookDeliveryId } from '../model/webhook-delivery.ts';
 import { lateConsentIdPrefix } from './business-keys.ts';
 import { translated } from './error-translation.ts';
 
@@ -25,7 +26,7 @@ const LOOK_AGAIN_MS = 200;
 const GRPC_NOT_FOUND = 5;
 
 /**
- * The runs under an owner's id, of consents recorded after its end, and of `known`, which the ledger names. What
+ * The runs under an owner's id, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
  * is open is asked of the server itself; older runs are found by visibility, which may be a second behind.
  *
  * @throws TemporalUnavailableError
@@ -40,7 +41,8 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
     }
   };
   try {
-    const workflowIds = new Set([workflowIdOf(journeyId), ...known.map(({ workflowId }) => workflowId)]);
+    const own = workflowIdOf(journeyId);
+    const workflowIds = new Set([own, webhookDeliveryId(own), ...known.map(({ workflowId }) => workflowId)]);
     for (const workflowId of workflowIds) {
       for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(workflowId)}` })) note(run);
     }

@@ -6,6 +6,7 @@ import { readChangeOptions } from './change-thresholds.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
+import { webhookFromEnvironment } from './webhook-settings.ts';
 
 /** Where `credit-journey dev` and `credit-journey sandbox` listen unless told otherwise. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
@@ -44,6 +45,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     ),
     changes: readChangeOptions(reader),
     allowed: {},
+    webhooks: webhookFromEnvironment(reader, environment),
   };
 }
 

@@ -18,12 +18,14 @@ import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { profileName, text } from '../validation/fields.ts';
 import { parseWith } from '../validation/problems.ts';
+import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { credentialsSource } from './secrets.ts';
+import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webhook-settings.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 
@@ -62,6 +64,7 @@ const returnCodesSchema = z.partialRecord(
 const additionsShape = {
   allowed: allowedSchema.exactOptional(),
   returnCodes: returnCodesSchema.exactOptional(),
+  webhooks: webhooksSchema.exactOptional(),
   changes: changesSchema.exactOptional(),
 };
 
@@ -104,8 +107,13 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   const path = reader.optional(VARIABLE);
   const file = path === undefined ? undefined : parseFile(reader, path);
   if (!file) return new Map([['default', base]]);
-  const { changes, ...additions } = file.additions;
-  const defaults = { ...base, ...additions, ...thresholds(base, changes) };
+  const { changes, webhooks, ...additions } = file.additions;
+  const defaults: GatewayProfile = {
+    ...base,
+    ...additions,
+    ...thresholds(base, changes),
+    webhooks: defaultWebhooks(reader, base, webhooks ?? []),
+  };
   const hosts = new Map<string, Environment>();
   noteHosts(reader, hosts, base.environment, { authUrl: base.authUrl, baseUrl: base.baseUrl }, 'GATEWAY_BASE_URL');
   const profiles = new Map([['default', defaults]]);
@@ -121,9 +129,23 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   return profiles;
 }
 
+/** Those of the file, after the one that variables name. */
+function defaultWebhooks(
+  reader: EnvironmentReader,
+  { environment, webhooks = [] }: GatewayProfile,
+  declared: DeclaredWebhooks,
+): WebhookEndpoint[] {
+  const place = '/profiles/default/webhooks';
+  const ofFile = webhookEndpoints(reader, declared, { environment, variable: VARIABLE, place });
+  if (webhooks.some(({ name }) => declared.some((one) => one.name === name))) {
+    reader.report(VARIABLE, `${place} must not name an endpoint default beside WEBHOOK_URL`);
+  }
+  return [...webhooks, ...ofFile];
+}
+
 interface ParsedFile {
   credentials: Record<string, FileCredentials>;
-  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes'>;
+  additions: Pick<FileProfile, 'allowed' | 'returnCodes' | 'changes' | 'webhooks'>;
   profiles: [string, FileProfile][];
 }
 
@@ -266,6 +288,12 @@ function merged(
     ...thresholds(defaults, profile.changes),
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},
+    // Nor are one customer’s events for another’s endpoints.
+    webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
+      environment: profile.environment,
+      variable: VARIABLE,
+      place: `${place}/webhooks`,
+    }),
   };
 }
 

@@ -62,7 +62,8 @@ function readBackoff(reader: EnvironmentReader): Backoff {
   };
 }
 
-function readDuration(reader: EnvironmentReader, variable: string, defaultMs: number): number {
+/** Milliseconds; the default where the variable is absent or wrong. */
+export function readDuration(reader: EnvironmentReader, variable: string, defaultMs: number): number {
   const value = reader.optional(variable);
   if (value === undefined) return defaultMs;
   const ms = parseDurationMs(value);

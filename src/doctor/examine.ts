@@ -16,7 +16,8 @@ import { runChecks } from './run-checks.ts';
 import { standingDecisionChecks } from './standing-decision-checks.ts';
 import { namespaceCheck, searchAttributesCheck, temporalCheck } from './temporal-checks.ts';
 import { tokenChecks } from './token-checks.ts';
-import { workerChecks } from './worker-checks.ts';
+import { webhookChecks } from './webhook-checks.ts';
+import { webhookWorkerChecks, workerChecks } from './worker-checks.ts';
 
 export interface Examination {
   /** Nothing fails; there may be warnings. */
@@ -63,11 +64,13 @@ function checksOf({ profiles }: Config): Check[] {
     namespaceCheck,
     searchAttributesCheck,
     ...workerChecks(profiles.keys()),
+    ...webhookWorkerChecks(all),
     deploymentCheck,
     ...tokenChecks(all),
     ...gatewayChecks(all),
     ...all.slice(0, 1).map(markerCheck),
     ...standingDecisionChecks(all),
+    ...webhookChecks(all),
     clearStartsCheck,
     holdsCheck,
   ];

@@ -1,6 +1,7 @@
 /** How much waits for a person. */
 import type { Client } from '@temporalio/client';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { WEBHOOK_DELIVERY } from '../model/webhook-delivery.ts';
 import { type Check, counted, NotCheckedError, pass, warn } from './check.ts';
 import { refusalOf } from './context.ts';
 
@@ -23,7 +24,11 @@ export const holdsCheck: Check = {
 /** `null` where the search attribute is not registered. */
 async function countedRuns(client: Client, taskQueue: string): Promise<number | null> {
   const name: SearchAttributeName = 'NeedsAttention';
-  const query = `${name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const query = [
+    `${name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`,
+    // An event that was given up is no hold: `webhooks list` has it.
+    `WorkflowType != '${WEBHOOK_DELIVERY}'`,
+  ].join(' AND ');
   try {
     const { count } = await client.workflow.count(query);
     return count;

@@ -1,5 +1,6 @@
 /** Whether somebody polls each queue. */
-import { gatewayQueueOf } from '../task-queues.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../task-queues.ts';
 import { type Check, counted, fail, NotCheckedError, pass } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { refusalOf } from './context.ts';
@@ -24,7 +25,19 @@ export function workerChecks(profiles: Iterable<string>): Check[] {
   ];
 }
 
-function queueCheck(name: string, queueOf: (taskQueue: string) => string, types: readonly number[]): Check {
+/** The queue of deliveries, where any profile has endpoints. */
+export function webhookWorkerChecks(profiles: readonly GatewayProfile[]): Check[] {
+  return profiles.some(({ webhooks }) => webhooks?.length)
+    ? [queueCheck('workers/webhooks', webhookQueueOf, [ACTIVITY], 'events wait')]
+    : [];
+}
+
+function queueCheck(
+  name: string,
+  queueOf: (taskQueue: string) => string,
+  types: readonly number[],
+  consequence = 'journeys stand still',
+): Check {
   return {
     name,
     needs: NEEDS,
@@ -35,7 +48,7 @@ function queueCheck(name: string, queueOf: (taskQueue: string) => string, types:
       return fewest > 0
         ? pass(`${counted(fewest, 'worker')} on ${queue}`)
         : fail(
-            `no worker polls ${queue}: journeys stand still`,
+            `no worker polls ${queue}: ${consequence}`,
             '`credit-journey worker`; see its log where it ends at once',
           );
     },

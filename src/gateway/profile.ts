@@ -2,6 +2,7 @@
 import type { ChangeOptions } from '../changes/report-changes.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
+import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 
 export interface Credentials {
   clientId: string;
@@ -62,4 +63,6 @@ export interface GatewayProfile {
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
+  /** Who is told of what happens in its journeys; nothing that the gateway is asked depends on it. */
+  webhooks?: readonly WebhookEndpoint[];
 }

@@ -52,7 +52,8 @@ export function traceNumber(parts: TraceNumberParts): string {
   );
 }
 
-function base32(bytes: Uint8Array, length: number): string {
+/** RFC 4648 without padding: the first `length` characters. */
+export function base32(bytes: Uint8Array, length: number): string {
   let text = '';
   let buffer = 0;
   let bits = 0;

@@ -16,6 +16,8 @@ export function activityMetrics(metrics: Metrics): ActivityInterceptorsFactory {
             return countAttempt(metrics, args as SubmitInquiryArgs, next(input) as Promise<SubmitInquiryResult>);
           case 'recordDecision':
             return countDecision(metrics, (args ?? {}) as DecisionArgs, next(input) as Promise<DecisionVerdict>);
+          case 'deliverWebhook':
+            return countWebhook(metrics, next(input));
           default:
             return next(input);
         }
@@ -48,6 +50,17 @@ async function countAttempt(metrics: Metrics, args: SubmitInquiryArgs, result: P
   } catch (error) {
     const { type, details } = error as { type?: unknown; details?: SubmitFailureDetails[] };
     if (isFailureType(type) && details?.[0]?.claimed) metrics.attempt(product, type);
+    throw error;
+  }
+}
+
+async function countWebhook(metrics: Metrics, result: Promise<unknown>) {
+  try {
+    const delivered = await result;
+    metrics.webhook('delivered');
+    return delivered;
+  } catch (error) {
+    metrics.webhook((error as { type?: unknown }).type);
     throw error;
   }
 }

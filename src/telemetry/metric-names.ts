@@ -72,6 +72,12 @@ export const METRICS = {
     help: 'Inquiries that may have been posted, without an outcome, and with no run that waits for one',
     labels: [],
   },
+  webhooks: {
+    name: `${PREFIX}webhooks_total`,
+    kind: 'counter',
+    help: 'Attempts to deliver an event to an endpoint: delivered, or the failure type',
+    labels: ['result'],
+  },
   undecodable: {
     name: `${PREFIX}undecodable_payloads_total`,
     kind: 'counter',

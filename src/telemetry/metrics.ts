@@ -7,16 +7,24 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
+import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../model/webhook-delivery.ts';
 import { baseName, METRICS, type MetricKey, unitOf } from './metric-names.ts';
 
 /** Why something needs a person: in the ledger, or as a search attribute. */
-export const ATTENTION_REASONS = [...FAILURE_TYPES, 'lateAnswer', 'lateConsent', 'revokedAfterPosting'] as const;
+export const ATTENTION_REASONS = [
+  ...FAILURE_TYPES,
+  'lateAnswer',
+  'lateConsent',
+  'revokedAfterPosting',
+  WEBHOOK_ATTENTION,
+] as const;
 export type AttentionWord = (typeof ATTENTION_REASONS)[number];
 
 export type InquiryOutcome = ReportOutcome | 'abandoned';
 
 const OUTCOMES: readonly InquiryOutcome[] = ['record', 'noRecord', 'noReport', 'abandoned'];
 const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_STATE_OF_FAILURE[type] !== null)];
+const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
 type Instrument = (value: number, labels?: MetricTags) => void;
@@ -48,6 +56,7 @@ export class Metrics {
       this.#put('markersBroken', 0, { profile });
     }
     for (const reason of UNDECODABLE_REASONS) this.#put('undecodable', 0, { reason });
+    for (const result of WEBHOOK_RESULTS) this.#put('webhooks', 0, { result });
     this.#put('unknownKey', 0);
     this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
   }
@@ -78,6 +87,11 @@ export class Metrics {
 
   markersBroken(profile: string, areBroken: boolean): void {
     this.#put('markersBroken', areBroken ? 1 : 0, { profile });
+  }
+
+  /** @param result `delivered`, or the type of the failure */
+  webhook(result: unknown): void {
+    this.#put('webhooks', 1, { result: oneOf(WEBHOOK_RESULTS, result) });
   }
 
   undecodable(reason: UndecodableReason): void {

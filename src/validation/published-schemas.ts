@@ -30,6 +30,7 @@ import {
   updateAnswerSchema,
   updateRefusedSchema,
 } from './result-schemas.ts';
+import { webhookEventSchema } from './webhook-schemas.ts';
 
 /** A profile's own limit is configuration; the published one is the highest that can be configured. */
 const MOST_APPLICANTS = GATEWAY_LIMITS.maxApplicants.max;
@@ -198,6 +199,13 @@ const PUBLISHED: Record<string, Published> = {
     title: 'details[0] of a failure with type InvalidInput',
     description: 'Everything that is wrong with an input: where, and the rule. Never a value.',
     schema: invalidInputSchema,
+  },
+  'webhook-event': {
+    title: 'Body of a webhook',
+    description:
+      'What happened in a journey. Nothing personal, and no report reference. The header webhook-id names the event: one ' +
+      'that was had already is the same again.',
+    schema: webhookEventSchema,
   },
   'update-refused': {
     title: 'details[0] of an update that failed with type UpdateRefused',

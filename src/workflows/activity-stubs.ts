@@ -1,9 +1,10 @@
 /** The activities as workflow code calls them. Every figure has its reason beside it. */
 import type { Priority } from '@temporalio/common';
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { GatewayActivities, JourneyActivities, PreparedRun } from '../activities/contract.ts';
+import type { GatewayActivities, JourneyActivities, PreparedRun, WebhookActivities } from '../activities/contract.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
-import { gatewayQueueOf } from '../task-queues.ts';
+import type { WebhookSettings } from '../model/webhook-delivery.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../task-queues.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
@@ -65,4 +66,36 @@ export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToke
     },
     summary: 'waiting for the token service',
   }).acquireToken;
+}
+
+/** `queueWebhooks`: it asks nothing but Temporal, and events may not keep a run from its end for ever. */
+export const queueWebhooks = proxyActivities<JourneyActivities>({
+  startToCloseTimeout: '20 seconds',
+  // A deploy that left a worker without the profile is noticed and undone within a day.
+  scheduleToCloseTimeout: '1 day',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+}).queueWebhooks;
+
+/** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */
+export function deliverWebhookOf(
+  { giveUpAfterMs }: WebhookSettings,
+  taskQueue: string,
+  summary: string,
+): WebhookActivities['deliverWebhook'] {
+  return proxyActivities<WebhookActivities>({
+    taskQueue: webhookQueueOf(taskQueue),
+    // Above the sender's own 15 s, so that what is cut off is a worker that died.
+    startToCloseTimeout: '30 seconds',
+    scheduleToCloseTimeout: giveUpAfterMs,
+    // Begun, it ends by itself within its time-out: the same event is never on two wires.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      // The steps that the specification advises begin with 5 s; an hour is as late as a repaired endpoint should hear.
+      initialInterval: '5 seconds',
+      backoffCoefficient: 3,
+      maximumInterval: '1 hour',
+      nonRetryableErrorTypes: ['WebhookGone', 'WebhookInvalid'],
+    },
+    summary,
+  }).deliverWebhook;
 }

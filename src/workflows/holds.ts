@@ -2,12 +2,13 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { DecisionRecord } from '../ledger/port.ts';
-import { ALLOWED_ACTIONS } from '../model/failure-types.ts';
+import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { journeyActivities } from './activity-stubs.ts';
+import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Outcome } from './inquiry-protocol.ts';
 
@@ -29,9 +30,11 @@ export class Holds {
   readonly #open = new Map<string, OpenHold>();
   readonly #settled: Decision[] = [];
   readonly #onChange: () => void;
+  readonly #events: EventsOut | undefined;
 
-  constructor(onChange: () => void) {
+  constructor(onChange: () => void, events?: EventsOut) {
     this.#onChange = onChange;
+    this.#events = events;
   }
 
   get list(): HoldStatus[] {
@@ -56,6 +59,7 @@ export class Holds {
     const hold: OpenHold = { status: statusOf(inquiry, failure, judged.attempt), applicantIds: judged.applicantIds };
     this.#open.set(inquiry.customerTraceNumber, hold);
     this.#onChange();
+    this.#tell(hold.status);
     try {
       await condition(() => hold.decision !== undefined);
     } catch (error) {
@@ -67,9 +71,20 @@ export class Holds {
 
   /** Takes the hold off the list, once its decision stands in the ledger. */
   settle(decision: Decision): void {
+    const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     this.#settled.push(decision);
     this.#onChange();
+    if (hold) this.#tell(hold.status, decision.action);
+  }
+
+  /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
+  #tell(status: HoldStatus, action?: HoldAction): void {
+    const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
+    const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
+    const key = [customerTraceNumber, attempt, failureType];
+    if (action) this.#events?.emit('hold.resolved', [...key, action], { ...inquiry, attempt, failureType, action });
+    else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
   }
 
   isDuplicate(message: DecisionMessage): boolean {

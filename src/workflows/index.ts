@@ -3,3 +3,4 @@ export { creditReport } from './credit-report.ts';
 export { failsafeCheck } from './failsafe-check.ts';
 export { lendingJourney } from './lending-journey.ts';
 export { recordLateConsent } from './record-late-consent.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

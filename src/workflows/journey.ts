@@ -26,6 +26,7 @@ import type {
 } from '../model/shapes.ts';
 import { ConsentBook } from './consent-book.ts';
 import { ConsentChecks } from './consent-checks.ts';
+import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
@@ -66,7 +67,8 @@ export class Journey {
   readonly consents = new ConsentBook();
   readonly checks = new ConsentChecks();
   readonly flights = new Flights();
-  readonly holds = new Holds(() => this.publish());
+  readonly events = new EventsOut();
+  readonly holds = new Holds(() => this.publish(), this.events);
   /** What `prepareJourney` fixed; absent until it has answered. */
   run: PreparedRun | undefined;
   applicants: Applicant[];

@@ -1,8 +1,16 @@
-import { allHandlersFinished, CancellationScope, condition, isCancellation, log } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  TemporalFailure,
+} from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
+import type { EndedOutcome } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { applicationFailureOf } from './flights.ts';
@@ -24,14 +32,24 @@ export async function lendingJourney(input: LendingJourneyInput): Promise<Journe
   handleMessages(journey);
   showDetails(journey);
   const run = await prepare(journey);
+  journey.events.begin(run, journey.journeyId);
   try {
     const outcome = await runToTheEnd(journey, run);
+    await tellEnded(journey, outcome);
     return journey.result(run.environment, outcome);
   } catch (error) {
     journey.isCancelled = isCancellation(error);
     if (journey.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
+    // Anything else parks the run for a fix: it has not ended.
+    if (error instanceof TemporalFailure) await tellEnded(journey, journey.isCancelled ? 'cancelled' : 'failed');
     throw error;
   }
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded(journey: Journey, outcome: EndedOutcome): Promise<void> {
+  journey.events.emit('journey.ended', [outcome], { outcome });
+  await journey.events.flush();
 }
 
 async function prepare(journey: Journey): Promise<PreparedRun> {

@@ -69,9 +69,13 @@ async function shareReportOf(
     const isOver = () => journey.isEnding || isOther() || consent().kind !== 'waiting';
     if (!isOver()) {
       const leftMs = waitUntilMs - Date.now();
-      const summary = `waiting for the consent of ${journey.ungranted(share).join(', ')} to share ${shareId} with ${journey.nameOf(share)}`;
       // Silence means no.
-      if (leftMs <= 0 || !(await condition(isOver, leftMs, { summary }))) return 'expired';
+      if (leftMs <= 0) return 'expired';
+      const waitingFor = journey.ungranted(share);
+      const key = [shareId, ...waitingFor];
+      journey.events.emit('consent.missing', key, { shareId, waitingFor, until: share.until ?? '' });
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${shareId} with ${journey.nameOf(share)}`;
+      if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
     }
     if (journey.isEnding) return 'abandoned';
     const { kind } = consent();
@@ -156,7 +160,13 @@ async function wasPosted(
 function notePosting(journey: Journey, share: ShareRecord, { reference }: Outcome, consent: Consent): void {
   if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
   journey.changeShare(share, 'posted');
+  tellPosted(journey, share);
   noteRefusalAfterPosting(journey, share, consent);
+}
+
+function tellPosted(journey: Journey, { input: { shareId }, customerTraceNumber }: ShareRecord): void {
+  const trace = customerTraceNumber === undefined ? {} : { customerTraceNumber };
+  journey.events.emit('share.posted', [shareId], { shareId, ...trace });
 }
 
 /** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */

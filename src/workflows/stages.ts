@@ -3,7 +3,7 @@ import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { StageCode } from '../model/products.ts';
-import type { Applicant, GateInput, JourneyOutcome } from '../model/shapes.ts';
+import type { Applicant, GateInput, JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { compareWithReportBefore } from './comparisons.ts';
 import type { RepeatDecision } from './holds.ts';
@@ -63,6 +63,7 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
   journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
   const passage = await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
   journey.gate = undefined;
   journey.reportTooOld = undefined;
@@ -153,7 +154,7 @@ function settle(
   journey: Journey,
   run: PreparedRun,
   stage: StageRecord,
-  { outcome, reference }: { outcome: 'record' | 'noRecord' | 'noReport'; reference?: StageRecord['reference'] },
+  { outcome, reference }: { outcome: ReportOutcome; reference?: StageRecord['reference'] },
 ): JourneyOutcome | undefined {
   journey.changeStage(stage, { state: outcome });
   if (reference) {
@@ -161,8 +162,19 @@ function settle(
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
     compareWithReportBefore(journey, run, stage);
   }
+  tellAnswered(journey, stage, outcome);
   if (journey.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
+}
+
+function tellAnswered(journey: Journey, { status }: StageRecord, outcome: ReportOutcome): void {
+  const { productCode, customerTraceNumber, attempts } = status;
+  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
+    stage: productCode,
+    outcome,
+    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+    attempts,
+  });
 }
 
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {

@@ -28,6 +28,7 @@ function recorded() {
 
 const ATTEMPTS = 'credit_journey_attempts';
 const INQUIRIES = 'credit_journey_inquiries';
+const WEBHOOKS = 'credit_journey_webhooks';
 const answered = (answer: Partial<Answer>) => async () => ({ kind: 'answered', answer });
 const failed = (type: string, claimed: boolean) => async () => {
   throw ApplicationFailure.create({ type, details: [{ attempt: 1, claimed, recorded: true }] });
@@ -57,6 +58,8 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
     answered({ kind: 'unexpectedResponse' }),
     [`${ATTEMPTS} PREQUAL UnexpectedResponse`],
   ],
+  ['an event that was delivered', 'deliverWebhook', {}, async () => ({ httpStatus: 204 }), [`${WEBHOOKS} delivered`]],
+  ['an event that was refused', 'deliverWebhook', {}, failed('WebhookRefused', false), [`${WEBHOOKS} WebhookRefused`]],
   ['what the ledger knew already', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
   [
     'a failure after the claim',

@@ -8,6 +8,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { createLogger, installLogger } from '../../src/logging.ts';
 import { RECORDED_SCENARIOS } from '../support/scenarios.ts';
 import { workflowBundle } from '../support/temporal.ts';
+import { WEBHOOK_SCENARIOS } from '../support/webhook-scenarios.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');
 const directory = join(import.meta.dirname, '..', 'histories');
@@ -24,7 +25,9 @@ function recorded(file: string): { events: RecordedEvent[] } {
 const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
 
 test('every scenario has its recorded history', () => {
-  const missing = RECORDED_SCENARIOS.filter(({ name }) => !files.includes(`${name}.json`)).map(({ name }) => name);
+  const missing = [...RECORDED_SCENARIOS, ...WEBHOOK_SCENARIOS]
+    .filter(({ name }) => !files.includes(`${name}.json`))
+    .map(({ name }) => name);
   assert.deepEqual(missing, [], 'npm run histories records them');
 });
 

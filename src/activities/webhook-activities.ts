@@ -1,0 +1,107 @@
+/** The activities of events: handing them to the delivery run, and sending one of them once. */
+import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { InvalidInputError } from '../model/problems.ts';
+import {
+  type AddressedEvent,
+  WEBHOOK_DELIVERY,
+  type WebhookDeliveryInput,
+  webhookDeliveryId,
+} from '../model/webhook-delivery.ts';
+import type { WebhookEvent } from '../model/webhook-events.ts';
+import { parseWith } from '../validation/problems.ts';
+import { webhookEventSchema } from '../validation/webhook-schemas.ts';
+import { takesEvent } from '../webhooks/endpoint.ts';
+import { WEBHOOK_MESSAGES, WebhookError } from '../webhooks/errors.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import type { JourneyActivities, WebhookActivities } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { passingFailure, translating } from './failures.ts';
+
+export function createQueueWebhooks(dependencies: ActivityDependencies): Pick<JourneyActivities, 'queueWebhooks'> {
+  return {
+    /**
+     * Each event is known by its id: handed over again, after a reset say, it is delivered at most once more, under the
+     * same `webhook-id`.
+     */
+    queueWebhooks: ({ profile: name, events }) =>
+      translating(async () => {
+        const profile = dependencies.config.profiles.get(name);
+        // Another worker may have it: a deploy is under way.
+        if (!profile) throw passingFailure('ActivityFailed');
+        const addressed = events
+          .map((event): AddressedEvent => {
+            const takers = (profile.webhooks ?? []).filter((endpoint) => takesEvent(endpoint, event.type));
+            return { ...event, endpoints: takers.map((endpoint) => endpoint.name) };
+          })
+          .filter(({ endpoints }) => endpoints.length > 0);
+        if (addressed.length > 0) await signalDelivery(dependencies, profile, addressed);
+        return { queued: addressed.length };
+      }),
+  };
+}
+
+/** Where none is running, one is started: the signal is its first, and none is lost between the two. */
+async function signalDelivery(
+  dependencies: ActivityDependencies,
+  profile: { name: string; environment: WebhookDeliveryInput['environment'] },
+  events: AddressedEvent[],
+): Promise<void> {
+  const { workflowExecution, taskQueue } = activityInfo();
+  const workflowId = workflowExecution?.workflowId ?? '';
+  const input: WebhookDeliveryInput = {
+    environment: profile.environment,
+    profile: profile.name,
+    settings: dependencies.config.webhooks,
+    searchAttributes: await dependencies.registeredSearchAttributes(),
+  };
+  await getClient().workflow.signalWithStart(WEBHOOK_DELIVERY, {
+    workflowId: webhookDeliveryId(workflowId),
+    taskQueue,
+    args: [input],
+    signal: 'deliverEvents',
+    signalArgs: [{ events }],
+    staticSummary: `events of ${workflowId}`,
+  });
+}
+
+export function createWebhookActivities(
+  { config }: Pick<ActivityDependencies, 'config'>,
+  sender: WebhookSender,
+): WebhookActivities {
+  return {
+    /**
+     * @throws a type of `WEBHOOK_FAILURE_TYPES`, with `details[0] = { httpStatus? }`; `WebhookGone` and `WebhookInvalid`
+     *   are final
+     */
+    deliverWebhook: async ({ profile, endpoint: name, event }) => {
+      try {
+        const endpoint = config.profiles.get(profile)?.webhooks?.find((one) => one.name === name);
+        if (!endpoint) throw new WebhookError('WebhookNotConfigured');
+        const message = { id: event.id, body: bodyOf(event) };
+        return { httpStatus: await sender.send(endpoint, message, cancellationSignal()) };
+      } catch (error) {
+        throw translated(error, config.protocol.retryAfterMaxMs);
+      }
+    },
+  };
+}
+
+/** What the schema does not know stays here: whoever can write to a run of ours must not have us sign anything. */
+function bodyOf({ type, timestamp, data }: WebhookEvent): string {
+  return JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
+}
+
+function translated(error: unknown, retryAfterMaxMs: number): unknown {
+  if (error instanceof CancelledFailure) return error;
+  if (error instanceof InvalidInputError) return translated(new WebhookError('WebhookInvalid'), retryAfterMaxMs);
+  if (!(error instanceof WebhookError)) return passingFailure('ActivityFailed');
+  const { code, httpStatus, retryAfterMs } = error;
+  return ApplicationFailure.create({
+    type: code,
+    message: WEBHOOK_MESSAGES[code],
+    nonRetryable: code === 'WebhookGone' || code === 'WebhookInvalid',
+    details: [httpStatus === undefined ? {} : { httpStatus }],
+    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs) }),
+  });
+}

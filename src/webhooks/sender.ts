@@ -1,0 +1,129 @@
+/** Sends one event to one endpoint, once. Knows nothing of Temporal, and shares no connection with the gateway. */
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
+import { retryAfterMs } from '../gateway/retry-after.ts';
+import { type GuardOptions, guardedConnector } from './address-guard.ts';
+import type { WebhookEndpoint } from './endpoint.ts';
+import { WebhookError } from './errors.ts';
+import { secretProblem, signedHeaders } from './signature.ts';
+
+/** For all of it, from the look-up of the name to the status; the specification asks for 15 to 30 s. */
+const TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Nobody reads it: enough for a page that says "ok", so that the connection can be used again. */
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Of one endpoint at a time: one that hangs must leave the worker’s slots to the others. */
+export const MOST_AT_ONCE = 8;
+const IDLE_CONNECTION_MS = 4_000;
+
+export interface SenderOptions extends GuardOptions {
+  timeoutMs?: number;
+}
+
+export class WebhookSender {
+  readonly #toPublic: Agent;
+  readonly #toAny: Agent;
+  readonly #timeoutMs: number;
+  readonly #sending = new Map<string, number>();
+
+  constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
+    this.#timeoutMs = timeoutMs;
+    const tls = { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2' } as const;
+    this.#toPublic = agent(guardedConnector(tls, guard));
+    this.#toAny = agent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
+  }
+
+  /**
+   * Resolves with the status where it is a success; the answer’s body is not looked at, and redirects are not followed.
+   *
+   * @throws WebhookError
+   */
+  async send(endpoint: WebhookEndpoint, message: { id: string; body: string }, signal?: AbortSignal): Promise<number> {
+    const atOnce = this.#sending.get(endpoint.url) ?? 0;
+    if (atOnce >= MOST_AT_ONCE) throw new WebhookError('WebhookBusy', { retryAfterMs: 1_000 + Math.random() * 4_000 });
+    this.#sending.set(endpoint.url, atOnce + 1);
+    try {
+      const secrets = await readSecrets(endpoint);
+      return await this.#exchange(endpoint, message, secrets, signal);
+    } finally {
+      const left = (this.#sending.get(endpoint.url) ?? 1) - 1;
+      if (left > 0) this.#sending.set(endpoint.url, left);
+      else this.#sending.delete(endpoint.url);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#toPublic.destroy(), this.#toAny.destroy()]);
+  }
+
+  async #exchange(
+    endpoint: WebhookEndpoint,
+    message: { id: string; body: string },
+    secrets: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    const tooLong = AbortSignal.timeout(this.#timeoutMs);
+    const ends = signal ? AbortSignal.any([signal, tooLong]) : tooLong;
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await request(endpoint.url, {
+        dispatcher: endpoint.allowPrivateAddresses ? this.#toAny : this.#toPublic,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'credit-journey',
+          ...signedHeaders(secrets, { ...message, sentAt: new Date() }),
+        },
+        body: message.body,
+        signal: ends,
+      });
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw tooLong.aborted ? new WebhookError('WebhookTimedOut') : translated(error);
+    }
+    // The status has decided already: whatever the body does, it changes nothing.
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal: ends }).catch(() => undefined);
+    return judged(answer);
+  }
+}
+
+function agent(connect: buildConnector.connector): Agent {
+  return new Agent({
+    connect,
+    connections: MOST_AT_ONCE,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+}
+
+async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
+  const secrets = await endpoint.readSecrets().catch(() => []);
+  // Where one of them is broken, a receiver that knows only that one would refuse.
+  if (secrets.length === 0 || secrets.some(secretProblem)) throw new WebhookError('WebhookSecretUnreadable');
+  return secrets;
+}
+
+function judged({ statusCode, headers }: Dispatcher.ResponseData): number {
+  if (statusCode >= 200 && statusCode < 300) return statusCode;
+  if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
+  const text = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
+  const asked = retryAfterMs({ retryAfter: text(headers['retry-after']), date: text(headers.date) }, Date.now());
+  throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs: asked });
+}
+
+const TIME_OUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
+
+/** Of TLS, as OpenSSL and Node name them. */
+const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
+
+function translated(error: unknown): WebhookError {
+  if (error instanceof WebhookError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (TIME_OUTS.includes(code)) return new WebhookError('WebhookTimedOut');
+  return new WebhookError(OF_TLS.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
+}

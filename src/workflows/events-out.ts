@@ -1,0 +1,71 @@
+/** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
+import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import {
+  type WebhookEvent,
+  type WebhookEventData,
+  type WebhookEventType,
+  webhookEventId,
+} from '../model/webhook-events.ts';
+import { queueWebhooks } from './activity-stubs.ts';
+
+/** Handed over at once; what one workflow task brings is one or two. */
+const MOST_AT_ONCE = 20;
+
+export class EventsOut {
+  #run: PreparedRun | undefined;
+  #journeyId = '';
+  #waiting: WebhookEvent[] = [];
+  #isHandingOver = false;
+  readonly #occurrences = new Map<string, number>();
+
+  /** From here on events go out, where the run's profile has endpoints; what was noted before is not kept. */
+  begin(run: PreparedRun, journeyId: string): void {
+    if (!run.sendsEvents) return;
+    this.#run = run;
+    this.#journeyId = journeyId;
+    void CancellationScope.nonCancellable(() => this.#handOver(run));
+  }
+
+  /**
+   * Notes an event; it goes out with whatever else this workflow task brings.
+   *
+   * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
+   */
+  emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
+    if (!this.#run) return;
+    const { environment } = this.#run;
+    const name = JSON.stringify([type, ...key]);
+    const occurrence = this.#occurrences.get(name) ?? 0;
+    this.#occurrences.set(name, occurrence + 1);
+    const { workflowId } = workflowInfo();
+    this.#waiting.push({
+      id: webhookEventId({ environment, workflowId }, type, [...key, occurrence]),
+      type,
+      timestamp: new Date().toISOString(),
+      data: { journeyId: this.#journeyId, environment, ...data },
+    });
+  }
+
+  /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
+  async flush(): Promise<void> {
+    if (!this.#run) return;
+    await CancellationScope.nonCancellable(() => condition(() => this.#waiting.length === 0 && !this.#isHandingOver));
+  }
+
+  async #handOver(run: PreparedRun): Promise<never> {
+    for (;;) {
+      await condition(() => this.#waiting.length > 0);
+      const events = this.#waiting.splice(0, MOST_AT_ONCE);
+      this.#isHandingOver = true;
+      const summary = `events: ${events.map(({ type }) => type).join(', ')}`;
+      try {
+        await queueWebhooks.executeWithOptions({ summary }, [{ profile: run.profile, events }]);
+      } catch (error) {
+        if (!(error instanceof ActivityFailure)) throw error;
+        log.warn('events were not handed over for a day: their endpoints will not hear of them');
+      }
+      this.#isHandingOver = false;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** Where events are sent: endpoints that make no sense, or would be unsafe, keep a worker from starting. */
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { EnvironmentReader } from '../../src/config/environment-reader.ts';
+import { type DeclaredWebhooks, webhookEndpoints } from '../../src/config/webhook-settings.ts';
+import { inspectConfig, loadConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/model/products.ts';
+import { newWebhookSecret } from '../support/webhook-receiver.ts';
+
+const SECRETS = [newWebhookSecret(), newWebhookSecret()] as const;
+let directory: string;
+const file = (name: string) => join(directory, name);
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-webhooks-'));
+  await writeFile(file('one'), `${SECRETS[0]}\n`, { mode: 0o600 });
+  await writeFile(file('two'), SECRETS[1], { mode: 0o600 });
+  await writeFile(file('open'), SECRETS[0]);
+  await chmod(file('open'), 0o644);
+  await writeFile(file('short'), 'whsec_c2hvcnQ=');
+  await writeFile(file('plain'), Buffer.alloc(32, 1).toString('base64'));
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+function rulesOf(change: Partial<DeclaredWebhooks[number]>, environment: Environment = 'sandbox'): string[] {
+  const reader = new EnvironmentReader({});
+  const declared = { name: 'ops', url: 'https://hooks.example.com/in', secretFile: file('one'), ...change };
+  webhookEndpoints(reader, [declared], { environment, variable: 'F', place: '/w' });
+  return reader.problems.map(({ rule }) => rule);
+}
+
+describe('endpoints for events', () => {
+  it('belong to their own profile alone, beside the one that variables name', async () => {
+    const endpoint = { name: 'ops', url: 'https://hooks.example.com/in', secretFiles: [file('one'), file('two')] };
+    const profiles = {
+      default: { webhooks: [endpoint] },
+      east: { environment: 'sandbox', customerId: 'EAST1', webhooks: [{ ...endpoint, events: ['inquiry.held'] }] },
+      west: { environment: 'sandbox', customerId: 'WEST1' },
+    };
+    await writeFile(file('profiles.json'), JSON.stringify({ profiles }));
+    const env = {
+      GATEWAY_PROFILES_FILE: file('profiles.json'),
+      WEBHOOK_URL: 'http://127.0.0.1:9999/hook',
+      WEBHOOK_SECRET_FILE: `${file('one')}, ${file('two')}`,
+      WEBHOOK_EVENTS: 'journey.ended',
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
+      WEBHOOK_GIVE_UP_AFTER: 'PT1H',
+    };
+    const config = loadConfig(env);
+    const names = [...config.profiles].map(([name, { webhooks = [] }]) => [name, webhooks.map((one) => one.name)]);
+    assert.deepEqual(names, [
+      ['default', ['default', 'ops']],
+      ['east', ['ops']],
+      ['west', []],
+    ]);
+    const [first, second] = config.profiles.get('default')?.webhooks ?? [];
+    assert.deepEqual([first?.events, first?.allowPrivateAddresses], [['journey.ended'], true]);
+    assert.deepEqual([second?.events, second?.allowPrivateAddresses], [undefined, false]);
+    assert.deepEqual(await second?.readSecrets(), SECRETS);
+    assert.deepEqual(config.webhooks, { giveUpAfterMs: 3_600_000, keepFailedForMs: 30 * 86_400_000 });
+    // Read anew at each use: what has rotated is seen without a restart.
+    await writeFile(file('two'), SECRETS[0]);
+    assert.deepEqual(await second?.readSecrets(), [SECRETS[0], SECRETS[0]]);
+  });
+
+  it('have an address that is https outside the sandbox, and no credentials', () => {
+    assert.deepEqual(rulesOf({ url: 'http://hooks.example.com/in' }), []);
+    assert.deepEqual(rulesOf({ url: 'http://127.0.0.1/in' }, 'uat'), ['/w/0/url must be https outside the sandbox']);
+    for (const url of [
+      'https://user:secret@hooks.example.com',
+      'ftp://hooks.example.com',
+      'https://a.example.com/#x',
+      'x',
+    ]) {
+      assert.match(rulesOf({ url }).join(), /^\/w\/0\/url must/, url);
+    }
+  });
+
+  it('have secrets that can be read, of the right form, and in production closed to others', () => {
+    assert.deepEqual(rulesOf({ secretFile: file('open') }, 'uat'), []);
+    assert.match(
+      rulesOf({ secretFile: file('open') }, 'production').join(),
+      /secretFile must be in a file that is closed/,
+    );
+    for (const name of ['short', 'plain'])
+      assert.match(rulesOf({ secretFile: file(name) }).join(), /must be whsec_/, name);
+    assert.match(rulesOf({ secretFile: file('missing') }).join(), /must name a file that can be read \(ENOENT\)/);
+    assert.match(rulesOf({ secretFiles: [file('one')] }).join(), /secretFile is required, or secretFiles/);
+  });
+
+  it('that variables name wrongly are told by variable, and never by value', () => {
+    const { problems } = inspectConfig({
+      WEBHOOK_URL: 'https://token:TOKEN@hooks.example.com',
+      WEBHOOK_EVENTS: 'everything',
+      WEBHOOK_GIVE_UP_AFTER: '3 days',
+    });
+    const variables = problems.map(({ variable }) => variable);
+    assert.deepEqual(variables.sort(), [
+      'WEBHOOK_EVENTS',
+      'WEBHOOK_GIVE_UP_AFTER',
+      'WEBHOOK_SECRET_FILE',
+      'WEBHOOK_URL',
+    ]);
+    assert.doesNotMatch(JSON.stringify(problems), /TOKEN|everything/);
+    assert.deepEqual(
+      inspectConfig({ WEBHOOK_SECRET_FILE: file('one') }).problems.map(({ variable }) => variable),
+      ['WEBHOOK_URL'],
+    );
+  });
+});

@@ -1,0 +1,86 @@
+/** A platform's side of webhooks over a real socket: it verifies with the library, and answers as its path says. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { WAIT_LIMIT_MS } from './journey-harness.ts';
+
+export interface ReceivedWebhook {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  id: string;
+  /** What the library made of it; absent where it refused the signature. */
+  event?: { type: string; timestamp: string; data: Record<string, unknown> & { journeyId?: string } };
+}
+
+export interface WebhookReceiver {
+  url: string;
+  received: ReceivedWebhook[];
+  /** How a path answers from now on; `hang`: not at all. */
+  answer(path: string, with_: number | 'hang' | ((response: ServerResponse) => void)): void;
+  /** The accepted ones of a journey at a path, once there are so many; ends a test that would wait for ever. */
+  accepted(path: string, journeyId: string, count: number): Promise<ReceivedWebhook[]>;
+  close(): Promise<void>;
+}
+
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/** @param secret the one that this receiver knows */
+export async function startWebhookReceiver(secret: string): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = [];
+  const accepted = new Set<ReceivedWebhook>();
+  const answers = new Map<string, number | 'hang' | ((response: ServerResponse) => void)>();
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { url: path = '', headers } = request;
+    const one: ReceivedWebhook = { path, headers, body, id: String(headers['webhook-id']) };
+    try {
+      one.event = new Webhook(secret).verify(body, headers as Record<string, string>) as ReceivedWebhook['event'] & {};
+    } catch {
+      // Left out, and refused below.
+    }
+    received.push(one);
+    const answer = answers.get(path) ?? 204;
+    if (answer === 'hang') return;
+    if (typeof answer === 'function') {
+      answer(response);
+      return;
+    }
+    const status = one.event ? answer : 400;
+    if (status < 300) accepted.add(one);
+    response.writeHead(status).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answer: (path, with_) => void answers.set(path, with_),
+    async accepted(path, journeyId, count) {
+      const endsAt = performance.now() + WAIT_LIMIT_MS;
+      for (;;) {
+        const found = received.filter(
+          (one) => accepted.has(one) && one.path === path && one.event?.data.journeyId === journeyId,
+        );
+        if (found.length >= count) return found;
+        if (performance.now() > endsAt)
+          throw new Error(`waited in vain for ${count}, got ${typesOf(found).join(', ')}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function typesOf(webhooks: readonly ReceivedWebhook[]): string[] {
+  return webhooks.map(({ event }) => event?.type ?? 'refused');
+}

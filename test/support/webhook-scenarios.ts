@@ -1,0 +1,201 @@
+/** Journeys that tell what happens to endpoints of every kind: that answer, that do not, and that want no more. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { WebhookDeliveryResult, WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+  WAIT_LIMIT_MS,
+} from './journey-harness.ts';
+import { newWebhookSecret, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
+
+export interface WebhookStage {
+  harness: Harness;
+  receiver: WebhookReceiver;
+  directory: string;
+  /** For programs that are to have the same endpoints. */
+  env: Record<string, string>;
+  close(): Promise<void>;
+}
+
+/**
+ * Profile `default`: `all`, and `ends`, which takes journey.ended alone. Profile `mixed`: `steady`, `hangs`, `gone`, and
+ * `inner`, whose address is refused. Each is a path of the receiver by its name, which answers 204 unless told.
+ */
+export async function startWebhookStage(): Promise<WebhookStage> {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-webhooks-'));
+  const secret = newWebhookSecret();
+  const receiver = await startWebhookReceiver(secret);
+  const [secretFile, file] = [join(directory, 'secret'), join(directory, 'profiles.json')];
+  await writeFile(secretFile, `${secret}\n`);
+  const endpoint = (name: string, more: object = {}) => ({
+    name,
+    url: `${receiver.url}/${name}`,
+    secretFile,
+    allowPrivateAddresses: true,
+    ...more,
+  });
+  const profiles = {
+    default: { webhooks: [endpoint('all'), endpoint('ends', { events: ['journey.ended'] })] },
+    mixed: {
+      environment: 'sandbox',
+      customerId: 'SANDBOX0001',
+      webhooks: [
+        endpoint('steady'),
+        endpoint('hangs'),
+        endpoint('gone'),
+        endpoint('inner', { allowPrivateAddresses: false }),
+      ],
+    },
+  };
+  await writeFile(file, JSON.stringify({ profiles }));
+  // Shorter than the first wait of the retries: what fails is given up, unless its endpoint asks for an earlier time.
+  const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: 'PT4S' };
+  const harness = await startHarness({ env });
+  return {
+    harness,
+    receiver,
+    directory,
+    env,
+    async close() {
+      await harness.close();
+      await receiver.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Delivery = WorkflowHandle<() => Promise<WebhookDeliveryResult>>;
+
+export function deliveryOf({ harness }: WebhookStage, journeyId: string): Delivery {
+  return harness.client.workflow.getHandle(`webhooks-journey-${journeyId}`) as Delivery;
+}
+
+/** Polls the delivery run until it is as wanted. */
+export async function untilDelivery(
+  delivery: Delivery,
+  isWanted: (status: WebhookDeliveryStatus) => boolean,
+): Promise<WebhookDeliveryStatus> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const status = await delivery.query<WebhookDeliveryStatus>('webhookStatus');
+    if (isWanted(status)) return status;
+    if (performance.now() > endsAt) throw new Error(`waited in vain: ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Asks the delivery run to send again, or to drop. */
+export function askDelivery(delivery: Delivery, name: 'resendWebhooks' | 'dropWebhooks', choice: object = {}) {
+  return delivery.executeUpdate<{ events: number }, [object]>(name, { args: [choice] });
+}
+
+/** What a journey of two stages and a share tells. */
+export const ALL_OF_IT = [
+  'stage.answered',
+  'gate.reached',
+  'stage.answered',
+  'consent.missing',
+  'share.posted',
+  'journey.ended',
+];
+
+/** `personal`: what must not be in any event of it. */
+export async function playFully({ harness }: WebhookStage) {
+  const ssn = newSsn();
+  const input = journeyInput({
+    stages: ['PREQUAL', 'PREAPP'],
+    applicants: [applicant('1A', ssn)],
+    shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+  });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PREAPP');
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+  await handle.result();
+  const { stages, shares } = await statusOf(handle);
+  const references = [...stages, ...shares].map(({ reportReferenceNumber = '' }) => reportReferenceNumber);
+  return { handle, journeyId, personal: [ssn, 'Casey', 'Sample-', '@example.com', 'Springfield', ...references] };
+}
+
+/** A hold of the profile `mixed`, which a person ends: inquiry.held, hold.resolved, journey.ended. */
+export async function playHeld({ harness }: WebhookStage): Promise<{ handle: JourneyHandle; journeyId: string }> {
+  const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', applicants: [applicant('1A', newSsn('4002'))] });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  await update(handle, 'resolveInquiry', {
+    journeyId,
+    decisionId: 'D1',
+    customerTraceNumber: holds[0]?.customerTraceNumber,
+    attempt: 1,
+    action: 'abandon',
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'notPosted',
+  });
+  await handle.result();
+  return { handle, journeyId };
+}
+
+/** All that could be delivered is; what could not has been given up. */
+export const nothingWaits = ({ endpoints }: WebhookDeliveryStatus) => endpoints.every(({ waiting }) => waiting === 0);
+
+export interface WebhookScenario {
+  /** `<workflow>-<what happens>`: the name of its recorded history. */
+  name: string;
+  play(stage: WebhookStage): Promise<WorkflowHandle>;
+}
+
+/** Each on a stage of this file. */
+export const WEBHOOK_SCENARIOS: WebhookScenario[] = [
+  { name: 'lendingJourney-webhooks', play: async (stage) => (await playFully(stage)).handle },
+  { name: 'lendingJourney-webhooksHeld', play: async (stage) => (await playHeld(stage)).handle },
+  {
+    name: 'webhookDelivery-delivered',
+    async play(stage) {
+      const { journeyId } = await playFully(stage);
+      await stage.receiver.accepted('/all', journeyId, ALL_OF_IT.length);
+      const delivery = deliveryOf(stage, journeyId);
+      await delivery.result();
+      return delivery;
+    },
+  },
+  {
+    name: 'webhookDelivery-givenUp',
+    async play(stage) {
+      stage.receiver.answer('/hangs', 503);
+      stage.receiver.answer('/gone', 410);
+      const delivery = deliveryOf(stage, (await playHeld(stage)).journeyId);
+      await untilDelivery(delivery, nothingWaits);
+      return delivery;
+    },
+  },
+  {
+    name: 'webhookDelivery-resent',
+    async play(stage) {
+      stage.receiver.answer('/hangs', 503);
+      stage.receiver.answer('/gone', 410);
+      const delivery = deliveryOf(stage, (await playHeld(stage)).journeyId);
+      await untilDelivery(delivery, nothingWaits);
+      for (const path of ['/hangs', '/gone']) stage.receiver.answer(path, 204);
+      for (const endpoint of ['hangs', 'gone']) await askDelivery(delivery, 'resendWebhooks', { endpoint });
+      await untilDelivery(delivery, nothingWaits);
+      await askDelivery(delivery, 'dropWebhooks');
+      await delivery.result();
+      return delivery;
+    },
+  },
+];

@@ -1,0 +1,168 @@
+/** Events of journeys on their way to endpoints that answer, that do not, and that want no more. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, test } from 'node:test';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { typesOf } from '../support/webhook-receiver.ts';
+import {
+  ALL_OF_IT,
+  askDelivery,
+  type Delivery,
+  deliveryOf,
+  nothingWaits,
+  playFully,
+  playHeld,
+  startWebhookStage,
+  untilDelivery,
+  type WebhookStage,
+} from '../support/webhook-scenarios.ts';
+
+let stage: WebhookStage;
+before(async () => {
+  stage = await startWebhookStage();
+});
+after(() => stage?.close());
+
+function cli(...args: string[]) {
+  const { config, sandboxUrl } = stage.harness;
+  const env = {
+    ...stage.env,
+    TEMPORAL_ADDRESS: config.temporal.address,
+    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    TASK_QUEUE: config.taskQueue,
+    PAYLOAD_ENCRYPTION: 'off',
+    GATEWAY_AUTH_URL: sandboxUrl,
+    GATEWAY_BASE_URL: sandboxUrl,
+  };
+  return runCli(args, { env, cwd: stage.directory });
+}
+
+/** Makes the run's history so long that it hands over to a next one: by signals that hold no event, and do nothing. */
+async function outgrow(delivery: Delivery): Promise<void> {
+  const { runId } = await delivery.describe();
+  const padding = 'x'.repeat(1_500_000);
+  for (let times = 0; times < 4; times++) await delivery.signal('deliverEvents', { events: [{ padding }] });
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  while ((await delivery.describe()).runId === runId) {
+    if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Every payload of a history, as text. */
+async function keptOf(handle: WorkflowHandle): Promise<string> {
+  const text = historyToJSON(await handle.fetchHistory());
+  return [...text.matchAll(/"data": "([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64')).join();
+}
+
+test('a journey is told in its order, signed, with nothing personal; and again after a reset, under the same ids', async () => {
+  const { harness, receiver } = stage;
+  // The first is refused once: what comes after it waits for it.
+  let refusals = 0;
+  receiver.answer('/ends', (response) => {
+    response.writeHead(refusals++ === 0 ? 503 : 200, { 'retry-after': '1' }).end();
+  });
+  const { handle, journeyId, personal } = await playFully(stage);
+  const told = await receiver.accepted('/all', journeyId, ALL_OF_IT.length);
+  assert.deepEqual(typesOf(told), ALL_OF_IT);
+  assert.equal(new Set(told.map(({ id }) => id)).size, told.length);
+  for (const { body, headers, event } of told) {
+    for (const word of personal)
+      assert.ok(word.length > 3 && !body.includes(word), `${event?.type} holds nothing personal`);
+    assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
+    assert.match(String(headers['webhook-id']), /^evt_[A-Z2-7]{26}$/);
+  }
+  assert.deepEqual(told.at(-1)?.event?.data, { journeyId, environment: 'sandbox', outcome: 'completed' });
+  // Both endpoints have everything: nothing is left to do, and the run has ended.
+  assert.equal((await deliveryOf(stage, journeyId).result()).lost, 0);
+  const ends = receiver.received.filter(({ path, body }) => path === '/ends' && body.includes(journeyId));
+  assert.deepEqual(typesOf(ends), ['journey.ended', 'journey.ended'], 'it takes that type alone, and was asked twice');
+  assert.equal(ends[0]?.id, ends[1]?.id);
+
+  const prepared = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
+  const [, afterPreparing] = prepared;
+  assert.ok(afterPreparing?.eventId);
+  const again = await resetTo(harness, handle, afterPreparing.eventId);
+  await again.result();
+  // Its messages are there from the beginning: it waits for nothing, and has nothing to say of that.
+  const repeated = told.filter(({ event }) => !['gate.reached', 'consent.missing'].includes(event?.type ?? ''));
+  const both = await receiver.accepted('/all', journeyId, told.length + repeated.length);
+  const idsOf = (webhooks: typeof told) => webhooks.map(({ id }) => id);
+  assert.deepEqual(idsOf(both.slice(told.length)), idsOf(repeated));
+});
+
+test('a dead endpoint delays neither the journey nor another endpoint; what it missed is sent again, or dropped', async () => {
+  const { receiver } = stage;
+  const hanging: ServerResponse[] = [];
+  receiver.answer('/hangs', (response) => void hanging.push(response));
+  receiver.answer('/gone', 410);
+  const { handle, journeyId } = await playHeld(stage);
+  const types = ['inquiry.held', 'hold.resolved', 'journey.ended'];
+  const steady = await receiver.accepted('/steady', journeyId, types.length);
+  assert.deepEqual(typesOf(steady), types);
+  assert.equal(steady[1]?.event?.data.action, 'abandon');
+  assert.ok(!steady.some(({ body }) => /operator|asked/.test(body)), 'not who decided, nor why');
+
+  // All of it came to pass while the first event was still held there.
+  receiver.answer('/hangs', 503);
+  for (const response of hanging) response.destroy();
+  const delivery = deliveryOf(stage, journeyId);
+  const failed = await untilDelivery(delivery, nothingWaits);
+  const found = Object.fromEntries(failed.endpoints.map((one) => [one.endpoint, one]));
+  const failures = (name: string) => found[name]?.failed.map(({ failureType }) => failureType);
+  assert.deepEqual(failures('steady'), []);
+  assert.deepEqual(failures('inner'), Array(3).fill('WebhookAddressRefused'));
+  assert.deepEqual(failures('gone'), Array(3).fill('WebhookGone'));
+  assert.equal(receiver.received.filter(({ path }) => path === '/gone').length, 1, 'asked once, and never again');
+  assert.deepEqual(
+    found.hangs?.failed.map(({ type }) => type),
+    types,
+  );
+  const { searchAttributes } = await delivery.describe();
+  assert.deepEqual(searchAttributes.NeedsAttention, ['WebhookFailed']);
+
+  receiver.answer('/hangs', 204);
+  receiver.answer('/gone', 204);
+  await outgrow(delivery);
+  // An operator sees it, and sends it again.
+  const listed = await cli('webhooks', 'list', '--failed');
+  assert.equal(listed.code, 3, listed.stderr);
+  assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ journeyId, ...failed }], unanswered: [] });
+  const resent = await cli('webhooks', 'resend', journeyId, '--endpoint', 'hangs');
+  assert.deepEqual(JSON.parse(resent.stdout), { journeyId, events: 3 });
+  const missed = await receiver.accepted('/hangs', journeyId, types.length);
+  assert.deepEqual(
+    missed.map(({ id }) => id),
+    steady.map(({ id }) => id),
+    'in their order, under the same ids',
+  );
+  assert.deepEqual(await askDelivery(delivery, 'resendWebhooks', { endpoint: 'gone' }), { events: 3 });
+  await receiver.accepted('/gone', journeyId, types.length);
+  await assert.rejects(askDelivery(delivery, 'dropWebhooks', { endpoint: 'nobody' }));
+  assert.deepEqual(await askDelivery(delivery, 'dropWebhooks'), { events: 3 });
+  assert.deepEqual(await delivery.result(), { delivered: 9, dropped: 3, lost: 0 });
+  const nothing = await cli('webhooks', 'drop', journeyId);
+  assert.match(nothing.stderr, /NothingToDeliverError/);
+  assert.equal(nothing.code, 1);
+
+  // What the runs keep names endpoints, and holds neither their addresses nor what they are signed with.
+  const kept = [await keptOf(handle), await keptOf(delivery)].join();
+  assert.ok(kept.includes('"endpoint":"hangs"'));
+  assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
+});
+
+test('an operator tries an endpoint out with a signed event', async () => {
+  const { code, stdout, stderr } = await cli('webhooks', 'test', 'steady', '--profile', 'mixed');
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), { endpoint: 'steady', httpStatus: 204 });
+  const pings = stage.receiver.received.filter(({ event }) => event?.type === 'ping');
+  assert.deepEqual(
+    pings.map(({ event }) => event?.data),
+    [{ environment: 'sandbox' }],
+  );
+});
