@@ -49,6 +49,7 @@ export class Metrics {
     }
     for (const reason of UNDECODABLE_REASONS) this.#put('undecodable', 0, { reason });
     this.#put('unknownKey', 0);
+    this.eventLoopDelay(0);
     this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
   }
 
@@ -78,6 +79,10 @@ export class Metrics {
 
   markersBroken(profile: string, areBroken: boolean): void {
     this.#put('markersBroken', areBroken ? 1 : 0, { profile });
+  }
+
+  eventLoopDelay(delayMs: number): void {
+    this.#put('eventLoopDelay', delayMs / 1_000);
   }
 
   undecodable(reason: UndecodableReason): void {
