@@ -35,6 +35,8 @@ export interface PostedInquiry {
   customerTraceNumber: string;
   endUserCode: string | null;
   postedAt: string;
+  reportReferenceNumber: string;
+  consumerIds: string[];
 }
 
 export interface SiteWorker {
