@@ -34,6 +34,8 @@ export interface PreparedRun extends RunIdentity {
   listsConsentWaits?: true;
   /** A preclose report is compared with the one before it. Absent in runs from before it was. */
   comparesReports?: true;
+  /** `giveUpAfterMs` leaves out the wait for a first attempt's turn. Absent in runs from before it did. */
+  waitsInQueueUncounted?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }
