@@ -49,7 +49,7 @@ process.exit(isGood ? 0 : 1);
 
 async function soak(on: Site): Promise<boolean> {
   await on.setFaults(FAULTS);
-  await Promise.all(['worker 1', 'worker 2'].map((name) => on.startWorker(name)));
+  for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
   const { client } = on.journeys;
   await using keyless = await CreditJourneys.connect({
     connection: client.connection,

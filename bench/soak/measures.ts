@@ -33,7 +33,7 @@ const LATENCY: Judge = { kind: 'level', mostShare: 0.5, floor: 100 };
 /** A journey has two inquiries on average, and a sealed report of 25 kB or so for each. */
 const LEDGER: Judge = { kind: 'perJourney', mostEach: 250, mostRatio: 1.5 };
 /** Histories, visibility and task queues; a log that is written into its file now and then. */
-const TEMPORAL: Judge = { kind: 'perJourney', mostEach: 500, mostRatio: 1.5 };
+const TEMPORAL: Judge = { kind: 'perJourney', mostEach: 150, mostRatio: 1.5 };
 
 export class Measures {
   readonly #measures = new Map<string, Measure>();
