@@ -1,4 +1,5 @@
 /** A whole site as production has it, on one machine: server, sandbox, codec server, PostgreSQL or SQLite, worker processes. */
+import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,17 +73,37 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 export async function startSite(options: SiteOptions): Promise<Site> {
   const parts = new AsyncDisposableStack();
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= parts.disposeAsync();
+    return closing;
+  };
+  const stop = () => {
+    // What is under way fails while everything closes: nobody asks any more.
+    process.on('unhandledRejection', () => {});
+    void close().finally(() => process.exit(130));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, stop);
+    parts.defer(() => void process.off(signal, stop));
+  }
   try {
-    return await startParts(options, parts);
+    return { ...(await startParts(options, parts)), close };
   } catch (error) {
-    await parts.disposeAsync();
+    await close();
     throw error;
   }
 }
 
-async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Promise<Site> {
+async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Promise<Omit<Site, 'close'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-site-'));
-  parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+  // Also where somebody else ends the process, as the PostgreSQL package does on a signal.
+  const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
+  process.once('exit', remove);
+  parts.defer(async () => {
+    await rm(dataDir, { recursive: true, force: true });
+    process.off('exit', remove);
+  });
   const temporalDir = join(dataDir, 'temporal');
   const server = await startTemporalServer({ dataDir: temporalDir, headless: true });
   parts.defer(() => server.stop());
@@ -181,7 +202,6 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     ...(codecServerUrl === undefined ? {} : { codecServerUrl }),
     temporalBytes: () => directoryBytes(temporalDir, (name) => name.startsWith('temporal.db')),
     ledgerBytes: ledger.bytes,
-    close: () => parts.disposeAsync(),
   };
 }
 
