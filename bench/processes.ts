@@ -1,5 +1,5 @@
 /** Programs that the bench starts, and what the operating system says of them. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type OwnedChild, startOwnedChild } from '../src/local/child-process.ts';
 
@@ -52,6 +52,24 @@ export function cpuMs(pid: number): number {
 /** Resident memory in bytes. `NaN` where there is no `/proc`. */
 export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1]) * 1_024;
+}
+
+/** Sockets that the process has open, of any kind. `NaN` where there is no `/proc`. */
+export function openSockets(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).filter((fd) => isSocket(`/proc/${pid}/fd/${fd}`)).length;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function isSocket(link: string): boolean {
+  try {
+    return readlinkSync(link).startsWith('socket:');
+  } catch {
+    // Closed since it was listed.
+    return false;
+  }
 }
 
 function readOrEmpty(file: string): string {

@@ -37,6 +37,8 @@ export interface PreparedRun extends RunIdentity {
   sendsEvents?: true;
   /** A preclose report is compared with the one before it. Absent in runs from before it was. */
   comparesReports?: true;
+  /** `giveUpAfterMs` leaves out the wait for a first attempt's turn. Absent in runs from before it did. */
+  waitsInQueueUncounted?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }

@@ -27,6 +27,7 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
     listsConsentWaits: true,
+    waitsInQueueUncounted: true,
     token: await preflight(dependencies, profile),
   };
 }

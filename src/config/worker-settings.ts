@@ -24,8 +24,7 @@ export function readWorkerSettings(
       min: 2,
       max: 1_000,
     }),
-    // Too small a cache doubles CPU by replays; a waiting journey is some 100 kB, so 1,000 of them
-    // are 100 MB.
+    // Too small a cache doubles CPU by replays; 1,000 waiting journeys are some 500 MB of memory.
     maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', { default: 1_000, min: 10, max: 100_000 }),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.
     maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),

@@ -96,6 +96,12 @@ export const METRICS = {
     help: '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
     labels: ['profile'],
   },
+  eventLoopDelay: {
+    name: `${PREFIX}event_loop_delay_seconds`,
+    kind: 'gauge',
+    help: 'What the longest of a hundred waits for the worker’s main thread took in the last few seconds (p99)',
+    labels: [],
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricKey = keyof typeof METRICS;

@@ -58,6 +58,7 @@ export class Metrics {
     for (const reason of UNDECODABLE_REASONS) this.#put('undecodable', 0, { reason });
     for (const result of WEBHOOK_RESULTS) this.#put('webhooks', 0, { result });
     this.#put('unknownKey', 0);
+    this.eventLoopDelay(0);
     this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
   }
 
@@ -92,6 +93,10 @@ export class Metrics {
   /** @param result `delivered`, or the type of the failure */
   webhook(result: unknown): void {
     this.#put('webhooks', 1, { result: oneOf(WEBHOOK_RESULTS, result) });
+  }
+
+  eventLoopDelay(delayMs: number): void {
+    this.#put('eventLoopDelay', delayMs / 1_000);
   }
 
   undecodable(reason: UndecodableReason): void {

@@ -13,6 +13,7 @@ import { observedLedger } from '../ledger/observed-ledger.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { activityMetrics } from './activity-metrics.ts';
+import { watchEventLoop } from './event-loop.ts';
 import { Metrics } from './metrics.ts';
 import { watchOpenWork } from './open-work.ts';
 import type { WorkerTracing } from './worker-tracing.ts';
@@ -37,6 +38,9 @@ export interface WatchedParts {
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 
+/** Short enough to see a pause in the minute in which it was, longer than any pause is. */
+const EVENT_LOOP_EVERY_MS = 5_000;
+
 /** After the SDK's runtime was made, whose meter it takes. */
 export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
   const { telemetry, environment, profiles, taskQueue, temporal } = config;
@@ -45,6 +49,7 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
   const tracing = await loadTracing(telemetry.traceEndpoint, environment);
   const end = new AbortController();
   let watching: Promise<void> | undefined;
+  const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
   return {
     metrics,
     activityInterceptors: [...(tracing?.activityInterceptors ?? []), activityMetrics(metrics)],
@@ -66,6 +71,7 @@ export async function startWorkerTelemetry(config: Config): Promise<WorkerTeleme
     },
     async close() {
       end.abort();
+      eventLoop?.close();
       await watching;
       await tracing?.close();
     },

@@ -126,6 +126,8 @@ class InquiryRun {
   #attempt = 1;
   #failures = 0;
   #retriedSinceMs = Date.now();
+  /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
+  #isRetrying = false;
   #hasToken: boolean;
   #tokenFetchedAfter: string | undefined;
 
@@ -186,6 +188,7 @@ class InquiryRun {
   }
 
   async #acquireToken(): Promise<AttemptStep | null> {
+    this.#countRetriesFromHere();
     const { run, flights } = this.#host;
     const step = await flights.fly(
       () => this.#stopsNow() !== null,
@@ -257,6 +260,7 @@ class InquiryRun {
       return {};
     }
     const { settings } = this.#host.run;
+    this.#countRetriesFromHere();
     if (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs) {
       await this.#waitBeforeRetry(failure);
       return {};
@@ -319,10 +323,19 @@ class InquiryRun {
     }
   }
 
+  /** Of the time before the first failure only what an attempt can take counts: what is longer was the queue. */
+  #countRetriesFromHere(): void {
+    const { settings, waitsInQueueUncounted } = this.#host.run;
+    if (this.#isRetrying || !waitsInQueueUncounted) return;
+    this.#isRetrying = true;
+    this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
+  }
+
   /** Somebody has decided: retries are counted from here. */
   #startAnew({ failureType }: InquiryFailure): void {
     this.#failures = 0;
     this.#retriedSinceMs = Date.now();
+    this.#isRetrying = false;
     if (failureType !== 'CredentialsRefused') return;
     // Whatever was wrong with the credentials, the next attempt must not meet an old token.
     this.#tokenFetchedAfter = new Date().toISOString();

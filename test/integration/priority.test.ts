@@ -1,6 +1,7 @@
 /** Whose turn it is where more waits than the gateway's limit lets through: on a real server, counted at the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { CreditJourneys, type JourneyHandle, type WorkClass } from '../../src/client.ts';
 import { gatewayQueueOf } from '../../src/task-queues.ts';
@@ -87,4 +88,20 @@ test('a journey that another program starts, without a word about it, shares by 
     attributes?.activityType?.name === 'submitInquiry' ? [attributes.priority?.fairnessKey] : [],
   );
   assert.deepEqual(scheduled, ['EURAW']);
+});
+
+test('an inquiry that waited for its turn for longer than retries last is retried all the same', async () => {
+  // What a day in the queue is to a day of retries; the next runs are prepared with these.
+  Object.assign(harness.config.protocol, { giveUpAfterMs: 5_000, submitTimeoutMs: 4_000, backoffInitialMs: 100 });
+  await setGate(false);
+  const [run] = await startQueued('EULATE', 1, 'interactive');
+  assert.ok(run);
+  await delay(5_000);
+  await harness.addFaults([{ fault: 'status', status: 429, times: 1 }]);
+  await setGate(true);
+  const { stages } = await run.result();
+  assert.deepEqual(
+    stages.map(({ state, attempts }) => ({ state, attempts })),
+    [{ state: 'record', attempts: 2 }],
+  );
 });

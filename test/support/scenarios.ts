@@ -337,6 +337,8 @@ export const SCENARIOS: readonly Scenario[] = [
   runsThrough('noReport', '0405'),
   runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),
   runsThrough('throttled', '3429'),
+  // As above, by runs that do not count what they wait for their turn.
+  runsThrough('throttledInTurn', '3429'),
   runsThrough('tokenRejected', '3401'),
   runsThrough('gateExpired', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT1S' } } }),
   runsThrough('gateAuto', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } }),

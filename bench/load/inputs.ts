@@ -1,0 +1,48 @@
+/** Journeys to load a site with. SSNs were never issued; all of it is made up. */
+import type { Applicant, LendingJourneyInput } from '../../src/model/shapes.ts';
+
+let count = 0;
+
+/** New in this process, and short. */
+export function newJourneyId(): string {
+  count++;
+  return `L${process.pid.toString(36)}X${count.toString(36)}X`.toUpperCase();
+}
+
+/** PREQUAL alone, unless it is overridden: where the queue is the point, further stages only wait in it again. */
+export function prequal(endUserCode: string, overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
+  return {
+    journeyId: newJourneyId(),
+    endUserCode,
+    permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
+    stages: ['PREQUAL'],
+    applicants: [person('1A')],
+    ...overrides,
+  };
+}
+
+/** Whose file is a record. */
+export function person(applicantId: string): Applicant {
+  count++;
+  return {
+    applicantId,
+    names: [{ first: 'Casey', last: `Sample-${applicantId}` }],
+    ssn: `9${String(1_000 + (count % 8_999))}0001`,
+    dob: '1985-04-12',
+    phones: [{ phoneNumber: '2025550123', phoneType: 'MOBL' }],
+    emailAddress: 'casey@example.com',
+    ipAddress: '192.0.2.17',
+    addresses: [{ addressIdentifier: 'C', line1: '12 Example Street', city: 'Springfield', state: 'IL', zip: '62704' }],
+  };
+}
+
+/** Calls `work` so many times, `atOnce` of them at any time; in order of the calls. */
+export async function manyAtOnce<T>(times: number, atOnce: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = new Array(times);
+  let next = 0;
+  const carry = async () => {
+    for (let index = next++; index < times; index = next++) results[index] = await work(index);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, times) }, carry));
+  return results;
+}

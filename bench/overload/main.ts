@@ -1,0 +1,117 @@
+/**
+ * `npm run overload`: far more journeys than the gateway's limit lets through, on real processes: server, sandbox, two
+ * workers on one ledger. Prints what was run and found; exit 1 where a bound was missed. docs/reliability.md
+ */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { fairness } from './fairness.ts';
+import { isGood, type Part, table } from './finding.ts';
+import { rate } from './rate.ts';
+import { starving } from './starving.ts';
+import { waiting } from './waiting.ts';
+
+const PARTS = ['rate', 'starving', 'fairness', 'waiting'] as const;
+type PartName = (typeof PARTS)[number];
+
+const USAGE = `npm run overload -- [--only rate|starving|fairness|waiting]... [--journeys N] [--rate N] [--waiting N] [--at gate] [--ledger sqlite] [--quick] [--json]
+
+  --only PART    that part alone; may be given again (default: all four)
+  --journeys N   journeys of the flood in 'rate' (default 5000); 'starving' and 'fairness' take a fifth of it
+  --rate N       the gateway's limit, inquiries a second (default 20)
+  --waiting N    journeys that wait in 'waiting' (default 20000)
+  --at gate      they wait at a gate before their first stage, and not for consent: quicker to make
+  --ledger NAME  postgres (default) or sqlite
+  --quick        300 journeys, 500 waiting
+  --json         one JSON document`;
+
+const options = readOptions();
+const say = (text: string) => {
+  if (!options.json) console.error(`  ${text}`);
+};
+
+const parts: Part[] = [];
+for (const name of options.parts) {
+  if (!options.json) console.error(`${name} (load ${loadavg()[0]?.toFixed(1)})`);
+  parts.push(await onSiteOf(name, (site) => run(name, site)));
+}
+console.log(options.json ? JSON.stringify(parts, null, 2) : table(parts));
+process.exit(isGood(parts) ? 0 : 1);
+
+function run(name: PartName, site: Site): Promise<Part> {
+  const { journeys, limit } = options;
+  const fifth = Math.ceil(journeys / 5);
+  switch (name) {
+    case 'rate':
+      return rate(site, { journeys, limit, say });
+    case 'starving':
+      return starving(site, { batch: fifth, limit, say });
+    case 'fairness':
+      return fairness(site, { many: fifth, few: Math.ceil(fifth / 20), limit, say });
+    case 'waiting':
+      return waiting(site, { journeys: options.waiting, at: options.at, quietSeconds: options.quick ? 15 : 60, say });
+  }
+}
+
+/** Each part has a site of its own: what one leaves behind is not measured in the next. */
+async function onSiteOf(name: PartName, work: (site: Site) => Promise<Part>): Promise<Part> {
+  const env: Record<string, string> =
+    name === 'waiting' ? { GATEWAY_CONNECTIONS: '50' } : { GATEWAY_MAX_INQUIRIES_PER_SECOND: String(options.limit) };
+  const site = await startSite({ ledger: options.ledger, env });
+  try {
+    await site.startWorker('worker 1');
+    if (name !== 'waiting') await site.startWorker('worker 2');
+    return await work(site);
+  } finally {
+    await site.close();
+  }
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string', multiple: true },
+        journeys: { type: 'string' },
+        rate: { type: 'string' },
+        waiting: { type: 'string' },
+        at: { type: 'string', default: 'consent' },
+        ledger: { type: 'string', default: 'postgres' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    const { quick, json } = values;
+    return {
+      parts: (values.only ?? PARTS).map((one) => oneOf(PARTS, one, '--only')),
+      journeys: whole(values.journeys, quick ? 300 : 5_000),
+      limit: whole(values.rate, 20),
+      waiting: whole(values.waiting, quick ? 500 : 20_000),
+      at: oneOf(['consent', 'gate'] as const, values.at, '--at'),
+      ledger: oneOf(['postgres', 'sqlite'] as const satisfies LedgerEngine[], values.ledger, '--ledger'),
+      quick,
+      json,
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
+  const found = known.find((one) => one === text);
+  if (!found) throw new Error(`${option} knows ${known.join(', ')}`);
+  return found;
+}
+
+function whole(text: string | undefined, standard: number): number {
+  const value = text === undefined ? standard : Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
+  return value;
+}

@@ -1,0 +1,122 @@
+/**
+ * `npm run soak`: everything on at a steady rate for a while, and whether anything grows without bound. Prints a verdict
+ * for each measure, draws them (SVG), and exits with 1 where something grows or a journey went wrong. docs/reliability.md
+ */
+import { writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { CreditJourneys } from '../../src/client.ts';
+import { Sampler } from '../load/series.ts';
+import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { Measures } from './measures.ts';
+import { svg } from './svg.ts';
+import { startTraffic, type Traffic } from './traffic.ts';
+
+const USAGE = `npm run soak -- [--minutes N] [--rate N] [--out FILE] [--ledger sqlite]
+
+  --minutes N    how long journeys are started (default 20)
+  --rate N       journeys a second (default 2): half of them one inquiry, a quarter two, a quarter three and a share
+  --out FILE     the picture (default soak.svg)
+  --ledger NAME  postgres (default) or sqlite`;
+
+/** Each at a low rate; a rule that matches decides, and what none strikes is answered with some 100 kB a consumer. */
+const FAULTS = [
+  { fault: 'status', status: 429, probability: 0.01 },
+  { fault: 'status', status: 401, probability: 0.005 },
+  { fault: 'resetBeforePosting', probability: 0.005 },
+  { fault: 'resetAfterPosting', probability: 0.005 },
+  { fault: 'slowAfterPosting', delayMs: 1_500, probability: 0.02 },
+  { target: 'token', fault: 'unavailable', probability: 0.05 },
+  { fault: 'largeReport', accounts: 400 },
+];
+const SAMPLE_EVERY_MS = 5_000;
+
+const options = readOptions();
+const site = await startSite({
+  ledger: options.ledger,
+  codecServer: true,
+  // Tokens are fetched anew all the time.
+  sandboxArgs: ['--token-lifetime-seconds', '120', '--latency-ms', '20'],
+  env: { METRICS_REFRESH_SECONDS: '10', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '2000' },
+});
+let isGood = false;
+try {
+  isGood = await soak(site);
+} finally {
+  await site.close();
+}
+process.exit(isGood ? 0 : 1);
+
+async function soak(on: Site): Promise<boolean> {
+  await on.setFaults(FAULTS);
+  for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
+  const { client } = on.journeys;
+  await using keyless = await CreditJourneys.connect({
+    connection: client.connection,
+    namespace: client.options.namespace,
+    taskQueue: on.taskQueue,
+    maxApplicants: 2,
+    queryTimeoutMs: 60_000,
+    codecServer: { url: on.codecServerUrl ?? '' },
+  });
+  const traffic = startTraffic(on, keyless, options.rate);
+  const measures = new Measures(on, traffic);
+  const load = loadavg()[0] ?? Number.NaN;
+  const sampler = new Sampler(SAMPLE_EVERY_MS, (at) => measures.look(at));
+  const endsAt = performance.now() + options.minutes * 60_000;
+  let toldAt = performance.now();
+  while (performance.now() < endsAt) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    if (performance.now() - toldAt < 60_000) continue;
+    toldAt = performance.now();
+    console.error(`  ${traffic.ended} ended, ${traffic.open} open, ${traffic.failures.length} went wrong`);
+  }
+  await sampler.stop();
+  await traffic.stop();
+  return tell(measures, traffic, `load at start ${load.toFixed(1)}, at the end ${(loadavg()[0] ?? 0).toFixed(1)}`);
+}
+
+async function tell(measures: Measures, traffic: Traffic, load: string): Promise<boolean> {
+  const judged = measures.judged();
+  const { ended, holdsResolved, reportsRead, failures } = traffic;
+  const said = `${ended} journeys in ${options.minutes} minutes, ${reportsRead} reports read, ${holdsResolved} holds resolved, ${failures.length} went wrong; ${load}`;
+  await writeFile(options.out, svg('Soak: everything on, two workers', said, measures.panels()));
+  console.log(said);
+  for (const failure of failures) console.log(`  ${failure}`);
+  const width = Math.max(...judged.map(({ name }) => name.length));
+  for (const { name, verdict } of judged) console.log(`  ${name.padEnd(width)}  ${verdict.text}`);
+  const growing = judged.filter(({ verdict }) => !verdict.isGood).length;
+  console.log(`soak: ${judged.length} measures, ${growing} grow; ${options.out}`);
+  return growing === 0 && failures.length === 0;
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        minutes: { type: 'string', default: '20' },
+        rate: { type: 'string', default: '2' },
+        out: { type: 'string', default: 'soak.svg' },
+        ledger: { type: 'string', default: 'postgres' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    const ledger = (['postgres', 'sqlite'] as const satisfies LedgerEngine[]).find((one) => one === values.ledger);
+    if (!ledger) throw new Error('--ledger knows postgres and sqlite');
+    return { minutes: above0(values.minutes), rate: above0(values.rate), out: values.out, ledger };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.error(USAGE);
+    process.exit(2);
+  }
+}
+
+function above0(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`${text} is not a number above 0`);
+  return value;
+}
