@@ -134,7 +134,7 @@ interface Failure {
   reason?: string;
 }
 
-/** docs/codec-server.md, "Errors". `null` where the ledger has no such report or journey. */
+/** docs/codec-server.md, "Errors". `null` where the ledger has no such report, list or journey. */
 function failureOf({ status, text }: Answer): Failure | null {
   const { code, reason } = errorIn(text);
   switch (status) {
@@ -144,7 +144,7 @@ function failureOf({ status, text }: Answer): Failure | null {
       if (reason === 'role') return { code: 'roleTooLow' };
       return { code: reason === 'namespace' ? 'namespaceRefused' : 'refused' };
     case 404:
-      if (reason === 'noReport' || reason === 'noJourney') return null;
+      if (['noReport', 'noChanges', 'noJourney'].includes(reason)) return null;
       return { code: reason === 'noLedger' ? 'noLedger' : 'unexpected' };
     case 410:
       return { code: reason === 'disposed' ? 'disposed' : 'unexpected' };
