@@ -227,12 +227,16 @@ async function captured<T>(act: () => Promise<T>): Promise<{ result: T; stdout: 
   }
 }
 
+const SHORTEST_PATH = 8;
+
 /** An option that names a file takes whatever comes next for its path, and a path is told. */
 function withoutPaths(ran: Ran, argv: readonly string[], fileFlags: ReadonlySet<string>): Ran {
   let { stderr } = ran;
   for (const [index, flag] of argv.entries()) {
     const path = argv[index + 1];
-    if (fileFlags.has(flag) && path) stderr = stderr.replaceAll(JSON.stringify(path).slice(1, -1), '<path>');
+    // A shorter one holds no sentinel, and would be found in the words of the error itself.
+    if (fileFlags.has(flag) && path && path.length >= SHORTEST_PATH)
+      stderr = stderr.replaceAll(JSON.stringify(path).slice(1, -1), '<path>');
   }
   return { ...ran, stderr };
 }
