@@ -26,6 +26,8 @@ const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
 
 /** Long enough for each of these to do its harm. */
 const STORM = { seed: 662, journeys: 24, minutes: 0.4 };
+/** With two joint applications that are answered with each other's SSNs. */
+const SWAPPED = { seed: 7_866, journeys: 36, minutes: 0.4 };
 /** With answers that end by a reset, and inquiries that are sent again by a decision and then run again. */
 const RESETS = { seed: 289, journeys: 30, minutes: 0.4 };
 
@@ -105,7 +107,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'the SSN check off',
-    chaos: STORM,
+    chaos: SWAPPED,
     edits: [
       {
         file: 'src/gateway/who-is-who.ts',
