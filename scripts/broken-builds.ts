@@ -130,7 +130,9 @@ async function runChaosOfAll(): Promise<TestRun> {
 async function runChaos({ seed, journeys, minutes }: NonNullable<BrokenBuild['chaos']>): Promise<TestRun> {
   const options = ['--seed', String(seed), '--journeys', String(journeys), '--minutes', String(minutes)];
   const run = await runProgram([join('test', 'chaos', 'main.ts'), ...options], process.env, CHAOS_TIMEOUT_MS);
-  const failed = [...run.output.matchAll(/^ {2}FAILED (.+)$/gm)].flatMap(([, what]) => (what ? [what] : []));
+  // Each with the first of what it names.
+  const found = run.output.matchAll(/^ {2}FAILED (.+)(?:\n {11}(.+))?/gm);
+  const failed = [...found].map(([, what, first]) => (first === undefined ? `${what}` : `${what}; ${first}`));
   return { ...run, failed };
 }
 

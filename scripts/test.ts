@@ -18,6 +18,7 @@ const BEGUN_FIRST = [
   'test/runbook',
   'test/ledger/explorer',
   'test/protection/privacy',
+  'test/chaos/chaos',
   'test/hazards/process-ledger-gone',
   'test/hazards/process-out-of-touch',
   'test/worker-deployment',

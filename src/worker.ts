@@ -229,7 +229,8 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     environment: config.environment,
     keyRing,
     // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.
-    create: config.environment === 'sandbox',
+    // Where one is named, another that is made in its absence would stand in the way of its return.
+    create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
     ...(config.ledger.expectedId === undefined ? {} : { expectedId: config.ledger.expectedId }),
   });
 }

@@ -23,6 +23,7 @@ const GRPC = {
   resourceExhausted: 8,
   failedPrecondition: 9,
   aborted: 10,
+  internal: 13,
   unavailable: 14,
 } as const;
 
@@ -39,6 +40,11 @@ export function isCancelled(error: unknown): boolean {
 
 export function isDeadline(error: unknown): boolean {
   return grpcCode(error) === GRPC.deadlineExceeded;
+}
+
+/** The server itself has failed; it says that of an update that it cannot deliver, too. */
+export function isInternal(error: unknown): boolean {
+  return grpcCode(error) === GRPC.internal;
 }
 
 /** The server is away or overloaded for the moment. */

@@ -7,7 +7,7 @@ import { workflowIdOf } from '../model/owner-id.ts';
 import type { ProductCode } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { CodecServerError } from './codec-server-error.ts';
-import { translated } from './error-translation.ts';
+import { isInternal, translated } from './error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, ReportNotFoundError, WorkerUnavailableError } from './errors.ts';
 import type { JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
@@ -105,11 +105,17 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   }
 
   protected async update<Answer>(name: string, updateId: string, message: object): Promise<Answer> {
-    const { client } = this.context;
-    try {
-      return await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
-        this.handle.executeUpdate<Answer, [object]>(name, { updateId, args: [message] }),
+    const execute = (id: string) =>
+      this.context.client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
+        this.handle.executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] }),
       );
+    try {
+      return await execute(updateId).catch(async (error) => {
+        // A run that was reset got it again before it could make sense, and refused it: the server takes nothing more
+        // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
+        if (!isInternal(error)) throw error;
+        return execute(`${updateId}-${(await this.handle.describe()).runId}`);
+      });
     } catch (error) {
       if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
         throw new JourneyFinishedError(this.ownerId);

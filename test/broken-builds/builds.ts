@@ -25,7 +25,11 @@ const RESTART = 'test/hazards/operator-restart.test.ts';
 const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
 
 /** Long enough for each of these to do its harm. */
-const STORM = { seed: 4, journeys: 40, minutes: 0.75 };
+const STORM = { seed: 662, journeys: 24, minutes: 0.4 };
+/** With two joint applications that are answered with each other's SSNs. */
+const SWAPPED = { seed: 7_866, journeys: 36, minutes: 0.4 };
+/** With answers that end by a reset, and inquiries that are sent again by a decision and then run again. */
+const RESETS = { seed: 289, journeys: 30, minutes: 0.4 };
 
 export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {
@@ -59,7 +63,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'error codes in place of wire markers: ECONNRESET means that nothing was sent',
-    chaos: STORM,
+    chaos: RESETS,
     edits: [
       {
         file: 'src/gateway/exchange.ts',
@@ -72,7 +76,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'decisions not spent: a resend permits its attempt each time that it is replayed',
-    chaos: STORM,
+    chaos: RESETS,
     edits: [
       {
         file: 'src/ledger/claim.ts',
@@ -103,7 +107,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: 'the SSN check off',
-    chaos: STORM,
+    chaos: SWAPPED,
     edits: [
       {
         file: 'src/gateway/who-is-who.ts',

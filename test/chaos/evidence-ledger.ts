@@ -158,10 +158,19 @@ function consentOf(row: SqlRow, aheadMs: number): LedgerConsent {
   });
 }
 
-/** Opens the newest report of every journey and product that has one; keeps of its text the reference alone. */
+/**
+ * Opens the newest report of every journey and product that has one; keeps of its text the reference alone. What came with
+ * an answer that nobody has accepted is kept, and given to nobody.
+ */
 async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEvidence['reports']> {
+  const nameOf = (row: SqlRow) => `${row.customer_trace_number} ${row.attempt}`;
+  const isJudged = ({ state, answer_kind }: SqlRow) =>
+    state === 'accepted' || (state === 'answered' && answer_kind === 'outcome');
+  const judged = new Set(tables.attempts.filter(isJudged).map(nameOf));
   const withReport = new Set(
-    tables.reports.filter(({ late }) => Number(late) === 0).map((row) => row.customer_trace_number),
+    tables.reports
+      .filter((row) => Number(row.late) === 0 && judged.has(nameOf(row)))
+      .map((row) => row.customer_trace_number),
   );
   const wanted = new Map<string, { journeyId: string; productCode: ProductCode }>();
   for (const row of tables.inquiries) {

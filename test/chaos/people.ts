@@ -29,6 +29,7 @@ export interface Books {
 export class People {
   readonly world: World;
   readonly books: Books = { consents: [], decisions: [], amended: new Map(), cancelled: new Set() };
+  readonly #decided = new Set<string>();
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
 
@@ -96,7 +97,10 @@ export class People {
     this.books.decisions.push({ atMs: Date.now(), message });
     const { journeyId, applicants } = message;
     if (applicants) this.books.amended.set(journeyId, [...(this.books.amended.get(journeyId) ?? []), applicants]);
-    await this.update(journeyId, 'resolveInquiry', message, updateIds.resolveInquiry(message));
+    // A run that was reset may have refused the first under this id, and the server then takes no other under it.
+    const wasSent = this.#decided.has(message.decisionId);
+    this.#decided.add(message.decisionId);
+    await this.update(journeyId, 'resolveInquiry', message, wasSent ? undefined : updateIds.resolveInquiry(message));
   }
 
   async cancel(journeyId: string): Promise<void> {

@@ -48,8 +48,9 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     onPhase('the storm begins');
     const isOver = new AbortController();
     const operating = operate(scene, scene.operator, AbortSignal.any([signal, isOver.signal]));
-    const counts = await runStorm(scene, signal).finally(() => isOver.abort());
-    const decided = await operating;
+    const storm = runStorm(scene, signal).finally(() => isOver.abort());
+    const [{ value: decided = 0 }] = (await Promise.allSettled([operating, storm])) as [{ value?: number }, unknown];
+    const counts = await storm;
     onPhase('the storm is over');
     const settled = await settle(scene, signal);
     signal.throwIfAborted();

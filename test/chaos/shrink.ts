@@ -76,6 +76,8 @@ export async function shrink(plan: Plan, { signal, mostRuns, mostMinutes, file, 
     const candidate = planOf(plan, parts);
     if (candidate.journeys.length === 0) return false;
     const failures = await runPlan(candidate, { signal }).then(failuresOf, (error) => [String(error)]);
+    // A run that was stopped says nothing of its plan.
+    if (signal.aborted) return false;
     say(`${candidate.journeys.length} journeys, ${candidate.storm.length} faults: ${failures[0] ?? 'no failure'}`);
     if (failures.length > 0) await keep(candidate);
     return failures.length > 0;

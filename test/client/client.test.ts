@@ -15,10 +15,12 @@ import {
 } from '../../src/client.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
   type Harness,
+  type JourneyHandle,
   journeyInput,
   newSsn,
   startHarness,
@@ -274,4 +276,30 @@ describe('the client without a worker', () => {
 test('the client says so where there is no server', async () => {
   const nowhere = { address: '127.0.0.1:1', namespace: 'default', taskQueue: 'x', connectTimeoutMs: 200 };
   await assert.rejects(CreditJourneys.connect(nowhere), TemporalUnavailableError);
+});
+
+test('the same decision is taken again by a run that was reset and has refused it before its hold was there', async () => {
+  const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('4002'))] }));
+  const [hold] = (await watchUntil(journey.watch(), ({ state }) => state === 'held')).holds;
+  const decision = {
+    decisionId: 'D1',
+    customerTraceNumber: hold?.customerTraceNumber ?? '',
+    attempt: 1,
+    action: 'abandon',
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'posted',
+  } as const;
+  await journey.resolve(decision);
+  assert.equal((await journey.result()).outcome, 'abandoned');
+  // The task that takes up the attempt's failure: the decision is admitted again in that very task.
+  const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
+  const events = await eventsOf(handle);
+  const failed = events.findIndex((event) => event.activityTaskFailedEventAttributes);
+  const task = events.slice(failed).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+  assert.ok(failed > 0 && task);
+  await resetTo(harness, handle, task);
+  await watchUntil(journey.watch(), ({ state }) => state === 'held');
+  await journey.resolve(decision);
+  assert.equal((await journey.result()).outcome, 'abandoned');
 });

@@ -46,7 +46,7 @@ export const standingConsent: Invariant = {
         const claimed = index
           .attempts(customerTraceNumber)
           .find(({ attempt, runId }) => attempt === submission.attempt && runId === run.runId);
-        if (!claimed) continue;
+        if (!claimed || claimant(run, claimed) !== submission) continue;
         count++;
         const name = `${index.stepOf(customerTraceNumber)} attempt ${claimed.attempt}`;
         failures.push(...claimProblems(submission, run, claimed, evidence).map((problem) => `${name}: ${problem}`));
@@ -55,6 +55,19 @@ export const standingConsent: Invariant = {
     return { count, failures };
   },
 };
+
+/** An attempt that had to wait before its claim was scheduled more than once: the claim has the grants of its own. */
+function claimant({ submissions }: RunEvidence, claimed: LedgerAttempt): Submission | undefined {
+  const { customerTraceNumber, attempt, consents } = claimed;
+  const scheduled = submissions.filter(
+    (one) => one.customerTraceNumber === customerTraceNumber && one.attempt === attempt,
+  );
+  const hasGrants = (one: Submission) =>
+    consents.every(({ applicantId, consentId }) =>
+      one.consents.some((grant) => grant.applicantId === applicantId && grant.consentId === consentId),
+    );
+  return scheduled.findLast(hasGrants) ?? scheduled.at(-1);
+}
 
 function claimProblems(
   submission: Submission,

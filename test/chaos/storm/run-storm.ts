@@ -50,10 +50,12 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
       inUse.delete(name);
     }
   };
-  await Promise.all([
+  // Also where it is stopped: nobody may still have a call under way when the world ends.
+  await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
     ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
   ]);
+  signal.throwIfAborted();
   return counts;
 }
 
