@@ -53,7 +53,8 @@ export function readKeySet(file: string): JSONWebKeySet {
 
 /** Kinds that are not known here sign nothing that is accepted here: they may stand beside the others. */
 function checkKey(jwk: Record<string, unknown>): void {
-  if (!['RSA', 'EC', 'OKP'].includes(String(jwk.kty))) return;
+  if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
+  if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;
   const { asymmetricKeyType, asymmetricKeyDetails } = publicKeyOf(jwk);
   if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS) {
     throw new Error(`RSA keys of a key set must have ${MIN_RSA_BITS} bits or more`);

@@ -140,6 +140,7 @@ describe('the key set', () => {
       ['a secret', { keys: [{ kty: 'oct', k: 'c2VjcmV0' }] }],
       ['a key that is none', { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] }],
       ['a short key', { keys: [weak] }],
+      ['a kind that nests deeply', `{"keys":[{"kty":${'['.repeat(3_000)}${']'.repeat(3_000)}}]}`],
       ['nothing', { keys: [] }],
       ['a PEM', await exportSPKI(rsa.publicKey)],
     ];
