@@ -1,5 +1,5 @@
 /** One run of every outcome that a workflow has, each played to its end, or to where it waits. */
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { BENDING_SCENARIOS } from './bending-scenarios.ts';
 import { proved } from './consent-proofs.ts';
 import {
@@ -80,7 +80,10 @@ function shared(
       const input = oneStage('0001', { applicants: [applicant('1A'), applicant('2A')], shares: [share] });
       const handle = await harness.start(input);
       for (const message of messages(input.journeyId)) {
-        await handle.signal('consent', consentMessage(input.journeyId, message));
+        await handle.signal('consent', consentMessage(input.journeyId, message)).catch((error: unknown) => {
+          // On a machine that is slow enough, an earlier message has ended it.
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        });
       }
       await handle.result();
       return handle;
