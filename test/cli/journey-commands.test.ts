@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/sample-journey.ts';
-import { applicant, type Harness, newSsn, startHarness } from '../support/journey-harness.ts';
+import { PRODUCTS } from '../../src/model/products.ts';
+import type { PullStatus } from '../../src/model/pull-shapes.ts';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+import { openShell, type Shell } from '../runbook/shell.ts';
+import { applicant, type Harness, newSsn, type PostedInquiry, startHarness } from '../support/journey-harness.ts';
 import { type Ran, runCli, spawnCli } from './run-cli.ts';
 
 let harness: Harness;
+/** Loads the command line once: most of what a command costs. */
+let shell: Shell;
 let env: Record<string, string>;
 
 before(async () => {
-  harness = await startHarness();
+  [harness, shell] = await Promise.all([startHarness(), openShell()]);
   const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
   env = {
     TEMPORAL_ADDRESS: temporal.address,
@@ -25,7 +33,10 @@ before(async () => {
     GATEWAY_BASE_URL: harness.sandboxUrl,
   };
 });
-after(() => harness?.close());
+after(async () => {
+  await shell?.close();
+  await harness?.close();
+});
 
 const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
 
@@ -35,21 +46,32 @@ async function done(...args: string[]) {
   return JSON.parse(ran.stdout);
 }
 
-/** The examples of a command's help, with an id that only this test has in place of the one they show. */
-async function examplesOf(command: string): Promise<string[][]> {
-  const { stdout } = await runCli([command, '--help']);
+/** Ids that only this run of an example has, in place of those it shows. */
+function withOwnIds(script: string): string {
   const id = randomUUID().slice(0, 8);
-  return [...stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ credit-journey (.*)$/gm)].map(([, line = '']) =>
-    [...line.replaceAll(/J-(\d+)/g, `J-$1-${id}`).matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word),
-  );
+  return script.replaceAll(/\b(?:[JP]-|LOAN-)\d+/g, (shown) => `${shown}-${id}`);
+}
+
+/** The examples of a command's help, one command each. */
+async function examplesOf(command: string): Promise<string[]> {
+  const { stdout } = await shell.run(`credit-journey ${command} --help`, env);
+  const examples = stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ (credit-journey .*)$/gm);
+  return withOwnIds([...examples].map(([, line]) => line).join('\n')).split('\n');
 }
 
 /** A report or a hold is there a moment after its journey has started: the example is typed by hand. */
-async function eventually(args: string[]): Promise<Ran> {
+async function eventually(command: string): Promise<Ran> {
   for (let tries = 1; ; tries++) {
-    const ran = await cli(...args);
-    if (!['report', 'changes', 'resolve'].includes(args[0] ?? '') || ran.code === 0 || tries === 20) return ran;
+    const ran = await shell.run(command, env);
+    if (!/^credit-journey (?:report|changes|resolve) /.test(command) || ran.code === 0 || tries === 40) return ran;
+    await delay(250);
   }
+}
+
+/** One document, or one on each line. */
+function documentsOf<T>(stdout: string): T[] {
+  const documents = stdout.startsWith('{\n') ? [stdout] : stdout.trim().split('\n');
+  return documents.map((document) => JSON.parse(document) as T);
 }
 
 describe('the examples in the help work as they stand:', { concurrency: 4 }, () => {
@@ -64,21 +86,66 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
     'references',
     'report',
     'changes',
+    'pull',
     'list',
     'setup',
   ]) {
     test(command, async () => {
       const examples = await examplesOf(command);
       assert.ok(examples.length > 0);
-      for (const args of examples) {
-        const ran = await eventually(args);
+      for (const example of examples) {
+        const ran = await eventually(example);
         // Other tests' journeys may be on hold at this moment.
         const good = command === 'holds' ? [0, 3] : [0];
-        assert.ok(good.includes(ran.code ?? -1), `${args.join(' ')}: ${ran.stderr}`);
-        assert.ok(JSON.parse(ran.stdout));
+        assert.ok(good.includes(ran.code ?? -1), `${example}: ${ran.stderr}`);
+        assert.ok(documentsOf(ran.stdout).length > 0);
       }
     });
   }
+});
+
+/** The README's section on products: a command in the row of each, and what stands below for SECONDUSE. */
+function productExamples(): Map<string, string> {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, section = ''] = /^## Products\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const below = [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
+  const rows = [...section.matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|below) \|$/gm)];
+  return new Map(
+    rows.map(([, product = '', command = below]) => [
+      product,
+      command.replaceAll('npx credit-journey', 'credit-journey'),
+    ]),
+  );
+}
+
+async function postedFor(customerTraceNumber: string | undefined): Promise<string[]> {
+  const posted = (await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as PostedInquiry[];
+  const ours = posted.filter((inquiry) => inquiry.customerTraceNumber === customerTraceNumber);
+  return ours.map(({ productCode }) => productCode);
+}
+
+describe('of each product of the gateway the example in the README works as it stands', { concurrency: 4 }, () => {
+  const examples = productExamples();
+
+  for (const product of ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD', 'FAILSAFE']) {
+    test(`${product}: its example in the README works`, async () => {
+      const { code, stdout, stderr } = await shell.run(examples.get(product) ?? '', env);
+      assert.equal(code, 0, stderr);
+      const last = documentsOf<PullStatus>(stdout).at(-1);
+      assert.equal(last?.state, 'record');
+      assert.deepEqual(await postedFor(last?.customerTraceNumber), [product]);
+    });
+  }
+
+  test('SECONDUSE: its example in the README works', async () => {
+    const { code, stdout, stderr } = await shell.run(withOwnIds(examples.get('SECONDUSE') ?? ''), env);
+    assert.equal(code, 0, stderr);
+    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as JourneyStatus;
+    assert.deepEqual([last.state, last.shares[0]?.state], ['completed', 'posted']);
+    assert.deepEqual(await postedFor(last.shares[0]?.customerTraceNumber), ['SECONDUSE']);
+  });
+
+  test('and every product has one', () => assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort()));
 });
 
 describe('a journey on the command line', { concurrency: 4 }, () => {
