@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/sample-journey.ts';
+import { samplePull } from '../../src/cli/sample-pull.ts';
 import { PRODUCTS } from '../../src/model/products.ts';
 import type { PullStatus } from '../../src/model/pull-shapes.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
@@ -227,6 +228,59 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const refused = await cli('advance', journeyId, '--to', 'PREQUAL');
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
+  });
+});
+
+describe('a single pull on the command line', { concurrency: 4 }, () => {
+  const told = async (command: string, code: number): Promise<Ran> => {
+    const ran = await shell.run(`credit-journey ${command}`, env);
+    assert.equal(ran.code, code, `${command}: ${ran.stderr}`);
+    return ran;
+  };
+
+  test('that needs a person ends with exit code 3, is listed, and is decided about by the id that lists show', async () => {
+    const id = `P-${randomUUID()}`;
+    const watched = await told(`pull --sample --product ACCTRVW --lose-answer --pull-id ${id} --watch`, 3);
+    const [started, ...statuses] = documentsOf<PullStatus & { id: string }>(watched.stdout);
+    assert.equal(started?.id, `pull:${id}`);
+    assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
+    const { holds } = JSON.parse((await told('holds', 3)).stdout) as { holds: { journeyId: string }[] };
+    assert.ok(holds.some((one) => one.journeyId === `pull:${id}`));
+    await told(`status pull:${id}`, 3);
+    const decided = '--attempt 1 --action resend --by ops --provider-said notPosted --reason asked';
+    await told(`resolve pull:${id} ${decided}`, 0);
+    await told(`watch pull:${id}`, 0);
+    const { references } = JSON.parse((await told(`references pull:${id}`, 0)).stdout) as { references: unknown[] };
+    assert.equal(references.length, 1);
+    await told(`report pull:${id} ACCTRVW`, 0);
+  });
+
+  test('comes from a file too, is found by a repeated start, and not taken for another one', async () => {
+    const pullId = `P-${randomUUID()}`;
+    const file = join(shell.directory, `${pullId}.json`);
+    const input = samplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
+    await writeFile(file, JSON.stringify(input));
+    await told(`pull --file ${file} --watch`, 0);
+    await told(`pull --file - < ${file}`, 0);
+    const { consumers } = JSON.parse((await told(`references pull:${pullId}`, 0)).stdout) as { consumers: unknown[] };
+    assert.equal(consumers.length, 2);
+    const other = await told(`pull --sample --product CR --pull-id ${pullId}`, 1);
+    assert.equal(JSON.parse(other.stderr).error.type, 'PullDiffersError');
+  });
+
+  test('that cannot be right is told with exit code 2', async () => {
+    const cases: [command: string, expected: RegExp][] = [
+      ['pull', /give either --file or --sample/],
+      ['pull --sample --product SECONDUSE', /--product must be one of CR, .*FAILSAFE/],
+      ['pull --file - --product CR', /go with --sample/],
+      ['pull --sample --pull-id 900-11-0001', /\/pullId/],
+      ['status pull:900-11-0001', /\/pullId/],
+    ];
+    for (const [command, expected] of cases) {
+      const { stderr } = await told(command, 2);
+      assert.match(stderr, expected);
+      assert.doesNotMatch(stderr, /900-11/);
+    }
   });
 });
 

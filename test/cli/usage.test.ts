@@ -20,6 +20,7 @@ const COMMANDS = [
   'codec-server',
   'keys',
   'start',
+  'pull',
   'status',
   'watch',
   'advance',
