@@ -7,6 +7,7 @@ import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 import { type CoverageLine, problemsOf, readCoverage } from '../test/support/interface-coverage.ts';
+import { escaped } from '../test/support/named-tests.ts';
 
 const CONCURRENCY = 2;
 const TIMEOUT_MS = 10 * 60_000;
@@ -52,7 +53,7 @@ async function whatDidNotPass(some: readonly CoverageLine[]): Promise<string[]> 
   const failed = new Set<string>();
   await globalSetup();
   try {
-    const testNamePatterns = titles.map((title) => new RegExp(`${title.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`));
+    const testNamePatterns = titles.map((title) => new RegExp(`${escaped(title)}$`));
     const stream = run({ files, cwd: root, concurrency: CONCURRENCY, timeout: TIMEOUT_MS, testNamePatterns });
     stream.on('test:pass', ({ file, name, skip, todo }) => {
       if (file && !skip && !todo) passed.add(`${relative(root, file)} › ${name}`);

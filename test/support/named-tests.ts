@@ -61,6 +61,7 @@ function unescaped(literal: string): string {
   return literal.replaceAll(/\\(.)/gs, '$1');
 }
 
-function escaped(literal: string): string {
+/** For a regular expression that finds just this text. */
+export function escaped(literal: string): string {
   return literal.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
