@@ -75,7 +75,7 @@ function secondUseApplicantsSchema<T extends z.ZodType<{ consumerId: string }>>(
     .superRefine(refuseRepeated(['consumerId']));
 }
 
-/** Interface 4.2.3, rule 5. */
+/** Interface 4.2, rule 5. */
 function requireAnEndUser(
   request: { endUserCode?: string | undefined; endUser?: string | undefined },
   context: z.core.$RefinementCtx,
@@ -97,7 +97,7 @@ export const secondUseInputSchema = perMaximum((maxApplicants) =>
         reportReferenceNumber: reportReferenceNumberSchema,
         applicants: secondUseApplicantsSchema(z.object({ consumerId: an(16) }), maxApplicants),
       }),
-      // Interface 4.2.3, rule 2.
+      // Interface 4.2, rule 2.
       originalInquiryAt: z
         .custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'must be an instant')
         .refine((instant) => instant.getTime() <= Date.now(), 'must not be in the future'),

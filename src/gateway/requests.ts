@@ -24,7 +24,7 @@ export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
 export type FailsafeApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
-/** The interface says "typically 1 to 2" for FAILSAFE's sample and sets no maximum. */
+/** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none: ours, so that nothing is endless. */
 const FAILSAFE_MAX_APPLICANTS = 20;
 
 export interface ReportRequestParts {
@@ -53,7 +53,7 @@ export interface SecondUseRequestParts {
   permissiblePurposeCode: string;
   /** Of the report that is shared. */
   reference: ReportReference;
-  /** Written in the profile's time zone, truncated to seconds; never in the future (interface 4.2.3, rule 2). */
+  /** Written in the profile's time zone, truncated to seconds; never in the future (interface 4.2, rule 2). */
   originalInquiryAt: Date;
 }
 
@@ -71,7 +71,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRe
     productCode: 'SECONDUSE',
     permissiblePurposeCode: given.permissiblePurposeCode,
     softwareProviderId: profile.softwareProviderId,
-    // Interface 4.2.3, rule 1.
+    // Interface 4.2, rule 1.
     accessMethod: 'ID',
     originalInquiryDate: wallClock(originalInquiryAt, profile.timeZone),
     reportReferenceNumber: reference.reportReferenceNumber,

@@ -77,7 +77,7 @@ function shareProblems(
   return problems;
 }
 
-/** Interface 4.2.3, rule 5. */
+/** Interface 4.2, rule 5. */
 function secondaryUserProblems(user: unknown, path: string): Problem[] {
   if (!isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined) return [];
   return [{ path: `${path}/endUserCode`, rule: 'is required, unless endUser is given' }];

@@ -11,7 +11,7 @@ const MAX_SHARES = 20;
 /** A run makes at most this many attempts at one inquiry before it holds: only a typing error is above. */
 const MAX_ATTEMPT = 100_000;
 
-/** Interface 4.2.3, rule 5, for the published schemas: parsing checks it beside the schema, with all other rules. */
+/** Interface 4.2, rule 5, for the published schemas: parsing checks it beside the schema, with all other rules. */
 const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
 
 const secondaryUserSchema = z

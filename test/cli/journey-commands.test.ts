@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/sample-journey.ts';
-import { applicant, type Harness, newSsn, startHarness } from '../support/journey-harness.ts';
+import { samplePull } from '../../src/cli/sample-pull.ts';
+import { PRODUCTS } from '../../src/model/products.ts';
+import type { PullStatus } from '../../src/model/pull-shapes.ts';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
+import { openShell, type Shell } from '../runbook/shell.ts';
+import { applicant, type Harness, newSsn, type PostedInquiry, startHarness } from '../support/journey-harness.ts';
 import { type Ran, runCli, spawnCli } from './run-cli.ts';
 
 let harness: Harness;
+/** Loads the command line once: most of what a command costs. */
+let shell: Shell;
 let env: Record<string, string>;
 
 before(async () => {
-  harness = await startHarness();
+  [harness, shell] = await Promise.all([startHarness(), openShell()]);
   const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
   env = {
     TEMPORAL_ADDRESS: temporal.address,
@@ -25,7 +34,10 @@ before(async () => {
     GATEWAY_BASE_URL: harness.sandboxUrl,
   };
 });
-after(() => harness?.close());
+after(async () => {
+  await shell?.close();
+  await harness?.close();
+});
 
 const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
 
@@ -35,21 +47,32 @@ async function done(...args: string[]) {
   return JSON.parse(ran.stdout);
 }
 
-/** The examples of a command's help, with an id that only this test has in place of the one they show. */
-async function examplesOf(command: string): Promise<string[][]> {
-  const { stdout } = await runCli([command, '--help']);
+/** Ids that only this run of an example has, in place of those it shows. */
+function withOwnIds(script: string): string {
   const id = randomUUID().slice(0, 8);
-  return [...stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ credit-journey (.*)$/gm)].map(([, line = '']) =>
-    [...line.replaceAll(/J-(\d+)/g, `J-$1-${id}`).matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word),
-  );
+  return script.replaceAll(/\b(?:[JP]-|LOAN-)\d+/g, (shown) => `${shown}-${id}`);
+}
+
+/** The examples of a command's help, one command each. */
+async function examplesOf(command: string): Promise<string[]> {
+  const { stdout } = await shell.run(`credit-journey ${command} --help`, env);
+  const examples = stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ (credit-journey .*)$/gm);
+  return withOwnIds([...examples].map(([, line]) => line).join('\n')).split('\n');
 }
 
 /** A report or a hold is there a moment after its journey has started: the example is typed by hand. */
-async function eventually(args: string[]): Promise<Ran> {
+async function eventually(command: string): Promise<Ran> {
   for (let tries = 1; ; tries++) {
-    const ran = await cli(...args);
-    if (!['report', 'changes', 'resolve'].includes(args[0] ?? '') || ran.code === 0 || tries === 20) return ran;
+    const ran = await shell.run(command, env);
+    if (!/^credit-journey (?:report|changes|resolve) /.test(command) || ran.code === 0 || tries === 40) return ran;
+    await delay(250);
   }
+}
+
+/** One document, or one on each line. */
+function documentsOf<T>(stdout: string): T[] {
+  const documents = stdout.startsWith('{\n') ? [stdout] : stdout.trim().split('\n');
+  return documents.map((document) => JSON.parse(document) as T);
 }
 
 describe('the examples in the help work as they stand:', { concurrency: 4 }, () => {
@@ -64,21 +87,66 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
     'references',
     'report',
     'changes',
+    'pull',
     'list',
     'setup',
   ]) {
     test(command, async () => {
       const examples = await examplesOf(command);
       assert.ok(examples.length > 0);
-      for (const args of examples) {
-        const ran = await eventually(args);
+      for (const example of examples) {
+        const ran = await eventually(example);
         // Other tests' journeys may be on hold at this moment.
         const good = command === 'holds' ? [0, 3] : [0];
-        assert.ok(good.includes(ran.code ?? -1), `${args.join(' ')}: ${ran.stderr}`);
-        assert.ok(JSON.parse(ran.stdout));
+        assert.ok(good.includes(ran.code ?? -1), `${example}: ${ran.stderr}`);
+        assert.ok(documentsOf(ran.stdout).length > 0);
       }
     });
   }
+});
+
+/** The README's section on products: a command in the row of each, and what stands below for SECONDUSE. */
+function productExamples(): Map<string, string> {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, section = ''] = /^## Products\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const below = [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
+  const rows = [...section.matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|below) \|$/gm)];
+  return new Map(
+    rows.map(([, product = '', command = below]) => [
+      product,
+      command.replaceAll('npx credit-journey', 'credit-journey'),
+    ]),
+  );
+}
+
+async function postedFor(customerTraceNumber: string | undefined): Promise<string[]> {
+  const posted = (await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as PostedInquiry[];
+  const ours = posted.filter((inquiry) => inquiry.customerTraceNumber === customerTraceNumber);
+  return ours.map(({ productCode }) => productCode);
+}
+
+describe('of each product of the gateway the example in the README works as it stands', { concurrency: 4 }, () => {
+  const examples = productExamples();
+
+  for (const product of ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD', 'FAILSAFE']) {
+    test(`${product}: its example in the README works`, async () => {
+      const { code, stdout, stderr } = await shell.run(examples.get(product) ?? '', env);
+      assert.equal(code, 0, stderr);
+      const last = documentsOf<PullStatus>(stdout).at(-1);
+      assert.equal(last?.state, 'record');
+      assert.deepEqual(await postedFor(last?.customerTraceNumber), [product]);
+    });
+  }
+
+  test('SECONDUSE: its example in the README works', async () => {
+    const { code, stdout, stderr } = await shell.run(withOwnIds(examples.get('SECONDUSE') ?? ''), env);
+    assert.equal(code, 0, stderr);
+    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as JourneyStatus;
+    assert.deepEqual([last.state, last.shares[0]?.state], ['completed', 'posted']);
+    assert.deepEqual(await postedFor(last.shares[0]?.customerTraceNumber), ['SECONDUSE']);
+  });
+
+  test('and every product has one', () => assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort()));
 });
 
 describe('a journey on the command line', { concurrency: 4 }, () => {
@@ -160,6 +228,59 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const refused = await cli('advance', journeyId, '--to', 'PREQUAL');
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
+  });
+});
+
+describe('a single pull on the command line', { concurrency: 4 }, () => {
+  const told = async (command: string, code: number): Promise<Ran> => {
+    const ran = await shell.run(`credit-journey ${command}`, env);
+    assert.equal(ran.code, code, `${command}: ${ran.stderr}`);
+    return ran;
+  };
+
+  test('that needs a person ends with exit code 3, is listed, and is decided about by the id that lists show', async () => {
+    const id = `P-${randomUUID()}`;
+    const watched = await told(`pull --sample --product ACCTRVW --lose-answer --pull-id ${id} --watch`, 3);
+    const [started, ...statuses] = documentsOf<PullStatus & { id: string }>(watched.stdout);
+    assert.equal(started?.id, `pull:${id}`);
+    assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
+    const { holds } = JSON.parse((await told('holds', 3)).stdout) as { holds: { journeyId: string }[] };
+    assert.ok(holds.some((one) => one.journeyId === `pull:${id}`));
+    await told(`status pull:${id}`, 3);
+    const decided = '--attempt 1 --action resend --by ops --provider-said notPosted --reason asked';
+    await told(`resolve pull:${id} ${decided}`, 0);
+    await told(`watch pull:${id}`, 0);
+    const { references } = JSON.parse((await told(`references pull:${id}`, 0)).stdout) as { references: unknown[] };
+    assert.equal(references.length, 1);
+    await told(`report pull:${id} ACCTRVW`, 0);
+  });
+
+  test('comes from a file too, is found by a repeated start, and not taken for another one', async () => {
+    const pullId = `P-${randomUUID()}`;
+    const file = join(shell.directory, `${pullId}.json`);
+    const input = samplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
+    await writeFile(file, JSON.stringify(input));
+    await told(`pull --file ${file} --watch`, 0);
+    await told(`pull --file - < ${file}`, 0);
+    const { consumers } = JSON.parse((await told(`references pull:${pullId}`, 0)).stdout) as { consumers: unknown[] };
+    assert.equal(consumers.length, 2);
+    const other = await told(`pull --sample --product CR --pull-id ${pullId}`, 1);
+    assert.equal(JSON.parse(other.stderr).error.type, 'PullDiffersError');
+  });
+
+  test('that cannot be right is told with exit code 2', async () => {
+    const cases: [command: string, expected: RegExp][] = [
+      ['pull', /give either --file or --sample/],
+      ['pull --sample --product SECONDUSE', /--product must be one of CR, .*FAILSAFE/],
+      ['pull --file - --product CR', /go with --sample/],
+      ['pull --sample --pull-id 900-11-0001', /\/pullId/],
+      ['status pull:900-11-0001', /\/pullId/],
+    ];
+    for (const [command, expected] of cases) {
+      const { stderr } = await told(command, 2);
+      assert.match(stderr, expected);
+      assert.doesNotMatch(stderr, /900-11/);
+    }
   });
 });
 

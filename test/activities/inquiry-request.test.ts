@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InquiryContent } from '../../src/activities/contract.ts';
+import { buildRequest } from '../../src/activities/inquiry-request.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { SecondUseRequest } from '../../src/gateway/requests.ts';
+import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
+
+const INQUIRY: InquiryContent['inquiry'] = {
+  customerTraceNumber: TRACE_NUMBER,
+  environment: 'sandbox',
+  profile: 'default',
+  customerId: 'HOUSE0001',
+  workflowType: 'lendingJourney',
+  callerId: 'J1',
+  productCode: 'CR',
+  ordinal: 0,
+};
+
+const SHARE: InquiryContent = {
+  inquiry: { ...INQUIRY, productCode: 'SECONDUSE', endUserCode: 'LENDER02', permissiblePurposeCode: 'CP' },
+  reference: {
+    reportReferenceNumber: 'RRN-1',
+    requestedAt: '2026-01-01T00:00:00Z',
+    applicants: [{ applicantId: '1A', consumerId: 'C1' }],
+  },
+};
+
+function dateOf(firstClaimedAt: string, changes: Partial<GatewayProfile> = {}): string {
+  const profile = profileFor('http://127.0.0.1', { timeZone: 'UTC', ...changes });
+  return (buildRequest(profile, SHARE, new Date(firstClaimedAt)) as SecondUseRequest).originalInquiryDate;
+}
+
+test('a share’s originalInquiryDate is the moment of its first claim, a few seconds back, however late the attempt is', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-01T15:00:00Z') });
+  assert.equal(dateOf('2026-03-01T12:00:10Z'), '2026-03-01 12:00:05');
+  assert.equal(dateOf('2026-03-01T12:00:10.999Z', { timeZone: 'America/New_York' }), '2026-03-01 07:00:05');
+});
+
+test('a share’s originalInquiryDate is never in the future, also where the ledger’s clock is ahead', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-01T12:00:00Z') });
+  assert.equal(dateOf('2026-03-01T12:10:00Z'), '2026-03-01 11:59:55');
+});
+
+test('a share’s originalInquiryDate is the original request’s where the profile says so', () => {
+  assert.equal(dateOf('2026-03-01T12:00:10Z', { originalInquiryDateSource: 'originalRequest' }), '2026-01-01 00:00:00');
+});
+
+test('a purpose or an end user that the profile does not list for the product is not asked for', () => {
+  const allowed = { CR: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['CP'] } };
+  const profile = profileFor('http://127.0.0.1', { allowed });
+  const asked = (endUserCode: string, permissiblePurposeCode: string) => {
+    const content = { inquiry: { ...INQUIRY, endUserCode, permissiblePurposeCode }, applicants: [applicant()] };
+    return buildRequest(profile, content, new Date());
+  };
+  assert.equal(asked('LENDER01', 'CP').productCode, 'CR');
+  assert.throws(() => asked('LENDER02', 'XX'), {
+    problems: [
+      { path: '/endUserCode', rule: 'must be an end user that the profile allows for CR' },
+      { path: '/permissiblePurposeCode', rule: 'must be a purpose that the profile allows for CR' },
+    ],
+  });
+});

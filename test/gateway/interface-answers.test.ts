@@ -1,0 +1,124 @@
+/** The rows of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1), each by itself. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readResponse } from '../../src/gateway/envelope.ts';
+import { tokenRequestSchema } from '../../src/gateway/request-schemas.ts';
+import type {
+  AccountCrossReference,
+  Consumer,
+  ConsumerAccount,
+  ConsumerAddress,
+  ConsumerName,
+  ResponseEntry,
+} from '../../src/gateway/responses.ts';
+import { readTokenResponse } from '../../src/gateway/token-response.ts';
+import { failsafeEntry } from './reading-answers.ts';
+
+const TOKEN_REQUEST = {
+  audience: 'servicegateway',
+  grant_type: 'client_credentials',
+  client_id: 'a',
+  client_secret: 'b',
+};
+const TOKEN = { access_token: 'a.b.c', scope: 'grs key-management', expires_in: 28_800, token_type: 'Bearer' };
+
+for (const field of Object.keys(TOKEN_REQUEST)) {
+  test(`2.1 ${field}: is never left out and never empty`, () => {
+    assert.deepEqual(tokenRequestSchema.parse(TOKEN_REQUEST), TOKEN_REQUEST);
+    for (const value of [undefined, '', 7]) {
+      assert.equal(tokenRequestSchema.safeParse({ ...TOKEN_REQUEST, [field]: value }).success, false);
+    }
+  });
+}
+
+for (const field of ['access_token', 'expires_in', 'token_type'] as const) {
+  test(`2.2 ${field}: no token is taken from an answer without it`, () => {
+    assert.deepEqual(readTokenResponse(JSON.stringify(TOKEN)), { accessToken: 'a.b.c', expiresInS: 28_800 });
+    for (const value of [undefined, null, {}, '']) {
+      assert.equal(readTokenResponse(JSON.stringify({ ...TOKEN, [field]: value })), null);
+    }
+  });
+}
+
+test('2.2 scope: may be anything, since no request asks for one', () => {
+  for (const scope of ['grs', '', 7, undefined]) assert.ok(readTokenResponse(JSON.stringify({ ...TOKEN, scope })));
+});
+
+// `Required`: a field that the types lacked, or had under another name, would not compile.
+
+const CROSS_REFERENCE: Required<AccountCrossReference> = {
+  consumerNameRefId: 1,
+  consumerAddressRefId: 2,
+  consumerSsnRefId: 3,
+  consumerDOBRefId: 4,
+  consumerPhoneNbrRefId: 0,
+  relatedAddressRefId: 0,
+};
+
+const NAME: Required<ConsumerName> = {
+  first: 'ADA',
+  middle: 'Q',
+  last: "O'BRIEN",
+  firstReportedDate: '2001-02-03',
+  totalOccurrences: 9,
+  activeOccurrences: 7,
+  refId: 1,
+};
+
+const ADDRESS: Required<Omit<ConsumerAddress, 'refId'>> = {
+  line1: '1 MAIN STREET',
+  line2: 'UNIT 2',
+  city: 'SPRINGFIELD',
+  state: 'NY',
+  zip: '10001',
+};
+
+const ACCOUNT: Required<ConsumerAccount> = {
+  contributor: 'EXAMPLE BANK',
+  accountNumber: 'XXXXXXXXXXXX1234',
+  type: '18',
+  opened: '2010-11-12',
+  balance: '0001234.00',
+  creditLimit: '5000.00',
+  statusCode: '11',
+  accountCrossReference: CROSS_REFERENCE,
+};
+
+const CONSUMER: Required<Pick<Consumer, 'names' | 'ssn' | 'dob' | 'addresses' | 'accounts'>> = {
+  names: [NAME],
+  ssn: '912345678',
+  dob: '1980-02-29',
+  addresses: [ADDRESS],
+  accounts: [ACCOUNT],
+};
+
+const ENTRY: ResponseEntry = { applicantId: '1A', consumerId: 'CONSUMER1', consumer: CONSUMER };
+const REPORT = { returnCode: 'Record', reportReferenceNumber: 'RRN-0001', applicants: [ENTRY] };
+
+/** What is read of the whole report at a place, written as in the interface's tables. */
+function readAt(path: string): unknown {
+  const steps = path.replaceAll('[]', '.0').split('.');
+  const start: unknown = readResponse(JSON.stringify(REPORT))?.applicants[0]?.consumer;
+  return steps.reduce((value, step) => (value as Record<string, unknown> | undefined)?.[step], start);
+}
+
+for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
+  test(`2.4 consumer.${field}: is read as it came`, () => assert.deepEqual(readAt(field), CONSUMER[field]));
+}
+
+for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference)[]) {
+  test(`2.5 accountCrossReference.${field}: is read as it came`, () =>
+    assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]));
+}
+
+for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences', 'refId'] as const) {
+  test(`2.5 names[].${field}: is read as it came`, () => assert.equal(readAt(`names[].${field}`), NAME[field]));
+}
+
+for (const [field, value] of Object.entries(failsafeEntry())) {
+  test(`2.8 consumers[].${field}: is read as it came`, () => {
+    const read = readResponse(JSON.stringify({ consumers: [failsafeEntry()] }));
+    assert.equal(read?.applicants[0]?.[field], value);
+    assert.equal(Object.keys(read?.applicants[0] ?? {}).length, 10);
+  });
+}

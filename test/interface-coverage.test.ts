@@ -1,0 +1,49 @@
+/** Each row and rule of the interface has its line, and each line its test (docs/interface-coverage.md). */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { problemsOf, readCoverage } from './support/interface-coverage.ts';
+import { missingBecause } from './support/named-tests.ts';
+
+test('every row, rule and limit of the interface has a line that names what keeps it and a test that is there', () => {
+  assert.deepEqual(problemsOf(readCoverage()), []);
+});
+
+describe('what is wrong with a page is told', () => {
+  const file = 'test/interface-coverage.test.ts';
+  const line = (row: string, test: string) =>
+    `## 2.1 Token request\n\n| \`${row}\` | x | \`src/client.ts\` | ${test} |\n`;
+  const told = (page: string) => problemsOf(readCoverage(page)).filter((problem) => problem.startsWith('2.1 a'));
+
+  test('a row without a line, a line without a row, and one row twice', () => {
+    const good = line('audience', `\`${file}\` › a test that is skipped`);
+    assert.deepEqual(told('')[0], '2.1 audience: no line');
+    assert.match(told(line('another', `\`${file}\` › none`)).join(), /2\.1 another: the interface has no such row/);
+    assert.match(told(good + good).join(), /two lines/);
+  });
+
+  test('a file that is not there, and no test where there must be one', () => {
+    const page = line('audience', 'outside this software').replace('src/client.ts', 'src/gone.ts');
+    assert.deepEqual(told(page), ['2.1 audience: src/gone.ts: no such file', '2.1 audience: no test']);
+  });
+});
+
+describe('a test that a page names', () => {
+  const NAMED = { file: 'test/gateway/requests.test.ts', title: '' };
+
+  test('is found by its whole title, also where parts of that are filled in', () => {
+    const cases: [title: string, missing: string | null][] = [
+      ['writes state codes in capitals', null],
+      ['writes state codes', 'no test of this title'],
+      ['refuses an SSN with dashes, and says where', null],
+      ['refuses an SSN with dashes, and says', 'no test of this title'],
+    ];
+    for (const [title, missing] of cases) assert.equal(missingBecause({ ...NAMED, title }), missing, title);
+    assert.equal(missingBecause({ file: 'test/gone.test.ts', title: 'x' }), 'no such file');
+  });
+
+  test('does not count where it may be skipped', () => {
+    // It is, for whoever may write everything.
+    const named = { file: 'test/ledger/sqlite-ledger.test.ts', title: 'a file that may not be written is unavailable' };
+    assert.equal(missingBecause(named), 'skipped');
+  });
+});
