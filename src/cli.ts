@@ -20,6 +20,7 @@ import { registerKeysCommand } from './cli/keys-command.ts';
 import { sayLastWords } from './cli/last-words.ts';
 import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
+import { registerPortfolioCommand } from './cli/portfolio-command.ts';
 import { registerPullCommand } from './cli/pull-command.ts';
 import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
 import { registerResolveCommand } from './cli/resolve-command.ts';
@@ -63,6 +64,7 @@ export function createProgram(): Command {
     registerAuditCommand,
     registerStartCommand,
     registerPullCommand,
+    registerPortfolioCommand,
     registerStatusCommand,
     registerWatchCommand,
     registerAdvanceCommand,

@@ -30,17 +30,20 @@ import {
 } from './client/ledger-decisions.ts';
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
+import { PortfolioHandle } from './client/portfolio-handle.ts';
 import { PullHandle } from './client/pull-handle.ts';
+import { startPortfolio } from './client/start-portfolio.ts';
 import { startPull } from './client/start-pull.ts';
 import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { ownerOf, workflowIdOf } from './model/owner-id.ts';
+import type { PortfolioReviewInput } from './model/portfolio-shapes.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { PullInput } from './model/pull-shapes.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
 import { priorityOf, type WorkClass } from './model/work-class.ts';
-import { parseLendingJourneyInput, parsePullInput } from './validation/messages.ts';
+import { parseLendingJourneyInput, parsePortfolioReviewInput, parsePullInput } from './validation/messages.ts';
 
 export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
 export { changesBetween } from './changes/changes-between.ts';
@@ -69,6 +72,7 @@ export {
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
+  PortfolioDiffersError,
   PullDiffersError,
   ReportNotFoundError,
   TemporalUnavailableError,
@@ -79,6 +83,7 @@ export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
+export { PortfolioHandle } from './client/portfolio-handle.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
@@ -87,6 +92,16 @@ export type { CodecServerAccess } from './config-shape.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
+export type {
+  PortfolioMessage,
+  PortfolioProgress,
+  PortfolioResult,
+  PortfolioReviewInput,
+  PortfolioState,
+  PortfolioStatus,
+  PortfolioUpdateAnswer,
+  ResolvePortfolioMessage,
+} from './model/portfolio-shapes.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
 export type {
   ConsumerResult,
@@ -262,6 +277,34 @@ export class CreditJourneys {
   }
 
   /**
+   * Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Started again as with `pull`.
+   *
+   * @throws InvalidInputError; PortfolioDiffersError where a review with another input has this id;
+   *   TemporalUnavailableError
+   */
+  async reviewPortfolio(input: PortfolioReviewInput): Promise<PortfolioHandle> {
+    const checked = parsePortfolioReviewInput(input);
+    await startPortfolio(this.#context(), checked);
+    return this.getPortfolio(checked.reviewId);
+  }
+
+  /**
+   * A portfolio review by its id, or with `accountId` one of its rows; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getPortfolio(reviewId: string, accountId?: string): PortfolioHandle {
+    for (const [path, id] of [
+      ['/reviewId', reviewId],
+      ['/accountId', accountId ?? reviewId],
+    ] as const) {
+      const rule = opaqueIdProblem(id, MAX_ID_LENGTH);
+      if (rule) throw new InvalidInputError([{ path, rule }]);
+    }
+    return new PortfolioHandle(this.#context(), reviewId, accountId);
+  }
+
+  /**
    * A journey by its id; whether it exists shows with the first call.
    *
    * @throws InvalidInputError
@@ -273,17 +316,20 @@ export class CreditJourneys {
   }
 
   /**
-   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`.
+   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
+   * `portfolio:<reviewId>`, `portfolio:<reviewId>/<accountId>`.
    *
    * @throws InvalidInputError
    */
-  run(ownerId: string): JourneyHandle | PullHandle {
-    const { kind, id } = ownerOf(ownerId);
+  run(ownerId: string): JourneyHandle | PullHandle | PortfolioHandle {
+    const { kind, id, accountId } = ownerOf(ownerId);
     switch (kind) {
       case 'journey':
         return this.get(id);
       case 'pull':
         return this.getPull(id);
+      case 'portfolio':
+        return this.getPortfolio(id, accountId);
     }
   }
 

@@ -112,4 +112,6 @@ export interface Config extends LedgerAccess {
   telemetry: TelemetrySettings;
   /** JWKS file that proofs of consents are checked with; without one none is accepted. */
   consentKeysFile?: string;
+  /** Where portfolio files are, and their results. */
+  portfolioDirectory?: string;
 }

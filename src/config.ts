@@ -11,6 +11,7 @@ import { ConfigError, type ConfigProblem, EnvironmentReader } from './config/env
 import { readLedgerAccess } from './config/ledger-settings.ts';
 import { GATEWAY_LIMITS } from './config/limits.ts';
 import { readLogLevel } from './config/log-level.ts';
+import { readPortfolioDirectory } from './config/portfolio-directory.ts';
 import { checkProcess, checkTemporal } from './config/process-rules.ts';
 import { readProfiles } from './config/profiles-file.ts';
 import { readProtocol } from './config/protocol.ts';
@@ -53,6 +54,7 @@ function readConfig(reader: EnvironmentReader): Config {
   const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
   const protocol = readProtocol(reader, profiles.values());
   const consentKeysFile = readConsentKeys(reader, profiles.values());
+  const portfolioDirectory = readPortfolioDirectory(reader);
   return {
     ...readLedgerAccess(reader, environment, { needsId: true }),
     temporal,
@@ -63,6 +65,7 @@ function readConfig(reader: EnvironmentReader): Config {
     webhooks: readWebhookSettings(reader),
     worker: readWorkerSettings(reader, profiles.values(), protocol),
     ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
+    ...(portfolioDirectory === undefined ? {} : { portfolioDirectory }),
     logLevel: readLogLevel(reader, environment),
     telemetry: readTelemetry(reader, environment),
   };

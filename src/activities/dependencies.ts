@@ -9,7 +9,7 @@ import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
-  config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks'>;
+  config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks' | 'portfolioDirectory'>;
   ledger: Ledger;
   tokens: TokenSource;
   /** By profile name. */

@@ -3,17 +3,22 @@ import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
+import { createPortfolioActivities } from './portfolio-activities.ts';
+import type { PortfolioActivities } from './portfolio-contract.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
+import { createPreparePortfolio } from './prepare-portfolio.ts';
 import { createPreparePull } from './prepare-pull.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
 
 /** The activities of the workflow queue: none of them can post an inquiry. */
-export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities {
+export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
   return {
     ...createPrepareJourney(dependencies),
     ...createPreparePull(dependencies),
+    ...createPreparePortfolio(dependencies),
+    ...createPortfolioActivities(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),

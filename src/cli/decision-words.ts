@@ -71,5 +71,7 @@ function runOf({ journeyId }: OpenHold): string {
 }
 
 function endOf(hold: OpenHold): string {
-  return runOf(hold) === 'journey' ? 'The journey ends with this stage abandoned.' : `The ${runOf(hold)} ends with it.`;
+  const { kind } = ownerOf(hold.journeyId);
+  if (kind === 'journey') return 'The journey ends with this stage abandoned.';
+  return kind === 'pull' ? 'The pull ends with it.' : 'The review goes on with its other rows.';
 }

@@ -1,9 +1,9 @@
 /** What the commands that talk to one run share: connect, act, show, disconnect. */
 
 import type { ConnectOptions } from '../client/connect-options.ts';
-import type { CreditJourneys, JourneyHandle, PullHandle } from '../client.ts';
+import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle } from '../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { ownerIdProblem, ownerOf } from '../model/owner-id.ts';
+import { ID_NAMES, ownerIdProblem, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { connectOptions, type ServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
@@ -43,7 +43,7 @@ export async function withJourney<T>(
   return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
 }
 
-/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`. */
+/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>`. */
 export async function withRun<T>(
   ownerId: string,
   options: ServerOptions,
@@ -53,12 +53,12 @@ export async function withRun<T>(
   return withJourneys(options, (journeys, output) => act(journeys.run(ownerId), output));
 }
 
-export type AnyRun = JourneyHandle | PullHandle;
+export type AnyRun = JourneyHandle | PullHandle | PortfolioHandle;
 
 /** @throws InvalidInputError */
 export function requireOwnerId(ownerId: string): void {
   const rule = ownerIdProblem(ownerId);
-  if (rule) throw new InvalidInputError([{ path: `/${ownerOf(ownerId).kind}Id`, rule }]);
+  if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule }]);
 }
 
 /** @throws InvalidInputError */
@@ -88,7 +88,9 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
       if (output.isJson) output.event(status, () => []);
       else output.redraw(statusLines(status, output));
       attention = needsPerson(status);
-      if (attention && !throughHolds && isOpen(status.state)) return EXIT.needsPerson;
+      // A review goes on beside what it holds; `held` is what it says once nothing else is left.
+      const waits = 'reviewId' in status ? status.state === 'held' : isOpen(status.state);
+      if (attention && !throughHolds && waits) return EXIT.needsPerson;
     }
     if (signal.aborted) return EXIT.interrupted;
     // Throws what the run failed with, if it did.

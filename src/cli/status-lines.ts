@@ -2,6 +2,7 @@
 
 import { heldByRun } from '../client/open-hold.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
+import type { PortfolioState, PortfolioStatus } from '../model/portfolio-shapes.ts';
 import type { PullState, PullStatus } from '../model/pull-shapes.ts';
 import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
@@ -30,10 +31,11 @@ const PULL_STATE_WORDS: Record<PullState, string> = {
 };
 
 /** The status of a run of any kind. */
-export type AnyStatus = JourneyStatus | PullStatus;
+export type AnyStatus = JourneyStatus | PullStatus | PortfolioStatus;
 
 /** The owner's id of the run that it is about. */
 export function ownerIdIn(status: AnyStatus): string {
+  if ('reviewId' in status) return ownerIdOf('portfolio', status.reviewId);
   return 'pullId' in status ? ownerIdOf('pull', status.pullId) : status.journeyId;
 }
 
@@ -46,6 +48,7 @@ export function needsPerson(
 }
 
 export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | 'width'>): string[] {
+  if ('reviewId' in status) return reviewLines(status, output);
   return 'pullId' in status ? pullLines(status, output) : journeyLines(status, output);
 }
 
@@ -63,6 +66,60 @@ function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' 
     ),
     ...refusedLines(status, width),
   ];
+}
+
+const REVIEW_STATE_WORDS: Record<PortfolioState, string> = {
+  examining: 'the file is being examined',
+  running: 'running',
+  paused: 'paused',
+  held: 'needs a person',
+  stopping: 'ending',
+  completed: 'completed',
+  withdrawn: 'withdrawn',
+};
+
+/** Of many holds the first; `credit-journey holds` has all. */
+const REVIEW_HOLDS_SHOWN = 3;
+
+function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { reviewId, state, file, progress, holds } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · waits for ${status.waitingFor}`;
+  const head = wrap(`Portfolio ${reviewId}${environment} · ${REVIEW_STATE_WORDS[state]}${waiting}`, width);
+  const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
+  const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
+  const { rowsPerSecond, secondsLeft } = progress;
+  const pace = rowsPerSecond === undefined ? '' : `${rowsPerSecond} a second, ${timeLeft(secondsLeft ?? 0)} left`;
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table(
+      [
+        ['file', file],
+        ['done', `${done} of ${rows}${percent}`],
+        ['answered', `${record} with a record, ${noRecord} without, ${noReport} without a report`],
+        ...(abandoned > 0 ? [['given up', String(abandoned)]] : []),
+        ...(badRows > 0 ? [['bad rows', `${badRows}, in the bad rows’ report`]] : []),
+        ['held', String(held)],
+        ['under way', String(underWay)],
+        ...(pace === '' ? [] : [['pace', pace]]),
+      ],
+      width,
+      '  ',
+    ),
+    ...section(
+      holds.length > REVIEW_HOLDS_SHOWN
+        ? `Needs a person (the first ${REVIEW_HOLDS_SHOWN} of ${holds.length})`
+        : 'Needs a person',
+      holds.slice(0, REVIEW_HOLDS_SHOWN).flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function timeLeft(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`;
 }
 
 function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {

@@ -144,3 +144,14 @@ export class PullDiffersError extends Error {
     this.pullId = pullId;
   }
 }
+
+/** Another portfolio review has this id already, with another input. Nothing was started. */
+export class PortfolioDiffersError extends Error {
+  override readonly name = 'PortfolioDiffersError';
+  readonly reviewId: string;
+
+  constructor(reviewId: string) {
+    super(`portfolio review ${reviewId} was started with another input: choose another id`);
+    this.reviewId = reviewId;
+  }
+}

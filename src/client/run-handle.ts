@@ -104,16 +104,19 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     }
   }
 
-  protected async update<Answer>(name: string, updateId: string, message: object): Promise<Answer> {
-    const execute = (id: string) =>
+  protected async update<Answer>(name: string, updateId: string | undefined, message: object): Promise<Answer> {
+    const execute = (id: string | undefined) =>
       this.context.client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
-        this.handle.executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] }),
+        this.handle.executeUpdate<Answer, [object]>(name, {
+          ...(id === undefined ? {} : { updateId: id }),
+          args: [message],
+        }),
       );
     try {
       return await execute(updateId).catch(async (error) => {
         // A run that was reset got it again before it could make sense, and refused it: the server takes nothing more
         // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-        if (!isInternal(error)) throw error;
+        if (!isInternal(error) || updateId === undefined) throw error;
         return execute(`${updateId}-${(await this.handle.describe()).runId}`);
       });
     } catch (error) {

@@ -57,7 +57,7 @@ export interface InquiryDescription {
   customerId: string;
   /** `lendingJourney`, `creditReport`, … */
   workflowType: string;
-  /** The owner's id (owner-id.ts): the `journeyId`, `pull:<pullId>`. */
+  /** The owner's id (owner-id.ts): the `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>/<accountId>`. */
   callerId: string;
   productCode: ProductCode;
   shareId?: string;

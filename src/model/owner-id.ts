@@ -5,8 +5,15 @@ import { MAX_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
 export const RUN_KINDS = {
   journey: ['lendingJourney'],
   pull: ['creditReport', 'failsafeCheck'],
+  portfolio: ['portfolioReview'],
 } as const;
 export type RunKind = keyof typeof RUN_KINDS;
+
+/** The member in which a message, and the input, names the run. */
+export const ID_NAMES = { journey: 'journeyId', pull: 'pullId', portfolio: 'reviewId' } as const satisfies Record<
+  RunKind,
+  string
+>;
 
 const KINDS = Object.keys(RUN_KINDS) as RunKind[];
 
@@ -20,7 +27,8 @@ export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).
 
 /**
  * The ledger's `callerId`, and what the command line takes: a journey's own id as it is, others as `<kind>:<id>`, such
- * as `pull:P-1`. No id of a caller's holds a colon, so that a pull and a journey of one name never mix.
+ * as `pull:P-1`. No id of a caller's holds a colon, so that a pull and a journey of one name never mix; nor a slash, so
+ * that a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
 export function ownerIdOf(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
@@ -28,24 +36,35 @@ export function ownerIdOf(kind: RunKind, id: string): string {
 
 export interface Owner {
   kind: RunKind;
-  /** The caller's own: `journeyId`, `pullId`. */
+  /** The caller's own: `journeyId`, `pullId`, `reviewId`. */
   id: string;
+  /** Of one row of a portfolio: its `accountId`. */
+  accountId?: string;
 }
 
 /** What is of no known kind is a journey's id, and no valid one. */
 export function ownerOf(ownerId: string): Owner {
   const kind = KINDS.find((one) => one !== 'journey' && ownerId.startsWith(`${one}:`));
-  return kind ? { kind, id: ownerId.slice(kind.length + 1) } : { kind: 'journey', id: ownerId };
+  if (!kind) return { kind: 'journey', id: ownerId };
+  const id = ownerId.slice(kind.length + 1);
+  const slash = kind === 'portfolio' ? id.indexOf('/') : -1;
+  return slash === -1 ? { kind, id } : { kind, id: id.slice(0, slash), accountId: id.slice(slash + 1) };
 }
 
 /** The rule that an owner's id breaks, or `null`. */
 export function ownerIdProblem(ownerId: string): string | null {
-  return opaqueIdProblem(ownerOf(ownerId).id, MAX_ID_LENGTH);
+  const { id, accountId = id } = ownerOf(ownerId);
+  return opaqueIdProblem(id, MAX_ID_LENGTH) ?? opaqueIdProblem(accountId, MAX_ID_LENGTH);
 }
 
 export function workflowIdOf(ownerId: string): string {
   const { kind, id } = ownerOf(ownerId);
   return `${kind}-${id}`;
+}
+
+/** Of one row of a portfolio. */
+export function rowOwnerId(reviewId: string, accountId: string): string {
+  return `${ownerIdOf('portfolio', reviewId)}/${accountId}`;
 }
 
 /** The owner's id of a workflow id; `null` where it is that of another kind of workflow. */
@@ -56,6 +75,6 @@ export function ownerIdOfWorkflow(workflowId: string): string | null {
 
 /** For people: `journey J-1`, `pull P-1`. */
 export function runName(ownerId: string): string {
-  const { kind, id } = ownerOf(ownerId);
-  return `${kind} ${id}`;
+  const { kind, id, accountId } = ownerOf(ownerId);
+  return accountId === undefined ? `${kind} ${id}` : `${kind} ${id}, account ${accountId}`;
 }

@@ -46,6 +46,7 @@ export function text(maxLength: number) {
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
 export const pullId = opaqueId(MAX_ID_LENGTH);
+export const reviewId = opaqueId(MAX_ID_LENGTH);
 export const consentId = opaqueId(MAX_ID_LENGTH);
 export const decisionId = opaqueId(MAX_ID_LENGTH);
 export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);

@@ -6,6 +6,7 @@
  */
 import type { ZodType } from 'zod';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
+import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from '../model/portfolio-shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type {
   CreditReportInput,
@@ -41,6 +42,7 @@ import {
   resolveInquirySchema,
   withdrawSchema,
 } from './message-schemas.ts';
+import { portfolioMessageSchema, portfolioReviewSchema, resolvePortfolioSchema } from './portfolio-schemas.ts';
 import { parseWith } from './problems.ts';
 import {
   creditReportSchema,
@@ -90,6 +92,21 @@ export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<Resol
 /** A pull's `withdraw` and `requestWithdrawal`. */
 export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
   return parse(withdrawPullSchema, value);
+}
+
+/** Input of the workflow `portfolioReview`. What is in the file, a worker checks. */
+export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
+  return parse(portfolioReviewSchema, value);
+}
+
+/** A review's `pause`, `resume`, `withdraw` and `requestWithdrawal`. */
+export function parsePortfolioMessage(value: unknown): PortfolioMessage {
+  return parse(portfolioMessageSchema, value);
+}
+
+/** A review's `resolveInquiry`. */
+export function parseResolvePortfolio(value: unknown, limit: ApplicantLimit): ResolvePortfolioMessage {
+  return parse(resolvePortfolioSchema(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** `consent` and `recordConsent`. */

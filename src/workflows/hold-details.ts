@@ -1,7 +1,7 @@
 /** One hold in a run's current details: what happened, what may be on the consumer's file, and what resolves it. Pure. */
 import type { FailureType, HoldAction } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
-import { ownerOf, type RunKind } from '../model/owner-id.ts';
+import { ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { block, code, plain, time } from './markdown.ts';
 
@@ -65,7 +65,7 @@ function draft(action: HoldAction, hold: Hold, ownerId: string): object {
   const { kind, id } = ownerOf(ownerId);
   const { customerTraceNumber, attempts, since, applicantIds } = hold;
   const message: Omit<ResolveInquiryMessage, 'journeyId' | 'providerSaid'> & { providerSaid: string } = {
-    ...{ [`${kind}Id`]: id },
+    ...{ [ID_NAMES[kind]]: id },
     // The same attempt may be held twice, and each hold takes a decision of its own.
     decisionId: `ui-${Date.parse(since).toString(36)}-${action}`,
     customerTraceNumber,

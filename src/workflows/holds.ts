@@ -54,9 +54,9 @@ export class Holds {
   async wait(
     inquiry: InquiryDescription,
     failure: InquiryFailure,
-    judged: { attempt: number; applicantIds: readonly string[] },
+    judged: { attempt: number; applicantIds: readonly string[]; since: string },
   ): Promise<Decision> {
-    const hold: OpenHold = { status: statusOf(inquiry, failure, judged.attempt), applicantIds: judged.applicantIds };
+    const hold: OpenHold = { status: statusOf(inquiry, failure, judged), applicantIds: judged.applicantIds };
     this.#open.set(inquiry.customerTraceNumber, hold);
     this.#onChange();
     this.#tell(hold.status);
@@ -136,14 +136,18 @@ export class Holds {
   }
 }
 
-function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, attempt: number): HoldStatus {
+function statusOf(
+  inquiry: InquiryDescription,
+  failure: InquiryFailure,
+  { attempt, since }: { attempt: number; since: string },
+): HoldStatus {
   const { httpStatus, returnCode } = failure;
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
     ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
     failureType: failure.failureType,
-    since: new Date().toISOString(),
+    since,
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),

@@ -2,5 +2,6 @@
 export { creditReport } from './credit-report.ts';
 export { failsafeCheck } from './failsafe-check.ts';
 export { lendingJourney } from './lending-journey.ts';
+export { portfolioReview } from './portfolio-review.ts';
 export { recordLateConsent } from './record-late-consent.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

@@ -36,6 +36,18 @@ export interface InquirySpec {
   permit?(): ConsentRecord[] | null;
   /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
   onRefused?(refusals: readonly ConsentRecord[]): void;
+  /** How far a run before has brought it. */
+  resume?: InquiryResumption;
+}
+
+/** What the next run needs to go on with an inquiry whose `applicants` are those of its latest amendment. */
+export interface InquiryResumption {
+  ordinal: number;
+  amends?: string;
+  /** Since when it has been retried by itself, in milliseconds. */
+  retriedSinceMs?: number;
+  /** What it is on hold for, and since when. */
+  held?: { failure: InquiryFailure; since: string };
 }
 
 export interface InquiryProgress {
@@ -56,6 +68,8 @@ export interface InquiryHost {
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
+  /** What another run would have to know: asked for by hosts that hand inquiries on to the next run. */
+  onStanding?(standing: InquiryResumption & { applicants?: FailsafeApplicant[] }): void;
 }
 
 export type InquiryEnd =
@@ -66,19 +80,21 @@ export type InquiryEnd =
   /** Its permission is gone; nothing is in flight. */
   | { kind: 'notPermitted' };
 
+type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 
 /** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
 export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
   let current = spec;
-  let amends: string | undefined;
-  for (let ordinal = spec.firstOrdinal ?? 0; ; ordinal++) {
+  let amends = spec.resume?.amends;
+  for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
     const inquiry = describe(host.run, current, ordinal, amends);
     if (spec.repeat && amends === undefined) await recordRepeat(host.run, inquiry, spec.repeat);
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
-    current = { ...current, applicants: end.applicants };
+    const { resume: _past, ...rest } = current;
+    current = { ...rest, applicants: end.applicants };
   }
 }
 
@@ -125,9 +141,9 @@ class InquiryRun {
   /** The attempt that comes next: claims are counted, waits before a claim are not. */
   #attempt = 1;
   #failures = 0;
-  #retriedSinceMs = Date.now();
+  #retriedSinceMs: number;
   /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
-  #isRetrying = false;
+  #isRetrying: boolean;
   #hasToken: boolean;
   #tokenFetchedAfter: string | undefined;
 
@@ -136,16 +152,37 @@ class InquiryRun {
     this.#spec = spec;
     this.#inquiry = inquiry;
     this.#hasToken = host.run.token === 'ready';
+    const since = spec.resume?.retriedSinceMs;
+    this.#retriedSinceMs = since ?? Date.now();
+    this.#isRetrying = since !== undefined;
   }
 
   async toItsEnd(): Promise<RunEnd> {
     this.#progress('running', 0);
-    let step = await this.#nextStep();
+    this.#stand();
+    const held = this.#spec.resume?.held;
+    let result = held ? await this.#holdAgain(held) : {};
     for (;;) {
-      const end = await this.#take(step);
-      if ('end' in end) return end.end;
-      step = end.next ?? (await this.#nextStep());
+      if ('end' in result) return result.end;
+      result = await this.#take(result.next ?? (await this.#nextStep()));
     }
+  }
+
+  /** Whatever has come meanwhile, the decision meets in the ledger. */
+  #holdAgain({ failure, since }: NonNullable<InquiryResumption['held']>): Promise<Taken> {
+    this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
+    return this.#hold(failure, since);
+  }
+
+  #stand(held?: InquiryResumption['held']): void {
+    const { ordinal, amends } = this.#inquiry;
+    this.#host.onStanding?.({
+      ordinal,
+      ...(this.#isRetrying ? { retriedSinceMs: this.#retriedSinceMs } : {}),
+      ...(amends === undefined ? {} : { amends }),
+      ...(held ? { held } : {}),
+      ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
+    });
   }
 
   #content(): InquiryContent {
@@ -209,7 +246,7 @@ class InquiryRun {
   }
 
   /** What follows from a step: the end, another step, or (neither) one more attempt. */
-  async #take(step: AttemptStep): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+  async #take(step: AttemptStep): Promise<Taken> {
     switch (step.kind) {
       case 'stop':
         return { end: step.end };
@@ -249,7 +286,7 @@ class InquiryRun {
     };
   }
 
-  async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+  async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
     await recordStep(this.#host, this.#inquiry, step);
     const { failure } = step;
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
@@ -294,12 +331,15 @@ class InquiryRun {
     return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
   }
 
-  async #hold(failure: InquiryFailure): Promise<{ end: RunEnd } | { next?: AttemptStep }> {
+  async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
     const { holds } = this.#host;
+    const since = heldSince ?? new Date().toISOString();
+    this.#stand({ failure, since });
     this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
     const decision = await holds.wait(this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#applicantIds(),
+      since,
     });
     const recorded = await recordTheDecision(this.#host.run, this.#inquiry, failure, decision);
     holds.settle(decision);
@@ -329,6 +369,7 @@ class InquiryRun {
     if (this.#isRetrying || !waitsInQueueUncounted) return;
     this.#isRetrying = true;
     this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
+    this.#stand();
   }
 
   /** Somebody has decided: retries are counted from here. */
@@ -336,6 +377,7 @@ class InquiryRun {
     this.#failures = 0;
     this.#retriedSinceMs = Date.now();
     this.#isRetrying = false;
+    this.#stand();
     if (failureType !== 'CredentialsRefused') return;
     // Whatever was wrong with the credentials, the next attempt must not meet an old token.
     this.#tokenFetchedAfter = new Date().toISOString();

@@ -29,3 +29,16 @@ export const PULL_DESCRIPTIONS = {
   status: 'Where the pull stands, what it waits for, what was refused. No input. Nothing personal.',
   references: 'What has to be stored for later shares. No input. consumerId is personal.',
 } as const;
+
+const REVIEW_MESSAGE = '{"reviewId":"REVIEW-1","by":"ops","reason":"the provider has asked for it"}';
+
+/** Those of portfolio reviews. */
+export const PORTFOLIO_DESCRIPTIONS = {
+  withdraw: `Ends the review after the attempts in flight; what is on hold still waits for a decision. Fields: reviewId, by, reason. Example: ${REVIEW_MESSAGE}`,
+  requestWithdrawal: `The same as withdraw, without an answer. Example: ${REVIEW_MESSAGE}`,
+  pause: `Sends nothing more until resume; attempts in flight come to their end. Fields: reviewId, by, reason. Example: ${REVIEW_MESSAGE}`,
+  resume: `Goes on after pause. Example: ${REVIEW_MESSAGE}`,
+  resolveInquiry: DESCRIPTIONS.resolveInquiry.replaceAll('journeyId', 'reviewId').replace('LOAN-1', 'REVIEW-1'),
+  status: 'Where the review stands, what is on hold, what was refused. No input. Nothing personal.',
+  progress: 'How many rows are done, with which outcome, and how fast. No input.',
+} as const;

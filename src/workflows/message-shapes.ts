@@ -8,6 +8,7 @@ import { parseDurationMs } from '../model/durations.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import type { ID_NAMES, RunKind } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { isUndecodable } from '../model/undecodable.ts';
@@ -95,7 +96,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The member in which a message names the run that it is for. */
-export type AddressName = 'journeyId' | 'pullId';
+export type AddressName = (typeof ID_NAMES)[RunKind];
 
 const runId = { check: opaqueId(MAX_ID_LENGTH) };
 const journeyId = runId;

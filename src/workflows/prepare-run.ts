@@ -1,6 +1,5 @@
 /** The first activity of a run: its input is checked, and what it is held to is fixed. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { PreparedRun } from '../activities/contract.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { applicationFailureOf } from './flights.ts';
 import { undecodableInput } from './undecodable-input.ts';
@@ -10,11 +9,7 @@ import { undecodableInput } from './undecodable-input.ts';
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function prepareRun(
-  input: unknown,
-  prepare: () => Promise<PreparedRun>,
-  onRefused: () => void,
-): Promise<PreparedRun> {
+export async function prepareRun<T>(input: unknown, prepare: () => Promise<T>, onRefused: () => void): Promise<T> {
   if (isUndecodable(input)) {
     onRefused();
     throw undecodableInput(input);

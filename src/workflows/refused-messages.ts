@@ -4,9 +4,17 @@ import type { RefusedMessage } from '../model/shapes.ts';
 /** Those that `status` shows; the total counts the rest. */
 const SHOWN = 50;
 
+const NONE = { refusedMessages: [], refusedMessagesTotal: 0 };
+
 export class RefusedMessages {
-  readonly #last: RefusedMessage[] = [];
-  #total = 0;
+  readonly #last: RefusedMessage[];
+  #total: number;
+
+  /** @param past those of the run before */
+  constructor(past: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } = NONE) {
+    this.#last = [...past.refusedMessages];
+    this.#total = past.refusedMessagesTotal;
+  }
 
   add(refused: RefusedMessage): void {
     this.#total++;

@@ -1,0 +1,97 @@
+import { heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { DEFAULT_MAX_BAD_ROWS, type PortfolioFormat } from '../model/portfolio-shapes.ts';
+import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
+import { examinePortfolio } from '../portfolio/examine.ts';
+import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';
+import { requireUnchanged } from '../portfolio/identity.ts';
+import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
+import { mergeParts, writePart } from '../portfolio/results.ts';
+import type { RowReader } from '../portfolio/rows.ts';
+import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { translating } from './failures.ts';
+import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
+
+/**
+ * What a review does with files: reads of one that was examined, and writes that are idempotent. Temporal may repeat
+ * each of them.
+ *
+ * @throws `PortfolioUnavailable` (repeated), `PortfolioChanged` and `InvalidInput` (final)
+ */
+export function createPortfolioActivities(
+  dependencies: ActivityDependencies,
+): Omit<PortfolioActivities, 'preparePortfolio'> {
+  const directory = () => requireDirectory(dependencies.config.portfolioDirectory);
+  const readerOf = ({ format, columns, profile }: KnownFile): RowReader => ({
+    format,
+    limits: profileNamed(dependencies, profile).limits,
+    ...(columns ? { columns } : {}),
+  });
+  const onBlock = () => heartbeat();
+
+  return {
+    examinePortfolio: ({ input }) =>
+      translatingPortfolio(async () => {
+        const {
+          reviewId,
+          file,
+          format = formatOf(file),
+          maxBadRows = DEFAULT_MAX_BAD_ROWS,
+          profile = 'default',
+        } = input;
+        const { limits } = profileNamed(dependencies, profile);
+        const { badRows: badRowsPath } = await outputPaths(directory(), file, reviewId);
+        await using handle = await openPortfolio(directory(), file);
+        const found = await examinePortfolio(handle, { format, limits, maxBadRows, badRowsPath, onBlock });
+        const { digest, mark, columns, ...examined } = found;
+        return { ...examined, known: { file, format, profile, digest, mark, ...(columns ? { columns } : {}) } };
+      }),
+
+    readPortfolioRows: ({ known, from, limit, inFull }) =>
+      translatingPortfolio(async () => {
+        await using handle = await openPortfolio(directory(), known.file);
+        const found = await readRows(handle, readerOf(known), { from, limit });
+        return { ...found, mark: await requireUnchanged(handle, known, { inFull, onBlock }) };
+      }),
+
+    readPortfolioRowsAt: ({ known, places }) =>
+      translatingPortfolio(async () => {
+        await using handle = await openPortfolio(directory(), known.file);
+        const rows = await readRowsAt(handle, readerOf(known), places);
+        return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
+      }),
+
+    writePortfolioResults: ({ reviewId, file, part, results }) =>
+      translatingPortfolio(async () => writePart(await outputPaths(directory(), file, reviewId), part, results)),
+
+    finishPortfolioResults: ({ reviewId, file, parts }) =>
+      translatingPortfolio(async () => mergeParts(await outputPaths(directory(), file, reviewId), parts, onBlock)),
+  };
+}
+
+function formatOf(file: string): PortfolioFormat {
+  return /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv';
+}
+
+/** As `translating`, with what only a portfolio's files throw. */
+export function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
+  return translating(async () => {
+    try {
+      return await body();
+    } catch (error) {
+      if (error instanceof PortfolioChangedError) {
+        const message = 'the portfolio file is not the one that the review began with; nothing more is sent';
+        throw ApplicationFailure.create({ type: 'PortfolioChanged', message, nonRetryable: true });
+      }
+      if (error instanceof PortfolioUnavailableError) {
+        const { code } = error;
+        const message =
+          code === 'PORTFOLIO_DIR'
+            ? 'this worker has no PORTFOLIO_DIR'
+            : `the portfolio’s files cannot be reached (${code})`;
+        throw ApplicationFailure.create({ type: 'PortfolioUnavailable', message, nonRetryable: false });
+      }
+      throw error;
+    }
+  });
+}

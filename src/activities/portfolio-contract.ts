@@ -1,0 +1,38 @@
+/** What the workflow `portfolioReview` and its activities say to each other. Types only. */
+import type { PortfolioFormat, PortfolioReviewInput, PortfolioRow, RowResult } from '../model/portfolio-shapes.ts';
+import type { Examination } from '../portfolio/examine.ts';
+import type { FileMark } from '../portfolio/identity.ts';
+import type { Place } from '../portfolio/read-rows.ts';
+import type { PreparedRun } from './contract.ts';
+
+/** Which file, how its lines are read, and how it is known to be the one that was examined. */
+export interface KnownFile extends Pick<Examination, 'digest' | 'mark' | 'columns'> {
+  file: string;
+  format: PortfolioFormat;
+  profile: string;
+}
+
+export interface ExaminedFile extends Omit<Examination, keyof KnownFile> {
+  known: KnownFile;
+}
+
+export interface RowsRead {
+  rows: PortfolioRow[];
+  /** Where the next ones begin; absent at the file's end. */
+  next?: Place;
+  /** As it is now: other than it was where an unchanged file was found under another mark. */
+  mark: FileMark;
+}
+
+export interface PortfolioActivities {
+  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
+  /** Reads the whole file, and writes the bad rows' report. */
+  examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
+  /** `inFull`: the whole file is compared by its digest, whatever its mark. */
+  readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
+  /** Rows that were begun before; without places it only looks whether the file is the same, in full. */
+  readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;
+  writePortfolioResults(args: { reviewId: string; file: string; part: number; results: RowResult[] }): Promise<void>;
+  /** Makes one file of the parts. */
+  finishPortfolioResults(args: { reviewId: string; file: string; parts: number }): Promise<void>;
+}

@@ -1,0 +1,209 @@
+/** Reads a portfolio file once, from end to end, before anything is sent for it. */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
+import { MAX_ROWS, type PortfolioFormat } from '../model/portfolio-shapes.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
+import { PortfolioChangedError, unavailable } from './errors.ts';
+import { type FileMark, isSameMark, markOf } from './identity.ts';
+import { type Line, linesOf } from './lines.ts';
+import { type RowReader, readRow, utf8 } from './rows.ts';
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface Examination {
+  /** SHA-256, in hexadecimal. */
+  digest: string;
+  mark: FileMark;
+  /** Good ones. */
+  rows: number;
+  badRows: number;
+  /** Lines that would be good rows if another line did not have their id: none of them is sent. */
+  duplicateLines: number[];
+  /** Of CSV. */
+  columns?: Column[];
+  /** Where the first row begins. */
+  first: { offset: number; line: number };
+}
+
+export interface ExamineOptions {
+  format: PortfolioFormat;
+  limits: RowReader['limits'];
+  maxBadRows: number;
+  /** Where the bad rows are written: lines, pointers and rules, never values. */
+  badRowsPath: string;
+  /** Told after each block of the file. */
+  onBlock: () => void;
+}
+
+/**
+ * @throws InvalidInputError where nothing is to be sent for such a file; PortfolioChangedError where somebody writes to
+ *   it meanwhile; PortfolioUnavailableError
+ */
+export async function examinePortfolio(handle: FileHandle, options: ExamineOptions): Promise<Examination> {
+  const mark = await markOf(handle);
+  const report = await BadRowsReport.begin(options.badRowsPath);
+  try {
+    const found = await examineLines(handle, options, report);
+    if (!isSameMark(mark, await markOf(handle))) throw new PortfolioChangedError();
+    await report.finish();
+    refuseWhere(found.rows === 0, 'has no row that could be sent');
+    const { maxBadRows } = options;
+    refuseWhere(
+      report.count > maxBadRows,
+      `has ${report.count} bad rows, more than the ${maxBadRows} that are allowed`,
+    );
+    return { ...found, mark, badRows: report.count };
+  } catch (error) {
+    await report.discard();
+    throw error;
+  }
+}
+
+async function examineLines(
+  handle: FileHandle,
+  options: ExamineOptions,
+  report: BadRowsReport,
+): Promise<Omit<Examination, 'mark' | 'badRows'>> {
+  const { format, limits } = options;
+  const hash = createHash('sha256');
+  const ids = new Map<string, number>();
+  const duplicates = new Set<number>();
+  let reader: RowReader | undefined;
+  let first = { offset: 0, line: 1 };
+  let total = 0;
+  const onBlock = (block: Buffer) => {
+    hash.update(block);
+    options.onBlock();
+  };
+  for await (const found of linesOf(handle, { offset: 0, line: 1, onBlock })) {
+    const line = total++ === 0 ? withoutMark(found) : found;
+    if (!reader) {
+      reader = { format, limits, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
+      first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
+      if (format === 'csv') continue;
+    }
+    const read = readRow(reader, line);
+    if (read === null) continue;
+    if ('problems' in read) {
+      await report.add(line.line, read.problems, format);
+      continue;
+    }
+    const { accountId } = read.row;
+    const before = ids.get(accountId);
+    if (before === undefined) {
+      refuseWhere(ids.size >= MAX_ROWS, `has more than ${MAX_ROWS} rows: make several files of it`);
+      ids.set(accountId, line.line);
+      continue;
+    }
+    // Which of them is right, nobody knows here.
+    for (const one of [before, line.line]) {
+      if (duplicates.has(one)) continue;
+      duplicates.add(one);
+      const other = one === before ? line.line : before;
+      await report.add(one, [{ path: '/accountId', rule: `is that of line ${other} too` }], format);
+    }
+    refuseWhere(duplicates.size > MAX_DUPLICATES, `has more than ${MAX_DUPLICATES} rows with the id of another`);
+  }
+  refuseWhere(total === 0, 'is empty');
+  return {
+    digest: hash.digest('hex'),
+    rows: total === 0 ? 0 : ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
+    duplicateLines: [...duplicates].sort((one, other) => one - other),
+    ...(reader?.columns ? { columns: [...reader.columns] } : {}),
+    first,
+  };
+}
+
+/** The workflow carries their lines from run to run. */
+const MAX_DUPLICATES = 10_000;
+
+function withoutMark(line: Line): Line {
+  const { bytes, offset } = line;
+  if (!bytes?.subarray(0, 3).equals(BYTE_ORDER_MARK)) return line;
+  return { ...line, bytes: bytes.subarray(3), offset: offset + 3 };
+}
+
+function headerOf({ bytes, isTerminated }: Line): Column[] {
+  if (bytes === null) throw refused('begins with a line that is no header: it is too long');
+  const text = utf8(bytes);
+  if (text === null) throw refused('must be UTF-8');
+  const fields = csvFields(text);
+  if (!fields) throw refused('has a header with a quotation mark that is not closed');
+  const problems = headerProblems(fields);
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  if (!isTerminated) throw refused('has a header and no rows');
+  return fields as Column[];
+}
+
+function refuseWhere(isWrong: boolean, rule: string): void {
+  if (isWrong) throw refused(rule);
+}
+
+function refused(rule: string): InvalidInputError {
+  return new InvalidInputError([{ path: '/file', rule }]);
+}
+
+/** Written beside its place and renamed: whoever finds it finds all of it. */
+class BadRowsReport {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  #lines: string[] = [];
+  count = 0;
+
+  private constructor(path: string, handle: FileHandle) {
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  static async begin(path: string): Promise<BadRowsReport> {
+    try {
+      await rm(temporary(path), { force: true });
+      return new BadRowsReport(path, await open(temporary(path), 'wx', 0o600));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async add(line: number, problems: readonly Problem[], format: PortfolioFormat): Promise<void> {
+    this.count++;
+    const told = problems.map(({ path, rule }) => {
+      const column = format === 'csv' ? columnOf(path) : undefined;
+      return { path, ...(column === undefined ? {} : { column }), rule };
+    });
+    this.#lines.push(`${JSON.stringify({ line, problems: told })}\n`);
+    if (this.#lines.length >= 1_000) await this.#write();
+  }
+
+  /** A file without bad rows leaves no report, and takes that of an earlier run away. */
+  async finish(): Promise<void> {
+    try {
+      await this.#write();
+      await this.#handle.sync();
+      await this.#handle.close();
+      if (this.count > 0) await rename(temporary(this.#path), this.#path);
+      else await Promise.all([temporary(this.#path), this.#path].map((path) => rm(path, { force: true })));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** Where it was finished, the report stays: it says why the file is refused. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await rm(temporary(this.#path), { force: true }).catch(() => undefined);
+  }
+
+  async #write(): Promise<void> {
+    const text = this.#lines.join('');
+    this.#lines = [];
+    await this.#handle.writeFile(text).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+  }
+}
+
+function temporary(path: string): string {
+  return `${path}.tmp`;
+}

@@ -1,0 +1,77 @@
+/** Where a portfolio's files are: inside the configured directory, and nowhere else. */
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import { outputNamesOf, type PortfolioOutputs } from '../model/portfolio-files.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { PortfolioUnavailableError, unavailable } from './errors.ts';
+
+/** Parts of letters, digits, `.`, `_` and `-` that begin with none of the last two or a dot: no `..`, no hidden file. */
+const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
+export const MAX_PATH_LENGTH = 200;
+
+/** The rule that a file's name breaks, or `null`. */
+export function portfolioPathProblem(file: string): string | null {
+  if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
+  return `must be a path relative to PORTFOLIO_DIR, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
+}
+
+/**
+ * The file itself, opened for reading.
+ *
+ * @throws InvalidInputError where it may not be read as a portfolio; PortfolioUnavailableError
+ */
+export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
+  const path = await portfolioPath(directory, file);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  try {
+    if (!(await handle.stat()).isFile()) throw refused('must be a file');
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** What a review writes, as absolute paths. The portfolio file need not be there any more; its folder must. */
+export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
+  const folder = await insideOf(directory, dirname(join(directory, checked(file))));
+  const { results, badRows, parts } = outputNamesOf(basename(file), reviewId);
+  return { results: join(folder, results), badRows: join(folder, badRows), parts: join(folder, parts) };
+}
+
+async function portfolioPath(directory: string, file: string): Promise<string> {
+  const wanted = join(directory, checked(file));
+  return join(await insideOf(directory, dirname(wanted)), basename(wanted));
+}
+
+function checked(file: string): string {
+  const rule = portfolioPathProblem(file);
+  if (rule) throw refused(rule);
+  return file;
+}
+
+/** Symbolic links between here and the directory may not lead out of it; the last part is never followed. */
+async function insideOf(directory: string, folder: string): Promise<string> {
+  let root: string;
+  let real: string;
+  try {
+    [root, real] = await Promise.all([realpath(directory), realpath(folder)]);
+  } catch (error) {
+    throw unavailable(error);
+  }
+  if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of PORTFOLIO_DIR');
+  return real;
+}
+
+function refused(rule: string): InvalidInputError {
+  return new InvalidInputError([{ path: '/file', rule }]);
+}
+
+/** @throws PortfolioUnavailableError where this worker has none */
+export function requireDirectory(directory: string | undefined): string {
+  if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
+  return directory;
+}

@@ -1,0 +1,92 @@
+/** A line to a row, or to what is wrong with it. */
+
+import { isJsonObject, parseJson, surveyJson } from '../gateway/json-safety.ts';
+import type { GatewayLimits } from '../gateway/profile.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import type { PortfolioFormat, PortfolioRow } from '../model/portfolio-shapes.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { parseApplicants } from '../validation/messages.ts';
+import { type Column, csvFields, csvRow } from './csv.ts';
+import type { Line } from './lines.ts';
+import { MAX_LINE_BYTES } from './lines.ts';
+
+export interface RowReader {
+  format: PortfolioFormat;
+  /** Of CSV: its header. */
+  columns?: readonly Column[];
+  limits: Pick<GatewayLimits, 'maxApplicants'>;
+}
+
+/** `null`: an empty line, which is none. */
+export type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
+
+/** What of a row's members JSON may not give twice. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...['accountId', 'applicants', 'applicantId', 'names', 'first', 'middle', 'last', 'gen', 'ssn', 'dob', 'phones'],
+  ...['phoneNumber', 'phoneType', 'emailAddress', 'ipAddress', 'addresses', 'addressIdentifier', 'line1', 'line2'],
+  ...['city', 'state', 'zip', 'zip4'],
+]);
+
+export function readRow(reader: RowReader, { bytes, line, offset, isTerminated }: Line): ReadRow {
+  if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
+  if (bytes.length === 0) return null;
+  // Whoever writes lines ends them: a last one without its end may lack more than that.
+  if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
+  const text = utf8(bytes);
+  if (text === null) return bad('', 'must be UTF-8');
+  const value = reader.format === 'csv' ? csvValue(reader.columns ?? [], text) : jsonValue(text);
+  return 'problems' in value ? value : checkedRow(reader, value.value, { line, offset });
+}
+
+function csvValue(
+  columns: readonly Column[],
+  text: string,
+): { value: Record<string, unknown> } | { problems: Problem[] } {
+  const fields = csvFields(text);
+  if (!fields) return bad('', 'has a quotation mark that is not closed, or that stands where none may');
+  if (fields.length !== columns.length) {
+    return bad('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
+  }
+  return { value: csvRow(columns, fields) };
+}
+
+function jsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
+  const parsed = parseJson(text);
+  if (!parsed || !isJsonObject(parsed[0])) return bad('', 'must be a JSON object');
+  const [repeated] = surveyJson(text, MEMBERS).repeated;
+  if (repeated !== undefined) return bad('', `gives the member ${repeated} twice`);
+  return { value: parsed[0] };
+}
+
+function checkedRow(
+  { limits }: RowReader,
+  value: Record<string, unknown>,
+  place: { line: number; offset: number },
+): { row: PortfolioRow } | { problems: Problem[] } {
+  const { accountId, applicants, ...others } = value;
+  const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
+  const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
+  if (rule) problems.push({ path: '/accountId', rule });
+  try {
+    const row = { accountId: accountId as string, ...place, applicants: parseApplicants(applicants, limits) };
+    return problems.length > 0 ? { problems } : { row };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { problems: [...problems, ...error.problems] };
+  }
+}
+
+/** `null` where it is not UTF-8. A byte-order mark in the middle of a file is no letter of a name either. */
+export function utf8(bytes: Buffer): string | null {
+  try {
+    return DECODER.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function bad(path: string, rule: string): { problems: Problem[] } {
+  return { problems: [{ path, rule }] };
+}

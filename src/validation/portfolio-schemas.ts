@@ -1,0 +1,32 @@
+/** One schema for each message of portfolio reviews (docs/portfolio.md), field by field. */
+import { z } from 'zod';
+import { perMaximum } from '../gateway/request-schemas.ts';
+import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../model/portfolio-shapes.ts';
+import { portfolioPathProblem } from '../portfolio/file-path.ts';
+import * as fields from './fields.ts';
+import { resolveInquirySchema, withdrawSchema } from './message-schemas.ts';
+
+const file = z.string().superRefine((value, context) => {
+  const rule = portfolioPathProblem(value);
+  if (rule) context.addIssue({ code: 'custom', message: rule });
+});
+
+const orderFields = {
+  profile: fields.profileName.exactOptional(),
+  endUserCode: fields.endUserCode,
+  permissiblePurposeCode: fields.permissiblePurposeCode,
+  file: file.meta({ description: 'Relative to the workers’ PORTFOLIO_DIR.' }),
+  format: z.enum(PORTFOLIO_FORMATS).exactOptional(),
+  window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
+  maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
+};
+
+export const portfolioReviewSchema = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
+
+const { journeyId: _, ...withdrawal } = withdrawSchema.shape;
+export const portfolioMessageSchema = z.strictObject({ reviewId: fields.reviewId, ...withdrawal });
+
+export const resolvePortfolioSchema = perMaximum((maxApplicants) => {
+  const { journeyId: __, ...decision } = resolveInquirySchema(maxApplicants).shape;
+  return z.strictObject({ reviewId: fields.reviewId, ...decision });
+});

@@ -1,0 +1,112 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setCurrentDetails,
+} from '@temporalio/workflow';
+import type { PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import { applicationFailureOf } from './flights.ts';
+import { pinnedWhereVersioned } from './pinned-versions.ts';
+import { portfolioActivities, preparePortfolio } from './portfolio-stubs.ts';
+import { prepareRun } from './prepare-run.ts';
+import { Review } from './review.ts';
+import { reviewDetails } from './review-details.ts';
+import { handleReviewMessages } from './review-messages.ts';
+import { ReviewRows } from './review-rows.ts';
+import type { ReviewState } from './review-state.ts';
+
+/**
+ * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input, messages and result:
+ * `model/portfolio-shapes.ts`; docs/portfolio.md.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with
+ *   `details[0] = { progress }` where the file is not the one any more
+ */
+export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
+  const review = new Review(input, past);
+  handleReviewMessages(review);
+  setCurrentDetails({ toJSON: () => reviewDetails(review) } as unknown as string);
+  try {
+    const state = past ?? (await examine(review));
+    return await reviewRows(review, state);
+  } catch (error) {
+    review.isCancelled = isCancellation(error);
+    throw error;
+  }
+}
+
+async function examine(review: Review): Promise<ReviewState> {
+  const { input } = review;
+  const onRefused = () => {
+    review.endedUnchecked = true;
+  };
+  const checking = { summary: 'checking the input' };
+  const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
+  review.run = run;
+  const { examinePortfolio } = portfolioActivities;
+  const examining = { summary: `examining ${input.file}` };
+  const examined = await prepareRun(
+    input,
+    () => examinePortfolio.executeWithOptions(examining, [{ input }]),
+    onRefused,
+  );
+  return review.begin(run, examined);
+}
+
+async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioResult> {
+  const rows = new ReviewRows(review, state);
+  try {
+    const end = await rows.work();
+    if (end === 'leaving') return await handOver(review, rows);
+    if (end === 'over') await compareOnceMore(review, state);
+    await finish(review, state);
+    if (review.isStopping) throw changed(review);
+    review.outcome = review.isEnding ? 'withdrawn' : 'completed';
+    await condition(allHandlersFinished);
+    return review.result(review.outcome);
+  } catch (error) {
+    if (isCancellation(error)) {
+      await rows.drain();
+      await CancellationScope.nonCancellable(() => finish(review, state));
+    }
+    throw error;
+  }
+}
+
+async function handOver(review: Review, rows: ReviewRows): Promise<never> {
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof portfolioReview>(review.input, review.handOver(rows.handOver()));
+}
+
+/** Whoever relies on the results relies on the digest: a change after the last rows were read is told as well. */
+async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
+  try {
+    await portfolioActivities.readPortfolioRowsAt.executeWithOptions({ summary: 'comparing the whole file' }, [
+      { known, places: [] },
+    ]);
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
+    review.isStopping = true;
+  }
+}
+
+async function finish({ reviewId, input }: Review, { parts }: ReviewState): Promise<void> {
+  await portfolioActivities.finishPortfolioResults.executeWithOptions({ summary: 'writing the result file' }, [
+    { reviewId, file: input.file, parts },
+  ]);
+}
+
+function changed(review: Review): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'PortfolioChanged',
+    message: 'the portfolio file is not the one that the review began with; nothing more was sent',
+    nonRetryable: true,
+    details: [{ progress: review.progress() }],
+  });
+}
+
+pinnedWhereVersioned(portfolioReview);

@@ -1,0 +1,199 @@
+/** What one run of a portfolio review knows. No waiting. */
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ExaminedFile } from '../activities/portfolio-contract.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import { outputNamesOf } from '../model/portfolio-files.ts';
+import {
+  MAX_HELD,
+  type PortfolioMessage,
+  type PortfolioProgress,
+  type PortfolioResult,
+  type PortfolioReviewInput,
+  type PortfolioState,
+  type PortfolioStatus,
+} from '../model/portfolio-shapes.ts';
+import type { RefusedMessage } from '../model/shapes.ts';
+import { Flights } from './flights.ts';
+import { Holds } from './holds.ts';
+import { PublishedAttributes } from './published-attributes.ts';
+import { RefusedMessages } from './refused-messages.ts';
+import { Pace, type ReviewState } from './review-state.ts';
+
+export class Review {
+  readonly input: PortfolioReviewInput;
+  readonly flights = new Flights();
+  readonly holds = new Holds(() => this.changed());
+  /** Absent until the file has been examined. */
+  state: ReviewState | undefined;
+  run: PreparedRun | undefined;
+  pace = new Pace([]);
+  /** Counts whatever may let somebody go on who waits. */
+  changes = 0;
+  underWay = 0;
+  isPaused = false;
+  #withdrawal: PortfolioMessage | undefined;
+  /** The next run is about to take over. */
+  isLeaving = false;
+  /** Nothing more may be sent: the file has changed. */
+  isStopping = false;
+  endedUnchecked = false;
+  isCancelled = false;
+  outcome: PortfolioResult['outcome'] | undefined;
+  readonly #refused: RefusedMessages;
+  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
+
+  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  constructor(input: PortfolioReviewInput, state?: ReviewState) {
+    this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
+    this.#refused = new RefusedMessages(state?.refused);
+    if (!state) return;
+    this.state = state;
+    this.run = state.run;
+    this.isPaused = state.isPaused;
+    this.pace = new Pace(state.pace);
+    if (state.withdrawal) this.#withdrawal = { reviewId: this.input.reviewId, ...state.withdrawal };
+  }
+
+  get reviewId(): string {
+    return this.input.reviewId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('portfolio', this.reviewId);
+  }
+
+  get profile(): string {
+    return this.input.profile ?? 'default';
+  }
+
+  get withdrawal(): PortfolioMessage | undefined {
+    return this.#withdrawal;
+  }
+
+  set withdrawal(message: PortfolioMessage | undefined) {
+    this.#withdrawal = message;
+    this.changed();
+  }
+
+  get isEnding(): boolean {
+    return this.#withdrawal !== undefined;
+  }
+
+  /** Whether nothing is to be sent now. */
+  get isHalted(): boolean {
+    return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
+  }
+
+  get isFull(): boolean {
+    return this.holds.list.length >= MAX_HELD;
+  }
+
+  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+    this.state = {
+      ...{ run, known, badRows, rows, duplicateLines, next: first },
+      ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
+      done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
+    };
+    this.pace.startAnew(0);
+    this.changed();
+    return this.state;
+  }
+
+  /** What the next run begins with. */
+  handOver(state: ReviewState): ReviewState {
+    const { withdrawal, isPaused } = this;
+    return {
+      ...state,
+      isPaused,
+      pace: this.pace.marks,
+      refused: this.#refused.status(),
+      ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
+    };
+  }
+
+  get done(): number {
+    const { record, noRecord, noReport, abandoned } = this.state?.done ?? NOTHING_DONE;
+    return record + noRecord + noReport + abandoned;
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refused.add(refused);
+  }
+
+  /** Wakes whoever waits, and brings the search attributes up to date. */
+  changed(): void {
+    this.changes++;
+    // Holds that are handed on are still holds.
+    if (this.isLeaving) return;
+    const { endUserCode } = this.input;
+    this.#published.upsert({
+      NeedsAttention: this.holds.list[0]?.failureType ?? null,
+      JourneyStage: 'ACCTRVW',
+      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
+      CustomerTraceNumber: [],
+    });
+  }
+
+  progress(): PortfolioProgress {
+    const { rows = 0, badRows = 0, done = NOTHING_DONE } = this.state ?? {};
+    const held = this.holds.list.length;
+    return {
+      ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
+      ...(this.isPaused || this.outcome ? {} : this.pace.figures(this.done, rows - this.done - held)),
+    };
+  }
+
+  status(): PortfolioStatus {
+    const { reviewId, state, run } = this;
+    const standing = this.#standing();
+    return {
+      reviewId,
+      environment: run?.environment ?? null,
+      productCode: 'ACCTRVW',
+      ...standing,
+      file: this.input.file,
+      ...(state ? { digest: state.known.digest } : {}),
+      progress: this.progress(),
+      holds: this.holds.list,
+      ...this.#refused.status(),
+    };
+  }
+
+  #standing(): { state: PortfolioState; waitingFor?: string } {
+    const { outcome, state } = this;
+    if (outcome) return { state: outcome };
+    if (!state) return { state: 'examining' };
+    const held = this.holds.list.length;
+    if (this.isStopping || this.isEnding) {
+      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: decisions(held) };
+      return { state: 'stopping', waitingFor: 'attempts in flight' };
+    }
+    if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
+    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: decisions(held) };
+    if (this.isFull) return { state: 'held', waitingFor: `${decisions(held)}: no further row is begun before` };
+    return { state: 'running' };
+  }
+
+  result(outcome: PortfolioResult['outcome']): PortfolioResult {
+    const { reviewId, state, run } = this;
+    if (!state || !run) throw new Error('a result before the file was examined');
+    const { file } = this.input;
+    const { rows, badRows, done, known } = state;
+    const { results, badRows: badRowsFile } = outputNamesOf(file, reviewId);
+    return {
+      reviewId,
+      environment: run.environment,
+      productCode: 'ACCTRVW',
+      ...{ outcome, file, digest: known.digest, rows, badRows, ...done },
+      notReviewed: rows - this.done,
+      resultFile: results,
+      ...(badRows > 0 ? { badRowsFile } : {}),
+    };
+  }
+}
+
+const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
+
+function decisions(count: number): string {
+  return count === 1 ? 'a decision about 1 inquiry' : `decisions about ${count} inquiries`;
+}

@@ -1,0 +1,24 @@
+/** Portfolio files with made-up people. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export const HEADER =
+  'accountId,first,middle,last,gen,ssn,dob,phoneNumber,phoneType,emailAddress,ipAddress,line1,line2,city,state,zip,zip4';
+
+/** SSNs that were never issued; what the sandbox does is in the last four digits. */
+export function csvLine(index: number, lastFour = '0001'): string {
+  const ssn = `9${String(index % 10_000).padStart(4, '0')}${lastFour}`;
+  const email = `casey.${index}@example.com`;
+  return `ACC-${index},Casey,,Sample,,${ssn},1985-04-12,2025550123,MOBL,${email},192.0.2.17,12 Example Street,,Springfield,IL,62704,`;
+}
+
+export function csvText(rows: number, lastFourOf: (index: number) => string = () => '0001'): string {
+  const lines = Array.from({ length: rows }, (_, index) => csvLine(index, lastFourOf(index)));
+  return `${[HEADER, ...lines].join('\n')}\n`;
+}
+
+/** Its name in the directory. */
+export async function writePortfolio(directory: string, file: string, text: string | Buffer): Promise<string> {
+  await writeFile(join(directory, file), text);
+  return file;
+}
