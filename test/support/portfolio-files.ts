@@ -22,3 +22,13 @@ export async function writePortfolio(directory: string, file: string, text: stri
   await writeFile(join(directory, file), text);
   return file;
 }
+
+export function jsonlLine(index: number, lastFour = '0001'): string {
+  const ssn = `9${String(index % 10_000).padStart(4, '0')}${lastFour}`;
+  const applicant = {
+    ...{ applicantId: '1A', names: [{ first: 'Casey', last: 'Sample' }], ssn, dob: '1985-04-12' },
+    ...{ phones: [{ phoneNumber: '2025550123' }], emailAddress: `casey.${index}@example.com`, ipAddress: '192.0.2.17' },
+    addresses: [{ addressIdentifier: 'C', line1: '12 Example Street', city: 'Springfield', state: 'IL', zip: '62704' }],
+  };
+  return JSON.stringify({ accountId: `ACC-${index}`, applicants: [applicant] });
+}

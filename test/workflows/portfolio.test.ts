@@ -5,9 +5,18 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { CreditJourneys, type PortfolioReviewInput } from '../../src/client.ts';
+import {
+  CreditJourneys,
+  InvalidInputError,
+  JourneyFailedError,
+  PortfolioDiffersError,
+  type PortfolioHandle,
+  type PortfolioReviewInput,
+  type PortfolioStatus,
+  UpdateRefusedError,
+} from '../../src/client.ts';
 import type { RowResult } from '../../src/model/portfolio-shapes.ts';
-import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { applicant, type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
 let harness: Harness;
@@ -66,4 +75,119 @@ describe('a portfolio review', () => {
     assert.equal(new Set(rows.map(({ customerTraceNumber }) => customerTraceNumber)).size, 20);
     assert.equal((await stat(join(directory, result.resultFile))).mode & 0o777, 0o600);
   });
+
+  const untilState = async (review: PortfolioHandle, isWanted: (status: PortfolioStatus) => boolean) => {
+    for await (const status of review.watch()) if (isWanted(status)) return status;
+    throw new Error('waited in vain');
+  };
+  const word = { by: 'ops', reason: 'asked for' };
+  const decisionOf = ({ customerTraceNumber, attempts: attempt }: PortfolioStatus['holds'][number]) =>
+    ({ decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted', ...word }) as const;
+
+  test('goes on beside what it holds, and takes a decision about each', async () => {
+    const lost = (index: number) => (index < 3 ? '4001' : '0001');
+    const file = await writePortfolio(directory, 'held.csv', csvText(8, lost));
+    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 2 }));
+    const { holds, progress, waitingFor } = await untilState(review, ({ state }) => state === 'held');
+    assert.equal(progress.done, 5);
+    assert.equal(progress.held, 3);
+    assert.equal(waitingFor, 'decisions about 3 inquiries');
+    const [first, second, third] = holds;
+    assert.ok(first && second && third);
+    await review.resolve({ ...decisionOf(first), action: 'resend' });
+    await review.resolve({ ...decisionOf(second), action: 'abandon' });
+    const applicants = [applicant('1A')];
+    const outcome = { outcome: 'noRecord' as const };
+    await assert.rejects(review.resolve({ ...decisionOf(third), action: 'amend', applicants }), UpdateRefusedError);
+    await review.resolve({ ...decisionOf(third), action: 'accept', ...outcome });
+    const result = await review.result();
+    assert.deepEqual([result.record, result.noRecord, result.abandoned], [6, 1, 1]);
+    const byTrace = new Map((await resultsIn(result.resultFile)).map((row) => [row.customerTraceNumber, row.outcome]));
+    assert.equal(byTrace.get(second.customerTraceNumber), 'abandoned');
+    assert.equal(byTrace.size, 8);
+  });
+
+  test('sends nothing while it is paused, and goes on where it stood', async () => {
+    const file = await writePortfolio(directory, 'paused.csv', csvText(30));
+    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 1 }));
+    await untilState(review, ({ progress }) => progress.done > 0);
+    assert.equal((await review.pause(word)).status.state, 'paused');
+    assert.equal((await review.pause(word)).duplicate, true);
+    const { done } = (await untilState(review, ({ progress }) => progress.underWay === 0)).progress;
+    assert.ok(done < 30);
+    const posted = await postedCount();
+    await review.resume(word);
+    assert.equal((await review.result()).record, 30);
+    assert.equal((await postedCount()) - posted, 30 - done);
+  });
+
+  test('ends early when it is withdrawn, with what has come of its rows so far', async () => {
+    const file = await writePortfolio(directory, 'withdrawn.csv', csvText(40));
+    const review = await journeys.reviewPortfolio(reviewOf(file, { window: 1 }));
+    await untilState(review, ({ progress }) => progress.done > 1);
+    await review.withdraw(word);
+    const result = await review.result();
+    assert.equal(result.outcome, 'withdrawn');
+    assert.equal(result.record + result.notReviewed, 40);
+    assert.equal((await resultsIn(result.resultFile)).length, result.record);
+  });
+
+  test('lets attempts in flight land when it is cancelled, and writes what came of them', async () => {
+    const file = await writePortfolio(directory, 'cancelled.csv', csvText(40));
+    const input = reviewOf(file, { window: 1 });
+    const review = await journeys.reviewPortfolio(input);
+    await untilState(review, ({ progress }) => progress.done > 1);
+    const before = await postedCount();
+    await review.cancel();
+    await assert.rejects(review.result(), JourneyFailedError);
+    const rows = await resultsIn(`${file}.${input.reviewId}.results.jsonl`);
+    assert.ok(rows.length >= 2 && rows.length < 40);
+    // Started again it asks for the rest alone: the ledger has the others.
+    const again = await (await journeys.reviewPortfolio(input)).result();
+    assert.equal(again.record, 40);
+    assert.ok((await postedCount()) - before <= 40 - rows.length + 1);
+    assert.equal((await resultsIn(again.resultFile)).length, 40);
+  });
+
+  test('stops before another row is sent once the file is another', async () => {
+    const text = csvText(60);
+    const file = await writePortfolio(directory, 'changed.csv', text);
+    const input = reviewOf(file, { window: 1 });
+    const review = await journeys.reviewPortfolio(input);
+    await untilState(review, ({ progress }) => progress.done > 0);
+    await writePortfolio(directory, file, text.replaceAll('Casey', 'Robin'));
+    const failed = await review.result().then(
+      () => assert.fail('it went on'),
+      (error: unknown) => error,
+    );
+    assert.ok(failed instanceof JourneyFailedError);
+    assert.equal(failed.failureType, 'PortfolioChanged');
+    const done = (await resultsIn(`${file}.${input.reviewId}.results.jsonl`)).length;
+    assert.ok(done > 0 && done < 60);
+    await writePortfolio(directory, file, text);
+    assert.equal((await (await journeys.reviewPortfolio(input)).result()).record, 60);
+  });
+
+  test('is refused with a file that it could not use, and another input under its id', async () => {
+    await writePortfolio(directory, 'wrong.csv', 'a,b\n1,2\n');
+    for (const [overrides, rule] of [
+      [{ file: 'wrong.csv' }, /lacks the columns/],
+      [{ file: 'twenty.csv', profile: 'unknown' }, /configured gateway profile/],
+    ] as const) {
+      const review = await journeys.reviewPortfolio(reviewOf('twenty.csv', overrides));
+      await assert.rejects(review.result(), (error: unknown) => {
+        assert.ok(error instanceof InvalidInputError);
+        return rule.test(error.problems.map((problem) => problem.rule).join());
+      });
+    }
+    await assert.rejects(journeys.reviewPortfolio(reviewOf('../x.csv')), InvalidInputError);
+    const input = reviewOf('twenty.csv');
+    await journeys.reviewPortfolio(input);
+    await journeys.reviewPortfolio(input);
+    await assert.rejects(journeys.reviewPortfolio({ ...input, window: 7 }), PortfolioDiffersError);
+  });
 });
+
+async function postedCount(): Promise<number> {
+  return ((await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;
+}

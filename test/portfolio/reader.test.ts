@@ -1,0 +1,283 @@
+/** The portfolio's files without Temporal: what is read of them, what is refused, what is written. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import { PortfolioChangedError, PortfolioUnavailableError } from '../../src/portfolio/errors.ts';
+import { type Examination, type ExamineOptions, examinePortfolio } from '../../src/portfolio/examine.ts';
+import { openPortfolio, outputPaths } from '../../src/portfolio/file-path.ts';
+import { requireUnchanged } from '../../src/portfolio/identity.ts';
+import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
+import { mergeParts, writePart } from '../../src/portfolio/results.ts';
+import { csvLine, csvText, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+
+let directory: string;
+let count = 0;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-reader-'));
+});
+
+after(() => rm(directory, { recursive: true, force: true }));
+
+interface Examined extends Examination {
+  file: string;
+  bad: { line: number; problems: { path: string; column?: string; rule: string }[] }[];
+  /** The report as it was written. */
+  badText: string;
+}
+
+async function examined(text: string | Buffer, options: Partial<ExamineOptions> = {}): Promise<Examined> {
+  const { format = 'csv' } = options;
+  const file = await writePortfolio(directory, `p${count++}.${format}`, text);
+  const badRowsPath = join(directory, `${file}.bad`);
+  await using handle = await openPortfolio(directory, file);
+  const limits = { maxApplicants: 2 };
+  const onBlock = () => {};
+  const found = await examinePortfolio(handle, { format, limits, maxBadRows: 10, badRowsPath, onBlock, ...options });
+  const badText = await readFile(badRowsPath, 'utf8').catch(() => '');
+  const bad = badText.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Examined['bad'][number]]));
+  return { ...found, file, bad, badText };
+}
+
+async function refusal(text: string | Buffer, options: Partial<ExamineOptions> = {}): Promise<string> {
+  try {
+    await examined(text, options);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.problems.map(({ path, rule }) => `${path} ${rule}`).join('; ');
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+async function rowsOf({ file, columns, first, duplicateLines }: Examined, format: 'csv' | 'jsonl' = 'csv', limit = 2) {
+  await using handle = await openPortfolio(directory, file);
+  const reader = { format, limits: { maxApplicants: 2 }, ...(columns ? { columns } : {}) };
+  const rows = [];
+  for (let from: { offset: number; line: number } | undefined = first; from; ) {
+    const read = await readRows(handle, reader, { from, limit });
+    rows.push(...read.rows.filter(({ line }) => !duplicateLines.includes(line)));
+    from = read.next;
+  }
+  // Each is found again by its place alone.
+  assert.deepEqual(await readRowsAt(handle, reader, rows), rows);
+  return rows;
+}
+
+const idsOf = (rows: { accountId: string }[]) => rows.map(({ accountId }) => accountId);
+const withLine = (line: string | Buffer) =>
+  Buffer.concat([Buffer.from(csvText(2)), Buffer.from(line), Buffer.from(`\n${csvLine(9)}\n`)]);
+
+describe('a portfolio file', () => {
+  test('is read in chunks, from any of its rows', async () => {
+    const found = await examined(csvText(5));
+    assert.equal(found.rows, 5);
+    assert.equal(found.badRows, 0);
+    const rows = await rowsOf(found);
+    assert.deepEqual(idsOf(rows), ['ACC-0', 'ACC-1', 'ACC-2', 'ACC-3', 'ACC-4']);
+    assert.equal(rows[0]?.line, 2);
+    assert.equal(rows[0]?.applicants[0]?.names[0]?.first, 'Casey');
+    await assert.rejects(stat(join(directory, `${found.file}.bad`)));
+  });
+
+  test('may begin with a byte-order mark, and may end its lines with CR LF', async () => {
+    const text = csvText(3).replaceAll('\n', '\r\n');
+    for (const one of [Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]), Buffer.from(text)]) {
+      const found = await examined(one);
+      assert.equal(found.badRows, 0);
+      assert.equal((await rowsOf(found)).length, 3);
+    }
+    const jsonl = Buffer.concat([
+      Buffer.from([0xef, 0xbb, 0xbf]),
+      Buffer.from(`${jsonlLine(1)}\r\n${jsonlLine(2)}\r\n`),
+    ]);
+    const found = await examined(jsonl, { format: 'jsonl' });
+    assert.deepEqual(idsOf(await rowsOf(found, 'jsonl')), ['ACC-1', 'ACC-2']);
+  });
+
+  test('may quote its fields, with commas and quotation marks in them', async () => {
+    const line = csvLine(7).replace('12 Example Street', '"12 Example Street, rear"').replace('ACC-7', '"ACC-7"');
+    const rows = await rowsOf(await examined(withLine(line)));
+    assert.equal(rows[2]?.accountId, 'ACC-7');
+    assert.equal(rows[2]?.applicants[0]?.addresses[0]?.line1, '12 Example Street, rear');
+  });
+
+  test('has joint applicants in JSONL', async () => {
+    const row = JSON.parse(jsonlLine(1)) as { applicants: object[] };
+    const second = { ...JSON.parse(jsonlLine(2)).applicants[0], applicantId: '2A' };
+    row.applicants.push(second);
+    const found = await examined(`${JSON.stringify(row)}\n`, { format: 'jsonl' });
+    assert.equal((await rowsOf(found, 'jsonl'))[0]?.applicants.length, 2);
+  });
+
+  test('is refused without a header that is known, and its own words are not repeated', async () => {
+    assert.match(await refusal(''), /^\/file is empty$/);
+    assert.match(await refusal(HEADER), /header and no rows/);
+    assert.match(await refusal(`${HEADER}\n`), /no row that could be sent/);
+    assert.match(await refusal(csvText(2).replace('ssn,', '')), /^\/file lacks the columns ssn in its header$/);
+    assert.match(await refusal(csvText(2).replace('zip4', 'ssn')), /has the columns ssn more than once/);
+    const extra = await refusal(csvText(2).replace('zip4', 'Casey'));
+    assert.match(extra, /^\/file has columns that are not known, by their places in the header: 17$/);
+    assert.match(await refusal(Buffer.from(csvText(2), 'utf16le')), /must be UTF-8|lacks the columns/);
+    assert.match(await refusal(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('x\n')])), /must be UTF-8/);
+    assert.match(await refusal(`${'x'.repeat(1_000_000)}\n`), /too long/);
+  });
+
+  test('has each bad row reported by line, place and rule, never by what is in it', async () => {
+    const cases: [string | Buffer, { path: string; column?: string; rule: RegExp }][] = [
+      [csvLine(7).replace('62704', 'ABCDE'), { path: '/applicants/0/addresses/0/zip', column: 'zip', rule: /./ }],
+      [csvLine(7).replace('ACC-7', ''), { path: '/accountId', column: 'accountId', rule: /must be 1 to 64/ }],
+      [csvLine(7).replace('ACC-7', '900-12-3456'), { path: '/accountId', column: 'accountId', rule: /opaque/ }],
+      [csvLine(7).replace(',62704,', ''), { path: '', rule: /must have 17 fields, as the header has; it has 15/ }],
+      [`${csvLine(7)},more`, { path: '', rule: /it has 18/ }],
+      [csvLine(7).replace('Casey', '"Casey'), { path: '', rule: /quotation mark/ }],
+      [csvLine(7).replace('Casey', 'Ca"sey'), { path: '', rule: /quotation mark/ }],
+      [csvLine(7).replace('Casey', 'x'.repeat(1_000_000)), { path: '', rule: /longer than 65536 bytes/ }],
+      [Buffer.from(csvLine(7).replace('Casey', 'Caf\u00e9'), 'latin1'), { path: '', rule: /must be UTF-8/ }],
+    ];
+    for (const [line, expected] of cases) {
+      const found = await examined(withLine(line));
+      assert.deepEqual(idsOf(await rowsOf(found)), ['ACC-0', 'ACC-1', 'ACC-9'], String(expected.rule));
+      assert.equal(found.rows, 3);
+      assert.equal(found.badRows, 1);
+      const [bad] = found.bad;
+      assert.equal(bad?.line, 4);
+      assert.equal(bad?.problems[0]?.path, expected.path);
+      assert.equal(bad?.problems[0]?.column, expected.column);
+      assert.match(bad?.problems[0]?.rule ?? '', expected.rule);
+      for (const value of ['Casey', '9007', 'ABCDE', '900-12', 'xxxx']) assert.ok(!found.badText.includes(value));
+    }
+  });
+
+  test('has its bad JSONL rows reported alike', async () => {
+    const joint = JSON.stringify({ ...JSON.parse(jsonlLine(7)), more: 1 });
+    for (const [line, rule] of [
+      ['{"accountId":', /must be a JSON object/],
+      ['[]', /must be a JSON object/],
+      [joint, /unknown members/],
+      [jsonlLine(7).replace('{"accountId":"ACC-7"', '{"accountId":"ACC-8","accountId":"ACC-7"'), /accountId twice/],
+      ['{"accountId":"ACC-7","applicants":[]}', /./],
+    ] as const) {
+      const found = await examined(`${jsonlLine(1)}\n${line}\n${jsonlLine(2)}\n`, { format: 'jsonl' });
+      assert.deepEqual(idsOf(await rowsOf(found, 'jsonl')), ['ACC-1', 'ACC-2']);
+      assert.match(found.bad[0]?.problems[0]?.rule ?? '', rule);
+      assert.equal(found.bad[0]?.line, 2);
+    }
+  });
+
+  test('sends no row of two that have one id', async () => {
+    const found = await examined(`${csvText(3)}${csvLine(1, '0404')}\n${csvLine(1)}\n`);
+    assert.equal(found.rows, 2);
+    assert.equal(found.badRows, 3);
+    assert.deepEqual(found.duplicateLines, [3, 5, 6]);
+    assert.deepEqual(idsOf(await rowsOf(found)), ['ACC-0', 'ACC-2']);
+    assert.match(found.bad[0]?.problems[0]?.rule ?? '', /is that of line 5 too/);
+  });
+
+  test('does not send a last line that has no end, since more than that may be missing', async () => {
+    const found = await examined(csvText(3).slice(0, -1));
+    assert.equal(found.rows, 2);
+    assert.match(found.bad[0]?.problems[0]?.rule ?? '', /no line end/);
+  });
+
+  test('is refused with more bad rows than are allowed, and their report stays', async () => {
+    const text = `${csvText(2)}a,b\nc,d\n`;
+    assert.match(await refusal(text, { maxBadRows: 1 }), /has 2 bad rows, more than the 1/);
+    const report = await readFile(join(directory, `p${count - 1}.csv.bad`), 'utf8');
+    assert.equal(report.split('\n').length - 1, 2);
+    assert.equal((await stat(join(directory, `p${count - 1}.csv.bad`))).mode & 0o777, 0o600);
+  });
+});
+
+describe('a portfolio file that has been examined', () => {
+  const unchanged = async ({ file, mark, digest }: Examined, inFull = false) => {
+    await using handle = await openPortfolio(directory, file);
+    return await requireUnchanged(handle, { mark, digest }, { inFull, onBlock: () => {} });
+  };
+
+  test('is known again, also where only its times have changed', async () => {
+    const found = await examined(csvText(3));
+    assert.deepEqual(await unchanged(found), found.mark);
+    await utimes(join(directory, found.file), 1, 1);
+    assert.notDeepEqual(await unchanged(found), found.mark);
+    await unchanged(found, true);
+  });
+
+  test('is not taken for one that somebody has written to, replaced or shortened', async () => {
+    const text = csvText(3);
+    const other = text.replace('Springfield', 'Shelbyville').replace('12 Example', '1 Example');
+    for (const change of [
+      (path: string) => writeFile(path, text.replace('Casey', 'Robin')),
+      (path: string) => writeFile(path, text.slice(0, -20)),
+      async (path: string) => {
+        await writeFile(`${path}.new`, other);
+        await rename(`${path}.new`, path);
+      },
+    ]) {
+      const found = await examined(text);
+      await change(join(directory, found.file));
+      await assert.rejects(unchanged(found), PortfolioChangedError);
+    }
+  });
+
+  test('has no row where another is', async () => {
+    const found = await examined(csvText(3));
+    await using handle = await openPortfolio(directory, found.file);
+    const reader = { format: 'csv' as const, limits: { maxApplicants: 2 }, columns: found.columns ?? [] };
+    const [row] = (await readRows(handle, reader, { from: found.first, limit: 1 })).rows;
+    assert.ok(row);
+    await assert.rejects(readRowsAt(handle, reader, [{ ...row, accountId: 'ACC-2' }]), PortfolioChangedError);
+  });
+});
+
+describe('the place of a portfolio file', () => {
+  test('is inside its directory, and no link leads out of it', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'credit-journey-outside-'));
+    await writeFile(join(outside, 'secret.csv'), csvText(1));
+    await symlink(join(outside, 'secret.csv'), join(directory, 'link.csv'));
+    await symlink(outside, join(directory, 'linked'));
+    await mkdir(join(directory, 'folder.csv'));
+    for (const file of [
+      '../secret.csv',
+      '/etc/passwd',
+      'a/../../x',
+      '.hidden',
+      'a//b',
+      'linked/secret.csv',
+      'folder.csv',
+    ]) {
+      await assert.rejects(openPortfolio(directory, file), InvalidInputError, file);
+    }
+    await assert.rejects(openPortfolio(directory, 'link.csv'), PortfolioUnavailableError);
+    await assert.rejects(openPortfolio(directory, 'missing.csv'), PortfolioUnavailableError);
+    await assert.rejects(outputPaths(directory, 'linked/x.csv', 'R-1'), InvalidInputError);
+    await rm(outside, { recursive: true });
+  });
+});
+
+describe('the result file', () => {
+  const result = (accountId: string): RowResult => ({
+    ...{ accountId, line: 2, outcome: 'record', customerTraceNumber: 'AR', at: '2026-01-05T10:00:00Z' },
+  });
+
+  test('is made of its parts, however often that is done', async () => {
+    const outputs = await outputPaths(directory, 'x.csv', 'R-1');
+    await writePart(outputs, 0, [result('A-1')]);
+    await writePart(outputs, 0, [result('A-1'), result('A-2')]);
+    await writePart(outputs, 1, [result('A-3')]);
+    // Left by a run that was reset.
+    await writePart(outputs, 2, [result('A-9')]);
+    await mergeParts(outputs, 2, () => {});
+    await mergeParts(outputs, 2, () => {});
+    const lines = (await readFile(outputs.results, 'utf8')).trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).accountId),
+      ['A-1', 'A-2', 'A-3'],
+    );
+    assert.equal((await stat(outputs.results)).mode & 0o777, 0o600);
+    await assert.rejects(stat(outputs.parts));
+  });
+});
