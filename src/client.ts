@@ -31,6 +31,7 @@ import {
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
 import { PortfolioHandle } from './client/portfolio-handle.ts';
+import { PortfolioSchedules } from './client/portfolio-schedules.ts';
 import { PullHandle } from './client/pull-handle.ts';
 import { startPortfolio } from './client/start-portfolio.ts';
 import { startPull } from './client/start-pull.ts';
@@ -84,6 +85,12 @@ export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decis
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
 export { PortfolioHandle } from './client/portfolio-handle.ts';
+export {
+  type ListedSchedule,
+  type PortfolioSchedule,
+  PortfolioScheduleError,
+  PortfolioSchedules,
+} from './client/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
@@ -302,6 +309,11 @@ export class CreditJourneys {
       if (rule) throw new InvalidInputError([{ path, rule }]);
     }
     return new PortfolioHandle(this.#context(), reviewId, accountId);
+  }
+
+  /** Schedules of portfolio reviews. */
+  get portfolioSchedules(): PortfolioSchedules {
+    return new PortfolioSchedules(this.#context());
   }
 
   /**

@@ -14,6 +14,7 @@ const CHECKS = {
   withdrawPull: 'parseWithdrawPull',
   portfolio: 'parsePortfolioReviewInput',
   resolvePortfolio: 'parseResolvePortfolio',
+  portfolioSchedule: 'parsePortfolioSchedule',
   tellPortfolio: 'parsePortfolioMessage',
   decision: 'parseDecision',
 } as const;

@@ -1,25 +1,19 @@
 /** `portfolio`: ACCTRVW over a file that the workers have, now or by a schedule. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { heldByRun } from '../client/open-hold.ts';
 import type { PortfolioHandle } from '../client.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
-import type { PortfolioMessage, PortfolioOrder, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import type { PortfolioMessage, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
+import { holdTable } from './hold-lines.ts';
 import { requireOwnerId, showAnswer, showProgress, withJourneys } from './journey-action.ts';
 import { given } from './json-input.ts';
+import { type OrderOptions, orderOf, withOrderOptions } from './portfolio-order.ts';
+import { registerScheduleCommands } from './portfolio-schedule-commands.ts';
 import { needsPerson, statusLines } from './status-lines.ts';
-
-/** What a review asks; the workers have the file. */
-export interface OrderOptions {
-  profile?: string;
-  endUser?: string;
-  purpose?: string;
-  format?: string;
-  window?: string;
-  maxBadRows?: string;
-}
 
 interface StartOptions extends ServerOptions, OrderOptions {
   reviewId?: string;
@@ -40,25 +34,8 @@ export function registerPortfolioCommand(program: Command): void {
     (review) => review.withdraw.bind(review),
   );
   registerCancel(portfolio);
-}
-
-export function withOrderOptions(command: Command): Command {
-  return command
-    .requiredOption('--end-user <endUserCode>', 'for whom the reports are')
-    .requiredOption('--purpose <permissiblePurposeCode>', 'the permissible purpose')
-    .option('--profile <name>', 'gateway profile')
-    .option('--format <format>', 'csv or jsonl (default: by the file’s name)')
-    .option('--window <rows>', 'rows under way at once (default: 20)')
-    .option('--max-bad-rows <rows>', 'send nothing where there are more (default: 100)');
-}
-
-export function orderOf(file: string, options: OrderOptions): PortfolioOrder {
-  const { profile, endUser, purpose, format, window, maxBadRows } = options;
-  return given({
-    ...{ file, profile, format, endUserCode: endUser, permissiblePurposeCode: purpose },
-    window: window === undefined ? undefined : Number(window),
-    maxBadRows: maxBadRows === undefined ? undefined : Number(maxBadRows),
-  }) as unknown as PortfolioOrder;
+  registerHolds(portfolio);
+  registerScheduleCommands(portfolio);
 }
 
 function registerStart(portfolio: Command): void {
@@ -167,6 +144,30 @@ function registerCancel(portfolio: Command): void {
     await withJourneys(options, async (journeys, output) => {
       await journeys.getPortfolio(reviewId).cancel();
       output.answer({ reviewId, cancelled: true }, () => ['asked to end; attempts in flight come to their end']);
+    });
+  });
+}
+
+function registerHolds(portfolio: Command): void {
+  const command = portfolio
+    .command('holds')
+    .description('what of a review needs a person, with the commands that resolve it')
+    .argument('<reviewId>', REVIEW_ID);
+  withExamples(withServerOptions(command), 'credit-journey portfolio holds R-1001');
+  command.action(async (reviewId: string, options: ServerOptions) => {
+    const ownerId = ownerIdOf('portfolio', reviewId);
+    requireOwnerId(ownerId);
+    await withJourneys(options, async (journeys, output) => {
+      const { holds } = await journeys.getPortfolio(reviewId).status();
+      output.answer({ reviewId, holds }, () =>
+        holds.length === 0
+          ? ['nothing of it needs a person']
+          : holdTable(
+              holds.map((hold) => heldByRun(ownerId, hold)),
+              output.width,
+            ),
+      );
+      process.exitCode = holds.length > 0 ? EXIT.needsPerson : EXIT.done;
     });
   });
 }

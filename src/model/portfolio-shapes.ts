@@ -37,6 +37,15 @@ export interface PortfolioReviewInput extends PortfolioOrder {
   reviewId: string;
 }
 
+/** Input of the workflow `scheduledReview`, which only a schedule starts. */
+export interface ScheduledReviewInput {
+  /** At most {@link MAX_SCHEDULE_ID_LENGTH}: the ids of its reviews are made of it. */
+  scheduleId: string;
+  order: PortfolioOrder;
+}
+
+export const MAX_SCHEDULE_ID_LENGTH = 40;
+
 /** One row, as it was read. */
 export interface PortfolioRow {
   accountId: string;

@@ -12,6 +12,7 @@ import {
   opaqueIdProblem,
 } from '../model/opaque-id.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
+import { MAX_SCHEDULE_ID_LENGTH } from '../model/portfolio-shapes.ts';
 import { STAGES } from '../model/products.ts';
 
 /** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */
@@ -47,6 +48,7 @@ export function text(maxLength: number) {
 export const journeyId = opaqueId(MAX_ID_LENGTH);
 export const pullId = opaqueId(MAX_ID_LENGTH);
 export const reviewId = opaqueId(MAX_ID_LENGTH);
+export const scheduleId = opaqueId(MAX_SCHEDULE_ID_LENGTH);
 export const consentId = opaqueId(MAX_ID_LENGTH);
 export const decisionId = opaqueId(MAX_ID_LENGTH);
 export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);

@@ -5,6 +5,7 @@
  * where a journey stands is the workflow's to judge.
  */
 import type { ZodType } from 'zod';
+import type { PortfolioSchedule } from '../client/portfolio-schedules.ts';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
 import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from '../model/portfolio-shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -42,7 +43,12 @@ import {
   resolveInquirySchema,
   withdrawSchema,
 } from './message-schemas.ts';
-import { portfolioMessageSchema, portfolioReviewSchema, resolvePortfolioSchema } from './portfolio-schemas.ts';
+import {
+  portfolioMessageSchema,
+  portfolioReviewSchema,
+  portfolioScheduleSchema,
+  resolvePortfolioSchema,
+} from './portfolio-schemas.ts';
 import { parseWith } from './problems.ts';
 import {
   creditReportSchema,
@@ -97,6 +103,11 @@ export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
 /** Input of the workflow `portfolioReview`. What is in the file, a worker checks. */
 export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
   return parse(portfolioReviewSchema, value);
+}
+
+/** A schedule of reviews, as it is created. */
+export function parsePortfolioSchedule(value: unknown): PortfolioSchedule {
+  return parse(portfolioScheduleSchema, value);
 }
 
 /** A review's `pause`, `resume`, `withdraw` and `requestWithdrawal`. */

@@ -23,6 +23,22 @@ const orderFields = {
 
 export const portfolioReviewSchema = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
 
+/** Ten years: no schedule is off by more. */
+const MAX_WAIT_MS = 3_650 * 24 * 60 * 60 * 1_000;
+const wait = z.int().min(0).max(MAX_WAIT_MS).exactOptional();
+
+/** Whether the cron expression makes sense, the server says. */
+export const portfolioScheduleSchema = z.strictObject({
+  scheduleId: fields.scheduleId,
+  order: z.strictObject(orderFields),
+  cron: fields.text(100),
+  timeZone: fields.text(64).exactOptional(),
+  overlap: z.enum(['skip', 'bufferOne', 'bufferAll', 'cancelOther', 'allowAll']).exactOptional(),
+  jitterMs: wait,
+  catchUpMs: wait,
+  paused: z.boolean().exactOptional(),
+});
+
 const { journeyId: _, ...withdrawal } = withdrawSchema.shape;
 export const portfolioMessageSchema = z.strictObject({ reviewId: fields.reviewId, ...withdrawal });
 

@@ -12,6 +12,7 @@ import {
   PortfolioDiffersError,
   type PortfolioHandle,
   type PortfolioReviewInput,
+  PortfolioScheduleError,
   type PortfolioStatus,
   UpdateRefusedError,
 } from '../../src/client.ts';
@@ -168,6 +169,23 @@ describe('a portfolio review', () => {
     assert.equal((await (await journeys.reviewPortfolio(input)).result()).record, 60);
   });
 
+  test('is started by a schedule, each time under an id of its own', async () => {
+    const file = await writePortfolio(directory, 'scheduled.csv', csvText(2));
+    const scheduleId = `S-${randomUUID().slice(0, 8)}`;
+    const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file };
+    const schedules = journeys.portfolioSchedules;
+    const schedule = { scheduleId, order, cron: '0 6 1 1 *', timeZone: 'America/New_York', paused: true } as const;
+    await schedules.create({ ...schedule, jitterMs: 1_000 });
+    await assert.rejects(schedules.create(schedule), PortfolioScheduleError);
+    await schedules.trigger(scheduleId);
+    const reviewId = await lastReviewOf(scheduleId);
+    assert.match(reviewId, new RegExp(`^${scheduleId}-\\d{8}T\\d{6}Z$`));
+    const result = await journeys.getPortfolio(reviewId).result();
+    assert.equal(result.record, 2);
+    await schedules.delete(scheduleId);
+    await assert.rejects(schedules.pause(scheduleId), PortfolioScheduleError);
+  });
+
   test('is refused with a file that it could not use, and another input under its id', async () => {
     await writePortfolio(directory, 'wrong.csv', 'a,b\n1,2\n');
     for (const [overrides, rule] of [
@@ -187,6 +205,17 @@ describe('a portfolio review', () => {
     await assert.rejects(journeys.reviewPortfolio({ ...input, window: 7 }), PortfolioDiffersError);
   });
 });
+
+/** Lists lag behind; the review's run is there a moment after its schedule has acted. */
+async function lastReviewOf(scheduleId: string): Promise<string> {
+  for (;;) {
+    const listed = (await journeys.portfolioSchedules.list()).find((one) => one.scheduleId === scheduleId);
+    const [reviewId] = listed?.lastReviewIds ?? [];
+    const query = `WorkflowId = 'portfolio-${reviewId}'`;
+    if (reviewId !== undefined && (await harness.client.workflow.count(query)).count > 0) return reviewId;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 
 async function postedCount(): Promise<number> {
   return ((await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;

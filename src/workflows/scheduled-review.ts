@@ -1,0 +1,36 @@
+import { ApplicationFailure, ChildWorkflowCancellationType, executeChild, workflowInfo } from '@temporalio/workflow';
+import { ownerIdOf, workflowIdOf } from '../model/owner-id.ts';
+import type { PortfolioResult, ScheduledReviewInput } from '../model/portfolio-shapes.ts';
+import { priorityOf } from '../model/work-class.ts';
+import { pinnedWhereVersioned } from './pinned-versions.ts';
+import type { portfolioReview } from './portfolio-review.ts';
+
+/** What a schedule adds to the workflow id that it was given. */
+const SCHEDULED_FOR = /-(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/;
+
+/**
+ * One run of a schedule: a `portfolioReview` with an id of its own, made of the schedule's and of the time, so that each
+ * asks anew for each row. It lasts as long as the review, so that the schedule's overlap policy is about reviews.
+ *
+ * @throws whatever the review fails with
+ */
+export async function scheduledReview({ scheduleId, order }: ScheduledReviewInput): Promise<PortfolioResult> {
+  const [, year, month, day, hour, minute, second] = SCHEDULED_FOR.exec(workflowInfo().workflowId) ?? [];
+  if (year === undefined) {
+    const problems = [{ path: '', rule: 'must be started by a schedule' }];
+    throw ApplicationFailure.create({ type: 'InvalidInput', nonRetryable: true, details: [{ problems }] });
+  }
+  const reviewId = `${scheduleId}-${year}${month}${day}T${hour}${minute}${second}Z`;
+  return executeChild<typeof portfolioReview>('portfolioReview', {
+    workflowId: workflowIdOf(ownerIdOf('portfolio', reviewId)),
+    args: [{ reviewId, ...order }],
+    // Attempts in flight land, and what came of them is written, however this run ends.
+    parentClosePolicy: 'REQUEST_CANCEL',
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    priority: priorityOf('batch', order.endUserCode),
+    staticSummary: `portfolio ${reviewId} · ${order.endUserCode}`,
+  });
+}
+
+pinnedWhereVersioned(scheduledReview);
