@@ -9,6 +9,7 @@
  */
 import { instant } from './inquiry-rows.ts';
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
+import { ofOwner } from './owner-rows.ts';
 import type {
   AgePage,
   AgeQuery,
@@ -39,7 +40,7 @@ export async function readDisposalView(
   );
   const runs = await session.rows<{ workflow_id: string; run_id: string }>(
     `SELECT DISTINCT workflow_id, run_id FROM attempts WHERE customer_trace_number IN
-       (SELECT customer_trace_number FROM inquiries WHERE caller_id = $1)`,
+       (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)})`,
     [scope.callerId],
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
@@ -72,7 +73,7 @@ function newestOf(row: NewestRow | undefined): number | null {
 /** A legal hold is on the journey, whatever part of it is to be disposed of. */
 async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Obstacle[]> {
   const held = await session.rows<TraceRow>(
-    `SELECT customer_trace_number FROM inquiries WHERE caller_id = $1 AND legal_hold_at IS NOT NULL
+    `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)} AND legal_hold_at IS NOT NULL
      ORDER BY customer_trace_number`,
     [scope.callerId],
   );
@@ -102,7 +103,7 @@ interface TraceRow {
 function selectionOf({ callerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
   const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
   return {
-    sql: `SELECT customer_trace_number FROM inquiries WHERE caller_id = $${from}${ofProduct} AND disposed_at IS NULL`,
+    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId, from)}${ofProduct} AND disposed_at IS NULL`,
     values: productCode === undefined ? [callerId] : [callerId, productCode],
   };
 }
@@ -207,7 +208,7 @@ function refusalOf({ obstacles }: DisposalView): DisposalVerdict | null {
 /** In one order, so that two who lock the same rows wait for each other and do not stop each other. */
 export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, callerId: string): Promise<void> {
   await session.rows(
-    `SELECT 1 FROM inquiries WHERE caller_id = $1 ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    `SELECT 1 FROM inquiries WHERE ${ofOwner(callerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
     [callerId],
   );
 }

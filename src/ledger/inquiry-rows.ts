@@ -7,6 +7,7 @@ import type { ReportOutcome } from '../model/shapes.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import type { DecisionRecord, InquiryView } from './port.ts';
+import { reviewOfRow } from './owner-rows.ts';
 import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
 
 export interface InquiryRow {
@@ -107,9 +108,21 @@ export async function readState(
           customerTraceNumber,
         ]);
   const inquiry = row.customer_trace_number === null ? null : row;
+  const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
   const known = knownOf(row.ledger_id, inquiry, attempts, decisions, row.now);
-  const disposal = disposalOf(row, row.is_disposal_begun > 0);
+  const disposal = disposalOf(row, isBegun);
   return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, nowMs: row.now };
+}
+
+/** What was disposed of by its review's id is closed for each of the review's rows. */
+async function isReviewDisposed(session: SqlSession, inquiry: InquiryRow | null): Promise<boolean> {
+  const review = inquiry && reviewOfRow(inquiry.caller_id);
+  if (!review) return false;
+  const rows = await session.rows(
+    `SELECT 1 FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun' AND product_code IS NULL LIMIT 1`,
+    [review],
+  );
+  return rows.length > 0;
 }
 
 /** Begun for the inquiry, or for its journey as a whole before there was such an inquiry. */

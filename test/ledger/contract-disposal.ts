@@ -277,4 +277,29 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordConsents(ledgerId, [revoked]);
     assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 1);
   });
+
+  test('of a portfolio review is of all its rows, and closes what it has not sent yet', async (t) => {
+    const { ledger } = await opened(t);
+    const { retention } = ledger;
+    const rowOf = (callerId: string, customerTraceNumber: string) =>
+      ({ callerId, customerTraceNumber, productCode: 'ACCTRVW' }) as const;
+    const own = rowOf('portfolio:R-1/A-1', 'ARAAAAAAAAAAAAAAAAAAAAAAAA00');
+    const second = rowOf('portfolio:R-1/A-2', 'ARBBBBBBBBBBBBBBBBBBBBBBBB00');
+    const third = rowOf('portfolio:R-1/A-3', 'ARCCCCCCCCCCCCCCCCCCCCCCCC00');
+    const other = rowOf('portfolio:R-10/A-1', 'ARDDDDDDDDDDDDDDDDDDDDDDDD00');
+    for (const row of [own, second, other]) await withReport(ledger, row);
+    const review = { callerId: 'portfolio:R-1' };
+    assert.equal((await retention.view(review)).reports, 2);
+    await retention.setLegalHold(own.callerId, WARRANT);
+    assert.equal((await retention.setLegalHold(review.callerId, WARRANT))?.isNew, true);
+    assert.equal((await retention.begin({ callerId: second.callerId }, WARRANT)).kind, 'refused');
+    await retention.releaseLegalHold(review.callerId, WARRANT);
+    // Held by its own id, it stays so.
+    assert.equal((await retention.begin(review, WARRANT)).kind, 'refused');
+    await retention.releaseLegalHold(own.callerId, WARRANT);
+    await disposed(ledger, review);
+    assert.equal((await retention.view(review)).reports, 0);
+    assert.equal((await retention.view({ callerId: other.callerId })).reports, 1);
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: third }))), 'abandoned');
+  });
 }
