@@ -4,7 +4,8 @@
  * Needs no server: it starts its own. Arguments: names of scenarios, all where none is given.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -18,19 +19,28 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('
 await globalSetup();
 try {
   // The harness reads where the server is when it is loaded.
-  const [{ startHarness }, { RECORDED_SCENARIOS }] = await Promise.all([
+  const [{ startHarness }, { RECORDED_SCENARIOS }, { PORTFOLIO_SCENARIOS }] = await Promise.all([
     import('../test/support/journey-harness.ts'),
     import('../test/support/scenarios.ts'),
+    import('../test/support/portfolio-scenarios.ts'),
   ]);
+  const portfolios = await mkdtemp(join(tmpdir(), 'credit-journey-histories-'));
   const harness = await startHarness({
     proving: true,
-    env: { SUBMIT_TIMEOUT_MS: '15000', GATEWAY_HEADERS_TIMEOUT_MS: '2000', GATEWAY_BODY_TIMEOUT_MS: '2000' },
+    env: {
+      PORTFOLIO_DIR: portfolios,
+      SUBMIT_TIMEOUT_MS: '15000',
+      GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+      GATEWAY_BODY_TIMEOUT_MS: '2000',
+    },
   });
   await mkdir(directory, { recursive: true });
   try {
     await recordAll(RECORDED_SCENARIOS, harness);
+    await recordAll(PORTFOLIO_SCENARIOS, harness);
   } finally {
     await harness.close();
+    await rm(portfolios, { recursive: true, force: true });
   }
   const { startWebhookStage, WEBHOOK_SCENARIOS } = await import('../test/support/webhook-scenarios.ts');
   if (WEBHOOK_SCENARIOS.some(isToBeRecorded)) {

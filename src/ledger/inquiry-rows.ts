@@ -6,8 +6,8 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
-import type { DecisionRecord, InquiryView } from './port.ts';
 import { reviewOfRow } from './owner-rows.ts';
+import type { DecisionRecord, InquiryView } from './port.ts';
 import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
 
 export interface InquiryRow {

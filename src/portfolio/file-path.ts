@@ -7,7 +7,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError, unavailable } from './errors.ts';
 
 /** Parts of letters, digits, `.`, `_` and `-` that begin with none of the last two or a dot: no `..`, no hidden file. */
-const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
+export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 export const MAX_PATH_LENGTH = 200;
 
 /** The rule that a file's name breaks, or `null`. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { perMaximum } from '../gateway/request-schemas.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../model/portfolio-shapes.ts';
-import { portfolioPathProblem } from '../portfolio/file-path.ts';
+import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from '../portfolio/file-path.ts';
 import * as fields from './fields.ts';
 import { resolveInquirySchema, withdrawSchema } from './message-schemas.ts';
 
@@ -15,7 +15,11 @@ const orderFields = {
   profile: fields.profileName.exactOptional(),
   endUserCode: fields.endUserCode,
   permissiblePurposeCode: fields.permissiblePurposeCode,
-  file: file.meta({ description: 'Relative to the workers’ PORTFOLIO_DIR.' }),
+  file: file.meta({
+    maxLength: MAX_PATH_LENGTH,
+    pattern: RELATIVE_PATH.source,
+    description: 'Relative to the workers’ PORTFOLIO_DIR.',
+  }),
   format: z.enum(PORTFOLIO_FORMATS).exactOptional(),
   window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
   maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),

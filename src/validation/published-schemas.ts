@@ -15,6 +15,13 @@ import {
   withdrawSchema,
 } from './message-schemas.ts';
 import {
+  portfolioProgressSchema,
+  portfolioResultSchema,
+  portfolioStatusSchema,
+  portfolioUpdateAnswerSchema,
+} from './portfolio-result-schemas.ts';
+import { portfolioMessageSchema, portfolioReviewSchema, resolvePortfolioSchema } from './portfolio-schemas.ts';
+import {
   pullReferencesSchema,
   pullResultSchema,
   pullStatusSchema,
@@ -173,6 +180,41 @@ const PUBLISHED: Record<string, Published> = {
     title: 'Answer of every update of creditReport and failsafeCheck',
     description: 'The message was accepted, not that the gateway has answered.',
     schema: pullUpdateAnswerSchema,
+  },
+  'portfolio-review-input': {
+    title: 'Input of the workflow portfolioReview',
+    description: 'ACCTRVW for each row of a file that the workers have.',
+    schema: portfolioReviewSchema,
+  },
+  'resolve-portfolio': {
+    title: 'The update resolveInquiry of portfolioReview',
+    description: `A person’s decision about one attempt on hold. ${APPLICANT_RULES}`,
+    schema: resolvePortfolioSchema(MOST_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
+  },
+  'portfolio-message': {
+    title: 'The updates pause, resume and withdraw and the signal requestWithdrawal of portfolioReview',
+    description: 'Who says so, and why.',
+    schema: portfolioMessageSchema,
+  },
+  'portfolio-result': {
+    title: 'Result of the workflow portfolioReview',
+    description: 'Counts, and the names of files. Nothing personal.',
+    schema: portfolioResultSchema,
+  },
+  'portfolio-status': {
+    title: 'Answer of the query status of portfolioReview',
+    description: 'Nothing personal.',
+    schema: portfolioStatusSchema,
+  },
+  'portfolio-progress': {
+    title: 'Answer of the query progress of portfolioReview',
+    description: 'Counts only.',
+    schema: portfolioProgressSchema,
+  },
+  'portfolio-update-answer': {
+    title: 'Answer of every update of portfolioReview',
+    description: 'The message was accepted, not that the gateway has answered.',
+    schema: portfolioUpdateAnswerSchema,
   },
   'lending-journey-result': {
     title: 'Result of the workflow lendingJourney',

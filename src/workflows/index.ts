@@ -4,5 +4,5 @@ export { failsafeCheck } from './failsafe-check.ts';
 export { lendingJourney } from './lending-journey.ts';
 export { portfolioReview } from './portfolio-review.ts';
 export { recordLateConsent } from './record-late-consent.ts';
-export { webhookDelivery } from './webhook-delivery.ts';
 export { scheduledReview } from './scheduled-review.ts';
+export { webhookDelivery } from './webhook-delivery.ts';

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { createLogger, installLogger } from '../../src/logging.ts';
+import { PORTFOLIO_SCENARIOS } from '../support/portfolio-scenarios.ts';
 import { RECORDED_SCENARIOS } from '../support/scenarios.ts';
 import { workflowBundle } from '../support/temporal.ts';
 import { WEBHOOK_SCENARIOS } from '../support/webhook-scenarios.ts';
@@ -25,7 +26,7 @@ function recorded(file: string): { events: RecordedEvent[] } {
 const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
 
 test('every scenario has its recorded history', () => {
-  const missing = [...RECORDED_SCENARIOS, ...WEBHOOK_SCENARIOS]
+  const missing = [...RECORDED_SCENARIOS, ...PORTFOLIO_SCENARIOS, ...WEBHOOK_SCENARIOS]
     .filter(({ name }) => !files.includes(`${name}.json`))
     .map(({ name }) => name);
   assert.deepEqual(missing, [], 'npm run histories records them');

@@ -1,0 +1,54 @@
+/** One zod schema for each thing that a portfolio review answers, for the published JSON Schemas; open, as result-schemas.ts. */
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../model/products.ts';
+import { holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
+
+const count = z.int().min(0);
+const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
+const productCode = z.literal('ACCTRVW');
+
+export const portfolioProgressSchema = z
+  .object({
+    rows: count.meta({ description: 'Good ones; 0 until the file has been examined.' }),
+    badRows: count,
+    done: count,
+    ...outcomes,
+    held: count,
+    underWay: count,
+    rowsPerSecond: z.number().exactOptional(),
+    secondsLeft: z.number().exactOptional(),
+  })
+  .meta({ id: 'portfolioProgress' });
+
+export const portfolioStatusSchema = z
+  .object({
+    reviewId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    productCode,
+    state: z.enum(['examining', 'running', 'paused', 'held', 'stopping', 'completed', 'withdrawn']),
+    waitingFor: z.string().exactOptional(),
+    file: z.string(),
+    digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    progress: portfolioProgressSchema,
+    holds: z.array(holdStatusSchema),
+    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+    refusedMessagesTotal: count,
+  })
+  .meta({ id: 'portfolioStatus' });
+
+export const portfolioResultSchema = z.object({
+  reviewId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  productCode,
+  outcome: z.enum(['completed', 'withdrawn']),
+  file: z.string(),
+  digest: z.string(),
+  rows: count,
+  badRows: count,
+  ...outcomes,
+  notReviewed: count,
+  resultFile: z.string(),
+  badRowsFile: z.string().exactOptional(),
+});
+
+export const portfolioUpdateAnswerSchema = z.object({ ...updateAnswerSchema.shape, status: portfolioStatusSchema });
