@@ -1,3 +1,4 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { ApplicationFailure, ChildWorkflowCancellationType, executeChild, workflowInfo } from '@temporalio/workflow';
 import { ownerIdOf, workflowIdOf } from '../model/owner-id.ts';
 import type { PortfolioResult, ScheduledReviewInput } from '../model/portfolio-shapes.ts';
@@ -5,8 +6,8 @@ import { priorityOf } from '../model/work-class.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
 import type { portfolioReview } from './portfolio-review.ts';
 
-/** What a schedule adds to the workflow id that it was given. */
-const SCHEDULED_FOR = /-(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/;
+/** When the schedule wanted it, before any jitter; the server sets it. */
+const SCHEDULED_FOR = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
  * One run of a schedule: a `portfolioReview` with an id of its own, made of the schedule's and of the time, so that each
@@ -15,12 +16,12 @@ const SCHEDULED_FOR = /-(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/;
  * @throws whatever the review fails with
  */
 export async function scheduledReview({ scheduleId, order }: ScheduledReviewInput): Promise<PortfolioResult> {
-  const [, year, month, day, hour, minute, second] = SCHEDULED_FOR.exec(workflowInfo().workflowId) ?? [];
-  if (year === undefined) {
+  const scheduledFor = workflowInfo().typedSearchAttributes.get(SCHEDULED_FOR);
+  if (!scheduledFor) {
     const problems = [{ path: '', rule: 'must be started by a schedule' }];
     throw ApplicationFailure.create({ type: 'InvalidInput', nonRetryable: true, details: [{ problems }] });
   }
-  const reviewId = `${scheduleId}-${year}${month}${day}T${hour}${minute}${second}Z`;
+  const reviewId = `${scheduleId}-${scheduledFor.toISOString().replace(/[-:]|\.\d+/g, '')}`;
   return executeChild<typeof portfolioReview>('portfolioReview', {
     workflowId: workflowIdOf(ownerIdOf('portfolio', reviewId)),
     args: [{ reviewId, ...order }],

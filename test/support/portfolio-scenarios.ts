@@ -1,6 +1,7 @@
 /** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { PortfolioSchedules } from '../../src/client/portfolio-schedules.ts';
 import type { Config } from '../../src/config-shape.ts';
 import type { PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
 import { type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
@@ -96,13 +97,19 @@ export const PORTFOLIO_SCENARIOS: readonly PortfolioScenario[] = [
       const scheduleId = `S-${randomUUID().slice(0, 8)}`;
       const { window: _, ...order } = ORDER;
       const file = await writePortfolio(config.portfolioDirectory ?? '', `${scheduleId}.csv`, csvText(2));
-      const handle = await client.workflow.start('scheduledReview', {
-        workflowId: `scheduled-portfolio-${scheduleId}-2026-01-05T10:00:00Z`,
-        taskQueue: config.taskQueue,
-        args: [{ scheduleId, order: { ...order, file } }],
-      });
-      await handle.result();
-      return handle as unknown as JourneyHandle;
+      const schedules = new PortfolioSchedules({ client, taskQueue: config.taskQueue });
+      await schedules.create({ scheduleId, order: { ...order, file }, cron: '0 6 1 1 *', paused: true });
+      await schedules.trigger(scheduleId);
+      const query = `WorkflowType = 'scheduledReview' AND TaskQueue = '${config.taskQueue}'`;
+      for (;;) {
+        for await (const { workflowId } of client.workflow.list({ query })) {
+          const handle = client.workflow.getHandle(workflowId);
+          await handle.result();
+          await schedules.delete(scheduleId);
+          return handle as unknown as JourneyHandle;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
     },
   },
 ];

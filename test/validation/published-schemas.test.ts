@@ -117,6 +117,19 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     parse: (value) => messages.parseFailsafeCheckInput(value, LIMIT),
   },
   'withdraw-pull': { samples: [{ pullId: 'P-1', by: 'ops', reason: 'by mistake' }], parse: messages.parseWithdrawPull },
+  'portfolio-review-input': {
+    samples: [
+      {
+        ...{ reviewId: 'R-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' },
+        ...{ file: 'folder/file.jsonl', format: 'jsonl', window: 50, maxBadRows: 0 },
+      },
+    ],
+    parse: messages.parsePortfolioReviewInput,
+  },
+  'portfolio-message': {
+    samples: [{ reviewId: 'R-1', by: 'ops', reason: 'by mistake' }],
+    parse: messages.parsePortfolioMessage,
+  },
   consent: {
     samples: [aConsent({ proof: 'aa.bb.cc' }), aConsent({ decision: 'denied' })],
     parse: messages.parseConsent,
@@ -314,13 +327,16 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
   if (file.startsWith('webhookDelivery')) return undefined;
   const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
   const isPull = /^(creditReport|failsafeCheck)-/.test(file);
+  const isReview = /^(portfolioReview|scheduledReview)-/.test(file);
   if (result !== undefined && isPull) return ['result', 'pull-result', result];
+  if (result !== undefined && isReview) return ['result', 'portfolio-result', result];
   if (result !== undefined) {
     return file.startsWith('recordLateConsent')
       ? ['lateConsent', 'record-late-consent-result', result]
       : ['result', 'lending-journey-result', result];
   }
   const answer = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
+  if (answer !== undefined && isReview) return ['answer', 'portfolio-update-answer', answer];
   if (answer !== undefined) return ['answer', isPull ? 'pull-update-answer' : 'update-answer', answer];
   const failure = event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
   const details = decodedOf(failure?.details);
