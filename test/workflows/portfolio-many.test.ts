@@ -36,14 +36,10 @@ describe('a portfolio of 2,000 rows', () => {
     const lastFourOf = (index: number) => (LOST.includes(index) ? '4002' : '0001');
     const file = await writePortfolio(directory, 'many.csv', csvText(ROWS, lastFourOf));
     const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file, window: 100 };
-    const startedAt = performance.now();
     const review = await journeys.reviewPortfolio({ reviewId: 'R-MANY', ...order });
-    for await (const { state, holds } of review.watch()) {
-      if (state !== 'held') continue;
-      assert.equal(holds.length, LOST.length);
-      break;
-    }
-    console.error('SECONDS', (performance.now() - startedAt) / 1000, process.cpuUsage());
+    // Seldom: each question is a workflow task beside those of the rows.
+    while ((await review.status()).state !== 'held') await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal((await review.status()).holds.length, LOST.length);
     for (const { customerTraceNumber, attempts: attempt } of (await review.status()).holds) {
       const decision = { decisionId: 'D1', customerTraceNumber, attempt, by: 'ops', reason: 'asked' } as const;
       await review.resolve({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
@@ -60,13 +56,12 @@ describe('a portfolio of 2,000 rows', () => {
     assert.equal(new Set(rows.map(({ accountId }) => accountId)).size, ROWS);
     const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
     const posted = ((await answer.json()) as { customerTraceNumber: string }[]).map((one) => one.customerTraceNumber);
-    console.error('posted', posted.length);
     assert.equal(new Set(posted).size, posted.length);
     let runs = 0;
     const query = `WorkflowId = '${review.workflowId}'`;
     for await (const run of harness.client.workflow.list({ query })) {
-      runs += 1;
-      console.error(run.historyLength, run.historySize);
+      runs++;
+      assert.ok(run.historyLength < 6_000);
     }
     assert.ok(runs > 1);
   });
