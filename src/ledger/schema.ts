@@ -14,9 +14,6 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
 /** The version that this code works on. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** What was answered under an earlier version has no rows in `report_references`. */
-export const REFERENCES_SINCE = MIGRATIONS.indexOf(secondaryUse) + 1;
-
 /** The version of the tables that are there; 0 where there are none. */
 export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect): Promise<number> {
   const found = await session.rows(dialect.tableExists, ['ledger_schema']);
@@ -132,9 +129,13 @@ function secondaryUse(dialect: SqlDialect): string[] {
       reference_digest TEXT NOT NULL,
       customer_trace_number TEXT NOT NULL,
       attempt BIGINT NOT NULL,
-      PRIMARY KEY (reference_digest, customer_trace_number, attempt),
+      PRIMARY KEY (customer_trace_number, attempt, reference_digest),
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
+    'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
+    // Answers to attempts of before then have their rows: report-references.ts.
+    'CREATE TABLE report_references_until (only_row BIGINT PRIMARY KEY CHECK (only_row = 1), until_ms BIGINT NOT NULL)',
+    'INSERT INTO report_references_until VALUES (1, 0)',
     `CREATE TABLE report_shares (
       caller_id TEXT NOT NULL,
       share_id TEXT NOT NULL,

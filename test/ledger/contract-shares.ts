@@ -43,7 +43,7 @@ const rowOf = (reportReferenceNumber: string) => ({
 
 export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('a reference leads to its inquiry, also where a person accepted it or it came late', async (t) => {
-    const { ledger, url } = await opened(t);
+    const { ledger, url, again } = await opened(t);
     const { ledgerId } = ledger.identity;
     const referred = async (number: string) =>
       (await ledger.inquiriesReferredTo(number)).map(({ inquiry, reference }) => [
@@ -68,14 +68,18 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await referred('REF-2'), []);
     const [row] = (await backend.execute(url, 'SELECT * FROM report_references')) as Record<string, unknown>[];
     assert.doesNotMatch(JSON.stringify(row), /REF|ACCEPTED|LATE/);
-    // What was answered before there was such a table is found all the same.
-    await backend.execute(url, `UPDATE ledger_schema SET applied_at = ${Date.now() + 60_000}`);
-    await backend.execute(url, 'DROP TABLE report_references');
-    await backend.execute(
-      url,
+    // What was answered before there were such rows gets them when the ledger is opened next.
+    for (const statement of [
+      'DROP TABLE report_references',
       'CREATE TABLE report_references (reference_digest TEXT, customer_trace_number TEXT, attempt BIGINT)',
-    );
+      'UPDATE report_references_until SET until_ms = 0',
+    ]) {
+      await backend.execute(url, statement);
+    }
+    assert.deepEqual(await referred('REF-1'), []);
+    await again();
     assert.deepEqual(await referred('REF-1'), [[TRACE, 'REF-1']]);
+    assert.deepEqual(await referred('ACCEPTED'), [['C', 'ACCEPTED']]);
     assert.deepEqual(await referred('LATE'), [['C', 'LATE']]);
   });
 
