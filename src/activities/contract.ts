@@ -57,6 +57,8 @@ export interface StandingConsents {
   own: ConsentRecord[];
   /** What stands refused under other ids: it ends every grant that was decided no later. */
   elsewhere: { applicantId: string; decision: 'denied' | 'revoked'; decidedAt: string }[];
+  /** The report was disposed of, or came under a legal hold, since the share was started. */
+  reportGone?: true;
 }
 
 export interface LookUpConsentsArgs {

@@ -2,7 +2,7 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import type { ShareReportInput } from '../model/share-shapes.ts';
+import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
 import { parseShareReportInput } from '../validation/messages.ts';
 import type { JourneyActivities, LookUpConsentsArgs, StandingConsents } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
@@ -10,7 +10,7 @@ import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { buildRequest } from './inquiry-request.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
-import { findSharedReport, type SharedReport } from './shared-report.ts';
+import { findSharedReport, type SharedReport, useProblem } from './shared-report.ts';
 import { standingConsents } from './standing-consents.ts';
 
 export function createPrepareShareReport(
@@ -26,7 +26,13 @@ export function createPrepareShareReport(
       reportReferenceNumber,
       ...(report.kind === 'ledger' ? { reportOwnerId: report.ownerId } : {}),
     });
-    return standingConsents(stored, args);
+    return { ...standingConsents(stored, args), ...((await isGone(report)) ? { reportGone: true } : {}) };
+  }
+
+  async function isGone(report: ReportSource): Promise<boolean> {
+    if (report.kind === 'given') return false;
+    const inquiry = await ledger.inquiry(report.customerTraceNumber);
+    return !inquiry || (await useProblem(ledger, inquiry)) !== null;
   }
 
   return {

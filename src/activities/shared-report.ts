@@ -93,9 +93,15 @@ async function requireShareable(
   if (inquiry.customerId !== profile.customerId) {
     throw refused(path, 'was pulled for another customer than the gateway profile’s');
   }
+  const problem = await useProblem(ledger, inquiry);
+  if (problem !== null) throw refused(path, problem);
+}
+
+/** Why a report may not be used any more, or `null`. */
+export async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.callerId)) !== null;
-  if (isDisposed) throw refused(path, 'was disposed of');
-  if (inquiry.legalHoldAt !== undefined) throw refused(path, 'is under a legal hold');
+  if (isDisposed) return 'was disposed of';
+  return inquiry.legalHoldAt === undefined ? null : 'is under a legal hold';
 }
 
 /** The latest answer that was understood, or that a person accepted. */

@@ -69,7 +69,13 @@ async function shareOfJourney(journeyId: string, options: ShareOptions): Promise
   } as unknown as ShareInput;
   await checkMessage('requestShare', { journeyId, share });
   await withJourney(journeyId, options, async (journey, output) => {
-    showAnswer(await journey.requestShare(share), output);
+    try {
+      showAnswer(await journey.requestShare(share), output);
+    } catch (error) {
+      const isUnknown = error instanceof Error && error.name === 'JourneyNotFoundError';
+      if (isUnknown) output.note('if it has ended, and its history is gone: --ended shares its report from the ledger');
+      throw error;
+    }
   });
 }
 

@@ -38,6 +38,7 @@ const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
   denied: 'consent denied',
   revoked: 'consent revoked',
   expired: 'expired: silence means no',
+  reportGone: 'the report is gone',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
 };

@@ -34,7 +34,7 @@ export type ReportSource =
   | { kind: 'ledger'; ownerId: string; productCode: ReportProduct; customerTraceNumber: string }
   | { kind: 'given' };
 
-export type ShareReportOutcome = 'posted' | 'denied' | 'revoked' | 'expired' | 'abandoned' | 'withdrawn';
+export type ShareReportOutcome = 'posted' | 'denied' | 'revoked' | 'expired' | 'reportGone' | 'abandoned' | 'withdrawn';
 export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome;
 
 /** Answer of the query `status`: nothing personal. */

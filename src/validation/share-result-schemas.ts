@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
 import { holdStatusSchema, refusedMessageSchema, reportReferenceSchema, updateAnswerSchema } from './result-schemas.ts';
 
-const outcome = z.enum(['posted', 'denied', 'revoked', 'expired', 'abandoned', 'withdrawn']);
+const outcome = z.enum(['posted', 'denied', 'revoked', 'expired', 'reportGone', 'abandoned', 'withdrawn']);
 const attempts = z.int().min(0);
 const attention = z.literal('revokedAfterPosting').exactOptional();
 

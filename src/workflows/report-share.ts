@@ -31,6 +31,9 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   /** As `run`, with the report. */
   prepared: PreparedShare | undefined;
 
+  /** Disposed of, or under a legal hold, since the share was started. */
+  reportIsGone = false;
+
   /** The input is not checked yet: nothing here may fail on it, whatever it is. */
   constructor(input: ShareReportInput) {
     super();
@@ -92,6 +95,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   /** What the ledger has by now. */
   learn(standing: StandingConsents): void {
+    this.reportIsGone = standing.reportGone ?? false;
     for (const record of this.consents.learn(standing)) this.recordedConsents.add(record);
   }
 

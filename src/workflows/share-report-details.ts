@@ -9,6 +9,7 @@ const OUTCOMES = {
   denied: 'It has ended: consent was denied. Nothing was posted.',
   revoked: 'It has ended: consent was revoked before anything was posted.',
   expired: 'It has ended: nobody answered in time, and silence means no. Nothing was posted.',
+  reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
   withdrawn: 'It has ended: it was withdrawn.',
   abandoned: 'It has ended: a person gave up the inquiry.',
 } as const;

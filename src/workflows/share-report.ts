@@ -75,6 +75,7 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
     share.changeState('posting');
     const end = await post(share, run);
     if (end !== 'notPermitted') return end;
+    if (share.reportIsGone) return 'reportGone';
   }
 }
 
@@ -99,7 +100,7 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
     onRefused: (refusals) => share.learnRefusals(refusals),
     permit: () => {
       const now = share.consent();
-      return now.kind === 'granted' ? now.consents : null;
+      return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
     },
   });
   switch (end.kind) {

@@ -223,6 +223,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(statuses.at(-1).shares[0].state, 'posted');
     assert.doesNotMatch(stdout, /9001|example\.com|Sample/i);
     assert.equal((await done('references', journeyId)).references.length, 3);
+    const [share] = (await done('shares', '--journey', journeyId)).shares;
+    assert.deepEqual([share.sharedBy, share.endUserCode, share.report.productCode], ['EU123', 'EU456', 'PRECLOSE']);
 
     const again = await cli('start', '--sample', '--journey-id', journeyId);
     assert.equal(again.code, 1);

@@ -353,6 +353,18 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(await postedOf(share.shareId), []);
   });
 
+  test('ends where its report is disposed of while it waits', async () => {
+    const { report } = await pulled();
+    const share = await journeys.shareReport(shareInput(report));
+    await until(share, 'waitingForConsent');
+    const [scope, warrant] = [{ callerId: `pull:${report.pullId}` }, { by: 'records', reason: 'kept long enough' }];
+    await ledger.retention.begin(scope, warrant);
+    await ledger.retention.dispose(scope, warrant, 0);
+    await share.recordConsent(consent());
+    assert.equal((await share.result()).outcome, 'reportGone');
+    assert.deepEqual(await postedOf(share.shareId), []);
+  });
+
   test('takes silence for no, and a revocation before the posting at its word', async () => {
     const { report } = await pulled({ joint: true });
     const silent = await journeys.shareReport(shareInput(report, { awaitConsentFor: 'PT1S' }));
