@@ -53,6 +53,9 @@ async function givenReport(
   profile: GatewayProfile,
   { reference, endUserCode }: GivenReportInput,
 ): Promise<SharedReport> {
+  if (Date.parse(reference.requestedAt) > Date.now()) {
+    throw refused('/report/reference/requestedAt', 'must not be in the future');
+  }
   const known = await ledger.inquiriesReferredTo(reference.reportReferenceNumber);
   const [first] = known;
   if (!first) return { source: { kind: 'given' }, reference, endUserCode };

@@ -248,6 +248,8 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       at,
     ]);
     assert.deepEqual(await given({}, 'EU456'), ['/report/endUserCode']);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    assert.deepEqual(await given({ requestedAt: tomorrow }), ['/report/reference/requestedAt']);
     const whole = shareInput({ reference, endUserCode: 'EU123' });
     const share = await journeys.shareReport(whole);
     assert.equal((await until(share, 'waitingForConsent')).report?.kind, 'ledger');
