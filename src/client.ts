@@ -31,16 +31,19 @@ import {
 import type { OpenHold } from './client/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-holds.ts';
 import { PullHandle } from './client/pull-handle.ts';
+import { ShareHandle } from './client/share-handle.ts';
 import { startPull } from './client/start-pull.ts';
+import { startShare } from './client/start-share.ts';
 import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { ownerOf, workflowIdOf } from './model/owner-id.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { PullInput } from './model/pull-shapes.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
+import type { ShareReportInput } from './model/share-shapes.ts';
 import { priorityOf, type WorkClass } from './model/work-class.ts';
-import { parseLendingJourneyInput, parsePullInput } from './validation/messages.ts';
+import { parseLendingJourneyInput, parsePullInput, parseShareReportInput } from './validation/messages.ts';
 
 export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
 export { changesBetween } from './changes/changes-between.ts';
@@ -71,6 +74,8 @@ export {
   KeysMissingError,
   PullDiffersError,
   ReportNotFoundError,
+  ShareAfterEndError,
+  ShareDiffersError,
   TemporalUnavailableError,
   UpdateRefusedError,
   WorkerUnavailableError,
@@ -80,6 +85,7 @@ export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decis
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
+export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/share-handle.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
@@ -133,6 +139,20 @@ export type {
   UpdateAnswer,
   WithdrawMessage,
 } from './model/shapes.ts';
+export type {
+  GivenReportInput,
+  ReportSource,
+  ResolveShareReportMessage,
+  ShareReportInput,
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportState,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  StoredReportInput,
+  WithdrawShareReportMessage,
+} from './model/share-shapes.ts';
 export type { WorkClass } from './model/work-class.ts';
 
 /** What a start may say beside its input. */
@@ -262,6 +282,30 @@ export class CreditJourneys {
   }
 
   /**
+   * Shares a report with one secondary user, once every applicant consents: a report of the ledger, or one that is
+   * given in full, years after its journey or pull. A start that is repeated finds the first, which is never run again
+   * once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent.
+   *
+   * @throws InvalidInputError; ShareDiffersError where a share of another input has this id; TemporalUnavailableError
+   */
+  async shareReport(input: ShareReportInput): Promise<ShareHandle> {
+    const checked = parseShareReportInput(input);
+    await startShare(this.#context(), checked);
+    return this.getShare(checked.shareId);
+  }
+
+  /**
+   * A share by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getShare(shareId: string): ShareHandle {
+    const rule = opaqueIdProblem(shareId, MAX_SHARE_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/shareId', rule }]);
+    return new ShareHandle(this.#context(), shareId);
+  }
+
+  /**
    * A journey by its id; whether it exists shows with the first call.
    *
    * @throws InvalidInputError
@@ -273,17 +317,20 @@ export class CreditJourneys {
   }
 
   /**
-   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`.
+   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
+   * `share:<shareId>`.
    *
    * @throws InvalidInputError
    */
-  run(ownerId: string): JourneyHandle | PullHandle {
+  run(ownerId: string): JourneyHandle | PullHandle | ShareHandle {
     const { kind, id } = ownerOf(ownerId);
     switch (kind) {
       case 'journey':
         return this.get(id);
       case 'pull':
         return this.getPull(id);
+      case 'share':
+        return this.getShare(id);
     }
   }
 

@@ -5,6 +5,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
 import { createPreparePull } from './prepare-pull.ts';
+import { createPrepareShareReport } from './prepare-share-report.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
@@ -14,6 +15,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
   return {
     ...createPrepareJourney(dependencies),
     ...createPreparePull(dependencies),
+    ...createPrepareShareReport(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),

@@ -12,6 +12,9 @@ const CHECKS = {
   pull: 'parsePullInput',
   resolvePull: 'parseResolvePull',
   withdrawPull: 'parseWithdrawPull',
+  shareReport: 'parseShareReportInput',
+  resolveShareReport: 'parseResolveShareReport',
+  withdrawShareReport: 'parseWithdrawShareReport',
   decision: 'parseDecision',
 } as const;
 
@@ -41,5 +44,10 @@ export async function checkRunMessage(
       return checkMessage(kind, { ...message, journeyId: owner.id });
     case 'pull':
       return checkMessage(kind === 'withdraw' ? 'withdrawPull' : 'resolvePull', { ...message, pullId: owner.id });
+    case 'share':
+      return checkMessage(kind === 'withdraw' ? 'withdrawShareReport' : 'resolveShareReport', {
+        ...message,
+        shareId: owner.id,
+      });
   }
 }

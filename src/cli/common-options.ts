@@ -14,7 +14,7 @@ export interface ServerOptions extends OutputOptions {
 }
 
 /** What the argument `<id>` takes, in a command's help. */
-export const RUN_ID = 'a journey’s id, or pull:<pullId>';
+export const RUN_ID = 'a journey’s id, pull:<pullId> or share:<shareId>';
 
 export function withOutputOptions(command: Command): Command {
   return command

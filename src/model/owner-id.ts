@@ -1,10 +1,11 @@
 /** Whose an inquiry is: one id for each run that makes inquiries, whatever kind of run it is. Pure. */
-import { MAX_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
 
 /** Kinds of runs, with the workflow types that they are of. A workflow id is the kind, a dash, the caller's own id. */
 export const RUN_KINDS = {
   journey: ['lendingJourney'],
   pull: ['creditReport', 'failsafeCheck'],
+  share: ['shareReport'],
 } as const;
 export type RunKind = keyof typeof RUN_KINDS;
 
@@ -28,7 +29,7 @@ export function ownerIdOf(kind: RunKind, id: string): string {
 
 export interface Owner {
   kind: RunKind;
-  /** The caller's own: `journeyId`, `pullId`. */
+  /** The caller's own: `journeyId`, `pullId`, `shareId`. */
   id: string;
 }
 
@@ -41,6 +42,12 @@ export function ownerOf(ownerId: string): Owner {
 /** The rule that an owner's id breaks, or `null`. */
 export function ownerIdProblem(ownerId: string): string | null {
   return opaqueIdProblem(ownerOf(ownerId).id, MAX_ID_LENGTH);
+}
+
+/** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */
+export function consentOwnerProblem(ownerId: string): string | null {
+  const { kind, id } = ownerOf(ownerId);
+  return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(ownerId, MAX_ID_LENGTH);
 }
 
 export function workflowIdOf(ownerId: string): string {

@@ -11,6 +11,7 @@ import {
   mayHoldSsn,
   opaqueIdProblem,
 } from '../model/opaque-id.ts';
+import { consentOwnerProblem } from '../model/owner-id.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
 import { STAGES } from '../model/products.ts';
 
@@ -45,6 +46,18 @@ export function text(maxLength: number) {
 }
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
+/** Whose share a consent is about: a journey's id, or `share:<shareId>` of a report shared at any time. */
+export const consentOwner = z
+  .string()
+  .superRefine((value, context) => {
+    const rule = consentOwnerProblem(value);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  })
+  .meta({
+    maxLength: MAX_ID_LENGTH,
+    pattern: OPAQUE_ID.replace('^', '^(?:share:)?'),
+    description: `Opaque: nothing that looks like ${SSN_LOOK}. share:<shareId> for the workflow shareReport.`,
+  });
 export const pullId = opaqueId(MAX_ID_LENGTH);
 export const consentId = opaqueId(MAX_ID_LENGTH);
 export const decisionId = opaqueId(MAX_ID_LENGTH);

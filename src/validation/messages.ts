@@ -24,6 +24,7 @@ import type {
   ResolveInquiryMessage,
   WithdrawMessage,
 } from '../model/shapes.ts';
+import type { ResolveShareReportMessage, ShareReportInput, WithdrawShareReportMessage } from '../model/share-shapes.ts';
 import {
   consentProblems,
   isRecord,
@@ -31,6 +32,7 @@ import {
   passGateProblems,
   requestShareProblems,
   resolveInquiryProblems,
+  shareReportProblems,
 } from './cross-rules.ts';
 import {
   consentSchema,
@@ -50,6 +52,7 @@ import {
   resolvePullSchema,
   withdrawPullSchema,
 } from './pull-schemas.ts';
+import { resolveShareReportSchema, shareReportSchemaFor, withdrawShareReportSchema } from './share-schemas.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
 export interface ApplicantLimit {
@@ -90,6 +93,25 @@ export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<Resol
 /** A pull's `withdraw` and `requestWithdrawal`. */
 export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
   return parse(withdrawPullSchema, value);
+}
+
+/** Input of the workflow `shareReport`. */
+export function parseShareReportInput(value: unknown): ShareReportInput {
+  return parse<ShareReportInput>(
+    shareReportSchemaFor(isRecord(value) ? value.report : undefined),
+    value,
+    shareReportProblems,
+  );
+}
+
+/** `resolveInquiry` of a share at any time. */
+export function parseResolveShareReport(value: unknown): ResolveShareReportMessage {
+  return parse<ResolveShareReportMessage>(resolveShareReportSchema, value, resolveInquiryProblems);
+}
+
+/** `withdraw` and `requestWithdrawal` of a share at any time. */
+export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMessage {
+  return parse(withdrawShareReportSchema, value);
 }
 
 /** `consent` and `recordConsent`. */

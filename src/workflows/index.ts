@@ -3,4 +3,5 @@ export { creditReport } from './credit-report.ts';
 export { failsafeCheck } from './failsafe-check.ts';
 export { lendingJourney } from './lending-journey.ts';
 export { recordLateConsent } from './record-late-consent.ts';
+export { shareReport } from './share-report.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

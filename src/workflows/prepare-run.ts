@@ -10,11 +10,11 @@ import { undecodableInput } from './undecodable-input.ts';
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function prepareRun(
+export async function prepareRun<Run extends PreparedRun>(
   input: unknown,
-  prepare: () => Promise<PreparedRun>,
+  prepare: () => Promise<Run>,
   onRefused: () => void,
-): Promise<PreparedRun> {
+): Promise<Run> {
   if (isUndecodable(input)) {
     onRefused();
     throw undecodableInput(input);
