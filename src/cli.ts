@@ -27,6 +27,7 @@ import { registerResolveCommand } from './cli/resolve-command.ts';
 import { registerSandboxCommand } from './cli/sandbox-command.ts';
 import { registerSetupCommand } from './cli/setup-command.ts';
 import { registerShareCommand } from './cli/share-command.ts';
+import { registerSharesCommand } from './cli/shares-command.ts';
 import { registerStartCommand } from './cli/start-command.ts';
 import { registerStatusCommand, registerWatchCommand } from './cli/status-command.ts';
 import { packageVersion } from './cli/version.ts';
@@ -79,6 +80,7 @@ export function createProgram(): Command {
     registerListCommand,
     registerInquiriesCommand,
     registerWebhooksCommand,
+    registerSharesCommand,
     registerDisposeCommand,
     registerLegalHoldCommand,
   ]) {

@@ -33,18 +33,26 @@ import { findOpenHolds, type HoldsQuery, type OpenHolds } from './client/open-ho
 import { PortfolioHandle } from './client/portfolio-handle.ts';
 import { PortfolioSchedules } from './client/portfolio-schedules.ts';
 import { PullHandle } from './client/pull-handle.ts';
+import { ShareHandle } from './client/share-handle.ts';
 import { startPortfolio } from './client/start-portfolio.ts';
 import { startPull } from './client/start-pull.ts';
+import { startShare } from './client/start-share.ts';
 import { ledgerReports, type ReportSource } from './client/stored-report.ts';
 import type { Ledger, SeenRecord } from './ledger/port.ts';
-import { MAX_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './model/opaque-id.ts';
 import { ownerOf, workflowIdOf } from './model/owner-id.ts';
 import type { PortfolioReviewInput } from './model/portfolio-shapes.ts';
 import { InvalidInputError } from './model/problems.ts';
 import type { PullInput } from './model/pull-shapes.ts';
 import type { LendingJourneyInput } from './model/shapes.ts';
+import type { ShareReportInput } from './model/share-shapes.ts';
 import { priorityOf, type WorkClass } from './model/work-class.ts';
-import { parseLendingJourneyInput, parsePortfolioReviewInput, parsePullInput } from './validation/messages.ts';
+import {
+  parseLendingJourneyInput,
+  parsePortfolioReviewInput,
+  parsePullInput,
+  parseShareReportInput,
+} from './validation/messages.ts';
 
 export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
 export { changesBetween } from './changes/changes-between.ts';
@@ -76,6 +84,8 @@ export {
   PortfolioDiffersError,
   PullDiffersError,
   ReportNotFoundError,
+  ShareAfterEndError,
+  ShareDiffersError,
   TemporalUnavailableError,
   UpdateRefusedError,
   WorkerUnavailableError,
@@ -92,6 +102,7 @@ export {
   PortfolioSchedules,
 } from './client/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
+export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/share-handle.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
 export type { WatchOptions } from './client/watch.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
@@ -155,6 +166,20 @@ export type {
   UpdateAnswer,
   WithdrawMessage,
 } from './model/shapes.ts';
+export type {
+  GivenReportInput,
+  ReportSource,
+  ResolveShareReportMessage,
+  ShareReportInput,
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportState,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  StoredReportInput,
+  WithdrawShareReportMessage,
+} from './model/share-shapes.ts';
 export type { WorkClass } from './model/work-class.ts';
 
 /** What a start may say beside its input. */
@@ -317,6 +342,30 @@ export class CreditJourneys {
   }
 
   /**
+   * Shares a report with one secondary user, once every applicant consents: a report of the ledger, or one that is
+   * given in full, years after its journey or pull. A start that is repeated finds the first, which is never run again
+   * once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent.
+   *
+   * @throws InvalidInputError; ShareDiffersError where a share of another input has this id; TemporalUnavailableError
+   */
+  async shareReport(input: ShareReportInput): Promise<ShareHandle> {
+    const checked = parseShareReportInput(input);
+    await startShare(this.#context(), checked);
+    return this.getShare(checked.shareId);
+  }
+
+  /**
+   * A share by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getShare(shareId: string): ShareHandle {
+    const rule = opaqueIdProblem(shareId, MAX_SHARE_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/shareId', rule }]);
+    return new ShareHandle(this.#context(), shareId);
+  }
+
+  /**
    * A journey by its id; whether it exists shows with the first call.
    *
    * @throws InvalidInputError
@@ -329,11 +378,11 @@ export class CreditJourneys {
 
   /**
    * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
-   * `portfolio:<reviewId>`, `portfolio:<reviewId>/<accountId>`.
+   * `share:<shareId>`, `portfolio:<reviewId>`, `portfolio:<reviewId>/<accountId>`.
    *
    * @throws InvalidInputError
    */
-  run(ownerId: string): JourneyHandle | PullHandle | PortfolioHandle {
+  run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
     const { kind, id, accountId } = ownerOf(ownerId);
     switch (kind) {
       case 'journey':
@@ -342,6 +391,8 @@ export class CreditJourneys {
         return this.getPull(id);
       case 'portfolio':
         return this.getPortfolio(id, accountId);
+      case 'share':
+        return this.getShare(id);
     }
   }
 

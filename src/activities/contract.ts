@@ -12,7 +12,8 @@ import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { ConsentMessage, LendingJourneyInput, ReportReference } from '../model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, ReportReference, SecondaryUser } from '../model/shapes.ts';
+import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
 import type { WebhookEvent } from '../model/webhook-events.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
 
@@ -41,6 +42,30 @@ export interface PreparedRun extends RunIdentity {
   waitsInQueueUncounted?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
+}
+
+/** What a `shareReport` run is held to beside that. */
+export interface PreparedShare extends PreparedRun {
+  report: ReportSource;
+  reference: ReportReference;
+  consents: StandingConsents;
+}
+
+/** What the ledger has about sharing one report with one secondary user. */
+export interface StandingConsents {
+  /** Said under this share's id, in the order in which it came; of the grants those that count. */
+  own: ConsentRecord[];
+  /** What stands refused under other ids: it ends every grant that was decided no later. */
+  elsewhere: { applicantId: string; decision: 'denied' | 'revoked'; decidedAt: string }[];
+  /** The report was disposed of, or came under a legal hold, since the share was started. */
+  reportGone?: true;
+}
+
+export interface LookUpConsentsArgs {
+  share: SecondaryUser & { shareId: string };
+  report: ReportSource;
+  reportReferenceNumber: string;
+  consentTrust: GatewayProfile['consentTrust'];
 }
 
 /** Whatever an inquiry's request is made of. */
@@ -107,6 +132,9 @@ export interface RecordConsentsResult {
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
+  prepareShareReport(args: { input: ShareReportInput }): Promise<PreparedShare>;
+  /** Reads only; asked before each attempt, since what was said elsewhere reaches no run. */
+  lookUpConsents(args: LookUpConsentsArgs): Promise<StandingConsents>;
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;

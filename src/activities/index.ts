@@ -8,6 +8,7 @@ import type { PortfolioActivities } from './portfolio-contract.ts';
 import { createPrepareJourney } from './prepare-journey.ts';
 import { createPreparePortfolio } from './prepare-portfolio.ts';
 import { createPreparePull } from './prepare-pull.ts';
+import { createPrepareShareReport } from './prepare-share-report.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
@@ -19,6 +20,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createPreparePull(dependencies),
     ...createPreparePortfolio(dependencies),
     ...createPortfolioActivities(dependencies),
+    ...createPrepareShareReport(dependencies),
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),

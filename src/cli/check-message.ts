@@ -16,6 +16,9 @@ const CHECKS = {
   resolvePortfolio: 'parseResolvePortfolio',
   portfolioSchedule: 'parsePortfolioSchedule',
   tellPortfolio: 'parsePortfolioMessage',
+  shareReport: 'parseShareReportInput',
+  resolveShareReport: 'parseResolveShareReport',
+  withdrawShareReport: 'parseWithdrawShareReport',
   decision: 'parseDecision',
 } as const;
 
@@ -49,6 +52,11 @@ export async function checkRunMessage(
       return checkMessage(kind === 'withdraw' ? 'tellPortfolio' : 'resolvePortfolio', {
         ...message,
         reviewId: owner.id,
+      });
+    case 'share':
+      return checkMessage(kind === 'withdraw' ? 'withdrawShareReport' : 'resolveShareReport', {
+        ...message,
+        shareId: owner.id,
       });
   }
 }

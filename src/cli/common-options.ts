@@ -14,7 +14,7 @@ export interface ServerOptions extends OutputOptions {
 }
 
 /** What the argument `<id>` takes, in a command's help. */
-export const RUN_ID = 'a journey’s id, pull:<pullId> or portfolio:<reviewId>';
+export const RUN_ID = 'a journey’s id, pull:<pullId>, share:<shareId> or portfolio:<reviewId>';
 
 export function withOutputOptions(command: Command): Command {
   return command

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import type { ConsentAnswer, JourneyHandle } from '../client.ts';
+import type { ConsentAnswer, JourneyHandle, ShareConsentAnswer, ShareHandle } from '../client.ts';
+import { ownerOf } from '../model/owner-id.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { showAnswer, withJourney } from './journey-action.ts';
+import { requireConsentOwner, showAnswer, withJourneys } from './journey-action.ts';
 import { given, readObject, readText } from './json-input.ts';
 import type { Output } from './output.ts';
 
@@ -29,8 +30,8 @@ export function registerConsentCommand(program: Command): void {
   const command = program
     .command('consent')
     .description('record that an applicant granted, denied or revoked consent to a share')
-    .argument('<journeyId>')
-    .option('--share <shareId>', 'the share it is for')
+    .argument('<id>', 'a journeyId, or share:<shareId> of a report shared by itself')
+    .option('--share <shareId>', 'the journey’s share that it is for')
     .option('--applicant <applicantId>', 'whose consent')
     .option('--consent-id <id>', 'the consent’s own id')
     .option('--decision <decision>', 'granted, denied or revoked')
@@ -53,13 +54,30 @@ export function registerConsentCommand(program: Command): void {
       '      --method web --text-version v1 --reference doc-1',
     ].join('\n'),
   );
-  command.action(async (journeyId: string, options: ConsentOptions) => {
-    const message = await messageOf(journeyId, options);
-    await checkMessage('consent', { ...message, journeyId });
-    await withJourney(journeyId, options, (journey, output) =>
-      options.signal ? signal(journey, message, output) : record(journey, message, output),
-    );
+  command.action(async (id: string, options: ConsentOptions) => {
+    requireConsentOwner(id);
+    const message = await messageOf(id, options);
+    await checkMessage('consent', { ...message, journeyId: id });
+    await withJourneys(options, (journeys, output) => {
+      const owner = ownerOf(id);
+      const told = owner.kind === 'share' ? ofShare(journeys.getShare(owner.id)) : journeys.get(id);
+      return options.signal ? signal(told, message, output) : record(told, message, output);
+    });
   });
+}
+
+/** Whoever is told of consents. */
+interface Told {
+  consent(message: ConsentMessage): ReturnType<JourneyHandle['consent']>;
+  recordConsent(message: ConsentMessage): Promise<ConsentAnswer | ShareConsentAnswer>;
+}
+
+/** A share by itself says by itself which share it is. */
+function ofShare(share: ShareHandle): Told {
+  return {
+    consent: ({ journeyId: _, shareId: __, ...message }) => share.consent(message),
+    recordConsent: ({ journeyId: _, shareId: __, ...message }) => share.recordConsent(message),
+  };
 }
 
 async function messageOf(journeyId: string, options: ConsentOptions): Promise<ConsentMessage> {
@@ -74,7 +92,7 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
   return {
     ...fromFile,
     ...given({
-      shareId: options.share,
+      shareId: options.share ?? ownShareOf(journeyId),
       applicantId: options.applicant,
       consentId: options.consentId,
       decision: options.decision,
@@ -84,6 +102,11 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
     ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),
     ...(proof ? { proof: proof.text } : {}),
   } as unknown as ConsentMessage;
+}
+
+function ownShareOf(id: string): string | undefined {
+  const owner = ownerOf(id);
+  return owner.kind === 'share' ? owner.id : undefined;
 }
 
 /** What it proves is the message: it is read here, and believed by nobody before a worker has checked it. */
@@ -113,15 +136,15 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-const LATE = 'the journey has ended: recorded in the ledger, nothing is posted';
+const LATE = 'there is no open run: recorded in the ledger, nothing is posted';
 
-async function signal(journey: JourneyHandle, message: ConsentMessage, output: Output): Promise<void> {
+async function signal(journey: Told, message: ConsentMessage, output: Output): Promise<void> {
   const answer = await journey.consent(message);
   output.answer(answer, () => [answer.late ? LATE : 'sent; what is refused shows in the status']);
 }
 
-async function record(journey: JourneyHandle, message: ConsentMessage, output: Output): Promise<void> {
-  const answer: ConsentAnswer = await journey.recordConsent(message);
+async function record(journey: Told, message: ConsentMessage, output: Output): Promise<void> {
+  const answer = await journey.recordConsent(message);
   if (!answer.late) return showAnswer(answer, output);
   output.answer(answer, () => [
     LATE,

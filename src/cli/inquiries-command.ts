@@ -1,6 +1,4 @@
 /** `inquiries`: what was asked of the gateway, from the ledger, with totals to set against an invoice. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { AUDIT_OUTCOMES, type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../ledger/inquiry-audit.ts';
 import { PRODUCTS } from '../model/products.ts';
@@ -16,7 +14,8 @@ import {
   totalLines,
 } from './inquiry-formats.ts';
 import { createOutput, type Output, wrap } from './output.ts';
-import { type Period, periodOf } from './period.ts';
+import { type Period, periodOf, timeZoneOf } from './period.ts';
+import { printText } from './print-text.ts';
 
 interface InquiriesOptions extends OutputOptions {
   from?: string;
@@ -57,20 +56,11 @@ export function registerInquiriesCommand(program: Command): void {
     const { openConfiguredLedger } = await import('../client/configured-ledger.ts');
     const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
     try {
-      await print(chunks(ledger.inquiriesBetween(query), { ...options, period, timeZone }, createOutput(options)));
+      await printText(chunks(ledger.inquiriesBetween(query), { ...options, period, timeZone }, createOutput(options)));
     } finally {
       await ledger.close();
     }
   });
-}
-
-function timeZoneOf({ timeZone }: InquiriesOptions): string | undefined {
-  if (timeZone === undefined) return undefined;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
-  } catch {
-    throw new UsageError('--time-zone must be an IANA name, such as America/Chicago');
-  }
 }
 
 function queryOf({ endUser, product, reference, outcome }: InquiriesOptions): InquiriesQuery {
@@ -147,13 +137,4 @@ function lineFormat({ period, timeZone, totals: onlyTotals }: Listing, { colors,
         ...totalLines(list, width),
       ]),
   };
-}
-
-/** Waits for who reads it; one who has read enough, such as `head`, ends it. */
-async function print(text: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(Readable.from(text), process.stdout, { end: false });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
-  }
 }

@@ -1,6 +1,7 @@
 /** What was asked of the gateway, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../ledger/inquiry-audit.ts';
 import { runName } from '../model/owner-id.ts';
+import { type Cell, csvLine } from './csv.ts';
 import { fit, table, wrap } from './output.ts';
 
 const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
@@ -30,7 +31,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
 }
 
 /** What people have written may hold what steers a terminal, and words longer than a line. */
-function readable(text: string, width: number): string[] {
+export function readable(text: string, width: number): string[] {
   return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ').map((line) => fit(line, width));
 }
 
@@ -60,8 +61,6 @@ function decisionText({ action, by, decisionId, providerSaid, reason }: AuditDec
 export function attemptDocument({ callerId, ...one }: AuditedAttempt): object {
   return { journeyId: callerId, ...one };
 }
-
-type Cell = string | number | undefined;
 
 const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   claimedAt: (one) => one.claimedAt,
@@ -118,16 +117,4 @@ export function attemptCsv(one: AuditedAttempt): string {
 
 export function totalCsv(total: InquiryTotal): string {
   return csvLine(Object.values(TOTAL_COLUMNS).map((cellOf) => cellOf(total)));
-}
-
-/** A line of RFC 4180, with its end. */
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/** What a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection). */
-function csvCell(cell: Cell): string {
-  if (typeof cell === 'number') return String(cell);
-  const text = (cell ?? '').replace(/^(?=[=+\-@\t\r\n])/, "'");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

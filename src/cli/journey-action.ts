@@ -1,9 +1,9 @@
 /** What the commands that talk to one run share: connect, act, show, disconnect. */
 
 import type { ConnectOptions } from '../client/connect-options.ts';
-import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle } from '../client.ts';
+import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { ID_NAMES, ownerIdProblem, ownerOf } from '../model/owner-id.ts';
+import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { connectOptions, type ServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
@@ -43,7 +43,7 @@ export async function withJourney<T>(
   return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
 }
 
-/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>`. */
+/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
 export async function withRun<T>(
   ownerId: string,
   options: ServerOptions,
@@ -53,12 +53,18 @@ export async function withRun<T>(
   return withJourneys(options, (journeys, output) => act(journeys.run(ownerId), output));
 }
 
-export type AnyRun = JourneyHandle | PullHandle | PortfolioHandle;
+export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
 /** @throws InvalidInputError */
 export function requireOwnerId(ownerId: string): void {
   const rule = ownerIdProblem(ownerId);
   if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule }]);
+}
+
+/** @throws InvalidInputError */
+export function requireConsentOwner(ownerId: string): void {
+  const rule = consentOwnerProblem(ownerId);
+  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
 }
 
 /** @throws InvalidInputError */

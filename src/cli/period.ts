@@ -27,6 +27,16 @@ export function periodOf({ from, to }: { from?: string; to?: string }, timeZone:
   };
 }
 
+/** `--time-zone`, as it is called among time zones. */
+export function timeZoneOf({ timeZone }: { timeZone?: string }): string | undefined {
+  if (timeZone === undefined) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone;
+  } catch {
+    throw new UsageError('--time-zone must be an IANA name, such as America/Chicago');
+  }
+}
+
 function momentOf(option: string, text: string, timeZone: string, daysLater: number): number {
   const dayMs = dayOf(text);
   const ms = dayMs === null ? parseInstantMs(text) : firstMomentOf(dayMs + daysLater * DAY_MS, timeZone);

@@ -1,6 +1,6 @@
 /** The two commands that print personal data, since that is what they are asked for. */
 import type { Command } from 'commander';
-import type { StoredPullReferences, StoredReferences } from '../client.ts';
+import type { ShareReportReferences, StoredPullReferences, StoredReferences } from '../client.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -69,7 +69,14 @@ function noteWhereRedacted({ redacted }: { redacted: boolean }, output: Output):
   output.note('masked by the codec server: not to be stored. The roles of its token decide who sees all of it');
 }
 
-function referenceLines(found: StoredReferences | StoredPullReferences, width: number): string[] {
+function referenceLines(
+  found: StoredReferences | StoredPullReferences | ShareReportReferences,
+  width: number,
+): string[] {
+  if (!('references' in found)) {
+    const { shareId, reportReferenceNumber } = found;
+    return reportReferenceNumber === undefined ? ['no references yet'] : [`share ${shareId}  ${reportReferenceNumber}`];
+  }
   const { references, shares } = { shares: [], ...found };
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,

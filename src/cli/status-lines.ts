@@ -5,6 +5,7 @@ import { ownerIdOf } from '../model/owner-id.ts';
 import type { PortfolioState, PortfolioStatus } from '../model/portfolio-shapes.ts';
 import type { PullState, PullStatus } from '../model/pull-shapes.ts';
 import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
+import type { ShareReportState, ShareReportStatus } from '../model/share-shapes.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
 
@@ -30,26 +31,67 @@ const PULL_STATE_WORDS: Record<PullState, string> = {
   abandoned: 'abandoned',
 };
 
+const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
+  running: 'running',
+  waitingForConsent: 'waiting for consent',
+  held: 'needs a person',
+  posted: 'posted',
+  denied: 'consent denied',
+  revoked: 'consent revoked',
+  expired: 'expired: silence means no',
+  reportGone: 'the report is gone',
+  withdrawn: 'withdrawn',
+  abandoned: 'abandoned',
+};
+
 /** The status of a run of any kind. */
-export type AnyStatus = JourneyStatus | PullStatus | PortfolioStatus;
+export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
 
 /** The owner's id of the run that it is about. */
 export function ownerIdIn(status: AnyStatus): string {
   if ('reviewId' in status) return ownerIdOf('portfolio', status.reviewId);
-  return 'pullId' in status ? ownerIdOf('pull', status.pullId) : status.journeyId;
+  if ('pullId' in status) return ownerIdOf('pull', status.pullId);
+  return 'shareId' in status ? ownerIdOf('share', status.shareId) : status.journeyId;
 }
 
 /** Whether somebody has to do something before the run goes on, or after it did. */
 export function needsPerson(
-  status: Pick<AnyStatus, 'state' | 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>,
+  status: Pick<AnyStatus, 'state' | 'holds'> &
+    Partial<Pick<JourneyStatus, 'shares'>> &
+    Partial<Pick<ShareReportStatus, 'attention'>>,
 ): boolean {
-  const { state, holds, shares = [] } = status;
+  const { state, holds, shares = [], attention } = status;
+  if (attention !== undefined) return true;
   return state === 'held' || holds.length > 0 || shares.some(({ attention }) => attention !== undefined);
 }
 
 export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | 'width'>): string[] {
   if ('reviewId' in status) return reviewLines(status, output);
-  return 'pullId' in status ? pullLines(status, output) : journeyLines(status, output);
+  if ('pullId' in status) return pullLines(status, output);
+  return 'shareId' in status ? shareLines(status, output) : journeyLines(status, output);
+}
+
+function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { shareId, state, attempts, report, attention, reportReferenceNumber = '' } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const head = wrap(`Share ${shareId}${environment} · ${SHARE_STATE_WORDS[state]}${waiting}`, width);
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...(report ? wrap(`of ${reportWords(report)}`, width, '  ') : []),
+    ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
+    ...section(
+      'Needs a person',
+      status.holds.flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function reportWords(report: NonNullable<ShareReportStatus['report']>): string {
+  if (report.kind === 'given') return 'a report that was given in full: the ledger does not know it';
+  return `the ${report.productCode} report of ${report.ownerId}, trace number ${report.customerTraceNumber}`;
 }
 
 function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {

@@ -3,6 +3,9 @@
  * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
  */
 import { runName } from '../model/owner-id.ts';
+import type { ReportProduct } from '../model/products.ts';
+import type { ShareInput } from '../model/shapes.ts';
+import type { ShareReportInput } from '../model/share-shapes.ts';
 
 /** No run of this journey is known to Temporal: never started, or its retention is over. */
 export class JourneyNotFoundError extends Error {
@@ -17,12 +20,46 @@ export class JourneyNotFoundError extends Error {
 
 /** The journey has ended: it takes no messages, and a completed one is never run again. */
 export class JourneyFinishedError extends Error {
-  override readonly name = 'JourneyFinishedError';
+  override readonly name: string = 'JourneyFinishedError';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
     super(`${runName(journeyId)} has finished`);
     this.journeyId = journeyId;
+  }
+}
+
+/**
+ * The journey has ended, and a report of it is to be shared: that is a share by itself now (docs/shares.md). `input` is
+ * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
+ */
+export class ShareAfterEndError extends JourneyFinishedError {
+  override readonly name = 'ShareAfterEndError';
+  readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
+    report: { journeyId: string; productCode?: ReportProduct };
+    permissiblePurposeCode?: string;
+  };
+
+  constructor(journeyId: string, { reportOf, ...share }: ShareInput) {
+    super(journeyId);
+    this.input = { ...share, report: { journeyId, ...(reportOf === undefined ? {} : { productCode: reportOf }) } };
+    this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
+  }
+
+  /** The same on the command line; what has to be filled in is in angle brackets. */
+  get command(): string {
+    const { shareId, endUserCode, endUser, permissiblePurposeCode = '<code>', report, ...waits } = this.input;
+    const options = {
+      '--report-of': report.productCode ?? '<productCode>',
+      '--share-id': shareId,
+      '--end-user-code': endUserCode,
+      '--end-user': endUser === undefined ? undefined : `'${endUser.replaceAll("'", "'\\''")}'`,
+      '--purpose': permissiblePurposeCode,
+      '--await-consent-for': waits.awaitConsentFor,
+      '--consent-valid-for': waits.consentValidFor,
+    };
+    const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+    return ['credit-journey share', report.journeyId, '--ended', ...given].join(' ');
   }
 }
 
@@ -153,5 +190,16 @@ export class PortfolioDiffersError extends Error {
   constructor(reviewId: string) {
     super(`portfolio review ${reviewId} was started with another input: choose another id`);
     this.reviewId = reviewId;
+  }
+}
+
+/** Another share has this id already: of another report, or with another input. Nothing was started. */
+export class ShareDiffersError extends Error {
+  override readonly name = 'ShareDiffersError';
+  readonly shareId: string;
+
+  constructor(shareId: string) {
+    super(`share ${shareId} was started with another input: choose another id`);
+    this.shareId = shareId;
   }
 }

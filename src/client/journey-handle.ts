@@ -1,5 +1,4 @@
 /** One journey as platforms see it: what it says, and what it can be told. */
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { redactedPointer } from '../codec-server/redaction.ts';
 import type { ProductCode } from '../model/products.ts';
 import type {
@@ -22,10 +21,9 @@ import {
   parseWithdraw,
 } from '../validation/messages.ts';
 import { updateIds } from './business-keys.ts';
-import { translated } from './error-translation.ts';
-import { ChangesNotFoundError, JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
-import { type LateConsentResult, startLateConsent } from './late-consent.ts';
-import { type RunContext, RunHandle, referencesOr, UPDATE_TIMEOUT_MS } from './run-handle.ts';
+import { ChangesNotFoundError, JourneyFinishedError, JourneyNotFoundError, ShareAfterEndError } from './errors.ts';
+import { type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
+import { type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 import type { JourneyChanges, JourneyReport, StoredReferences } from './stored-report.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
@@ -52,14 +50,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   /** Fire and forget: what is refused is shown in the status. After the journey's end it is recorded all the same. */
   async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: boolean }> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
-    try {
-      await this.handle.signal('consent', checked);
-      return { late: false };
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw translated(error, this.journeyId);
-      await startLateConsent(this.context.client, this.context.taskQueue, checked);
-      return { late: true };
-    }
+    return signalConsent(this.context, this.handle, checked);
   }
 
   /** Acknowledged. After the journey's end: recorded in the ledger, and posted shares that it concerns are flagged. */
@@ -70,13 +61,19 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
       return { ...answer, late: false };
     } catch (error) {
       if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
-      return this.#recordLate(checked);
+      return recordLate(this.context, checked);
     }
   }
 
-  requestShare(share: ShareInput): Promise<UpdateAnswer> {
+  /** @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same */
+  async requestShare(share: ShareInput): Promise<UpdateAnswer> {
     const checked = parseRequestShare({ journeyId: this.journeyId, share });
-    return this.update('requestShare', updateIds.requestShare(checked), checked);
+    try {
+      return await this.update('requestShare', updateIds.requestShare(checked), checked);
+    } catch (error) {
+      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
+      throw error;
+    }
   }
 
   /** A person's decision about an inquiry on hold. */
@@ -137,18 +134,5 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
       refusedMessages: [],
       refusedMessagesTotal: 0,
     };
-  }
-
-  async #recordLate(consent: ConsentMessage): Promise<ConsentAnswer> {
-    const { client, taskQueue } = this.context;
-    try {
-      const { postedSharesFlagged } = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, async () => {
-        const run = await startLateConsent(client, taskQueue, consent);
-        return (await run.result()) as LateConsentResult;
-      });
-      return { accepted: true, late: true, postedSharesFlagged };
-    } catch (error) {
-      throw translated(error, this.journeyId);
-    }
   }
 }

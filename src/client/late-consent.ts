@@ -1,8 +1,10 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { lateConsentWorkflowId } from './business-keys.ts';
+import { translated } from './error-translation.ts';
+import { type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
 
 export interface LateConsentResult {
   /** Posted shares that the message concerns, now flagged for a person. */
@@ -28,5 +30,37 @@ export async function startLateConsent(
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return client.workflow.getHandle(workflowId);
     throw error;
+  }
+}
+
+/** Tells the run, or the ledger where there is no open one. */
+export async function signalConsent(
+  { client, taskQueue }: RunContext,
+  handle: WorkflowHandle,
+  consent: ConsentMessage,
+): Promise<{ late: boolean }> {
+  try {
+    await handle.signal('consent', consent);
+    return { late: false };
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw translated(error, consent.journeyId);
+    await startLateConsent(client, taskQueue, consent);
+    return { late: true };
+  }
+}
+
+/** Waits until the ledger has it. */
+export async function recordLate(
+  { client, taskQueue }: RunContext,
+  consent: ConsentMessage,
+): Promise<{ accepted: true; late: true } & LateConsentResult> {
+  try {
+    const { postedSharesFlagged } = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, async () => {
+      const run = await startLateConsent(client, taskQueue, consent);
+      return (await run.result()) as LateConsentResult;
+    });
+    return { accepted: true, late: true, postedSharesFlagged };
+  } catch (error) {
+    throw translated(error, consent.journeyId);
   }
 }

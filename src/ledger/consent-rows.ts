@@ -5,6 +5,22 @@ import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord } from './port.ts';
 import type { SqlRow } from './sql-session.ts';
 
+/** A row of `consents`, as it is read. */
+export interface ConsentRow {
+  journey_id: string;
+  share_id: string;
+  applicant_id: string;
+  consent_id: string;
+  decision: ConsentRecord['decision'];
+  decided_at: string;
+  end_user_code: string | null;
+  end_user: string | null;
+  evidence: string | null;
+  received_at: string;
+  recorded_at: number;
+  proof: string | null;
+}
+
 /** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
 export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<void> {
   if (consents.length === 0) return;
@@ -37,18 +53,6 @@ function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): P
   );
 }
 
-interface ConsentRow {
-  journey_id: string;
-  share_id: string;
-  applicant_id: string;
-  consent_id: string;
-  decision: ConsentRecord['decision'];
-  decided_at: string;
-  end_user_code: string | null;
-  end_user: string | null;
-  received_at: string;
-}
-
 /**
  * What the ledger has against these grants, by docs/journeys.md: said to an earlier run of the journey, or after its
  * end. A run that was started again or reset does not remember it.
@@ -75,20 +79,10 @@ function ends(said: ConsentRecord, grant: ConsentRecord, namesKnownGrant: boolea
   return !namesKnownGrant && (isLater(said.decidedAt, grant.decidedAt) || isLater(said.receivedAt, grant.receivedAt));
 }
 
+/** For a run, which has no use for what else was kept. */
 function consentOf(row: ConsentRow): ConsentRecord {
-  return {
-    journeyId: row.journey_id,
-    shareId: row.share_id,
-    applicantId: row.applicant_id,
-    consentId: row.consent_id,
-    decision: row.decision,
-    decidedAt: row.decided_at,
-    secondaryUser: {
-      ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
-      ...(row.end_user === null ? {} : { endUser: row.end_user }),
-    },
-    receivedAt: row.received_at,
-  };
+  const { evidence: _, proof: __, ...said } = consentRecord(row);
+  return said;
 }
 
 /** Which grants permitted this attempt. */
@@ -114,12 +108,16 @@ export async function linkConsents(
   }
 }
 
-interface ShareRow {
-  customer_trace_number: string;
-  attempt: number;
+/** What tells whether an attempt of SECONDUSE was posted. */
+export interface PostingRow {
   state: string;
   outcome: string | null;
   answer_kind: string | null;
+}
+
+interface ShareRow extends PostingRow {
+  customer_trace_number: string;
+  attempt: number;
   end_user_code: string | null;
   end_user: string | null;
 }
@@ -140,7 +138,8 @@ export async function flagShares(writing: Writing, consent: ConsentRecord): Prom
   const attempts = await session.rows<ShareRow>(
     `SELECT a.customer_trace_number, a.attempt, a.state, a.outcome, a.answer_kind, i.end_user_code, i.end_user
      FROM inquiries i JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-     WHERE i.product_code = 'SECONDUSE' AND i.caller_id = $1 AND i.share_id = $2`,
+     WHERE i.product_code = 'SECONDUSE' AND a.customer_trace_number IN (
+       SELECT customer_trace_number FROM attempt_consents WHERE journey_id = $1 AND share_id = $2)`,
     share,
   );
   const links = await session.rows<LinkRow>(
@@ -167,7 +166,7 @@ export async function flagShares(writing: Writing, consent: ConsentRecord): Prom
 }
 
 /** Or may have been: whoever took the consent back has a right to know. */
-function wasPosted({ state, outcome, answer_kind }: ShareRow): boolean {
+export function wasPosted({ state, outcome, answer_kind }: PostingRow): boolean {
   if (state === 'sending' || state === 'unknown') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
@@ -189,4 +188,22 @@ function isConcerned(row: ShareRow, links: readonly LinkRow[], consent: ConsentR
       link.applicant_id === consent.applicantId &&
       (meansAll || link.consent_id === consent.consentId),
   );
+}
+
+export function consentRecord(row: ConsentRow): ConsentRecord {
+  return {
+    journeyId: row.journey_id,
+    shareId: row.share_id,
+    applicantId: row.applicant_id,
+    consentId: row.consent_id,
+    decision: row.decision,
+    decidedAt: row.decided_at,
+    secondaryUser: {
+      ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
+      ...(row.end_user === null ? {} : { endUser: row.end_user }),
+    },
+    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
+    ...(row.proof === null ? {} : { proof: row.proof }),
+    receivedAt: row.received_at,
+  };
 }

@@ -11,6 +11,7 @@ import { instant } from './inquiry-rows.ts';
 import { newLedgerSecret, openLedgerSecret } from './ledger-secret.ts';
 import type { Ledger } from './port.ts';
 import { openPostgres } from './postgres-engine.ts';
+import { indexOlderAnswers } from './report-references.ts';
 import { migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import type { SqlEngine, SqlSession } from './sql-session.ts';
@@ -63,6 +64,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     const cipher = new LedgerCipher(row.ledger_id, secret);
     await beginChain(engine, cipher);
+    await indexOlderAnswers(engine, cipher);
     return new SqlLedger(engine, identity, cipher, options.keyRing);
   } catch (error) {
     await engine.close();

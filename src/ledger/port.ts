@@ -8,9 +8,10 @@
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
-import type { ConsentMessage } from '../model/shapes.ts';
+import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { Retention } from './retention.ts';
+import type { AuditedShare, SharesQuery } from './share-audit.ts';
 
 export interface LedgerIdentity {
   ledgerId: string;
@@ -39,6 +40,8 @@ export interface ClaimRequest {
   answerWithinMs: number;
   /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
   consents: readonly ConsentRecord[];
+  /** SECONDUSE: which report is shared, by its `reportReferenceNumber`. Kept as a keyed digest. */
+  sharedReference?: string;
 }
 
 export type ClaimVerdict =
@@ -185,6 +188,39 @@ export interface StoredReport {
   body: string;
 }
 
+/** An inquiry whose answer, in time or late, brought a certain `reportReferenceNumber`. */
+export interface ReferredInquiry {
+  inquiry: InquiryView;
+  /** `null` where it was destroyed by a disposal. */
+  reference: ReportReference | null;
+}
+
+/** That a report is to be shared, before anybody has consented. */
+export interface ShareRecord {
+  /** The share's owner (model/owner-id.ts) and id. */
+  callerId: string;
+  shareId: string;
+  reportReferenceNumber: string;
+  /** The end user that the report was pulled for, as the caller says. */
+  reportEndUserCode: string;
+}
+
+export interface ConsentsQuery {
+  /** The share that consents are looked for. */
+  callerId: string;
+  shareId: string;
+  /** The report that it is of; and whose inquiry brought it, where the ledger knows. */
+  reportReferenceNumber: string;
+  reportOwnerId?: string;
+}
+
+/** A consent as it stands in the ledger. */
+export interface StoredConsent {
+  consent: ConsentRecord;
+  /** The owner of another share that was, or may have been, posted under it. */
+  usedBy?: string;
+}
+
 /** What `rewrapDataKeys` did. */
 export interface RewrapResult {
   /** The key of the key ring that everything readable is wrapped under now. */
@@ -251,6 +287,27 @@ export interface Ledger {
 
   /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;
+
+  /** Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else tells whose it is. */
+  inquiriesReferredTo(reportReferenceNumber: string): Promise<ReferredInquiry[]>;
+
+  /**
+   * Append-only, idempotent by (callerId, shareId); `false` where another report's share stands under the two: nothing
+   * was written.
+   */
+  recordShare(ledgerId: string, share: ShareRecord): Promise<boolean>;
+
+  /**
+   * Reads only: everything that was said about sharing this report, in the order in which it came. What was said to
+   * this share, to any share of the report's owner, and to any other share of the report that the ledger knows of.
+   */
+  consentsToShare(query: ConsentsQuery): Promise<StoredConsent[]>;
+
+  /**
+   * Reads only, in pages: every share that was, or may have been, posted in a period, oldest first, with the report it
+   * is of and the grants that permitted it.
+   */
+  sharesBetween(query?: SharesQuery): AsyncIterable<AuditedShare>;
 
   /** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
   inquiriesOf(callerId: string): Promise<InquiryView[]>;

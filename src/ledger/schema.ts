@@ -8,6 +8,7 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   auditChain,
   retention,
   derivedDocuments,
+  secondaryUse,
 ];
 
 /** The version that this code works on. */
@@ -115,6 +116,39 @@ function retention(dialect: SqlDialect): string[] {
     'CREATE INDEX inquiries_on_legal_hold ON inquiries (legal_hold_at) WHERE legal_hold_at IS NOT NULL',
     // Kept with the attempt that it made accepted, where it can be destroyed: a decision is never changed.
     'ALTER TABLE decisions DROP COLUMN answer',
+  ];
+}
+
+/**
+ * Which report is meant by a reference, and which report a share is of. References stay sealed: both sides hold a keyed
+ * digest of one, so that each finds the other without anything being unsealed.
+ */
+function secondaryUse(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE report_references (
+      reference_digest TEXT NOT NULL,
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      PRIMARY KEY (customer_trace_number, attempt, reference_digest),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
+    // Answers to attempts of before then have their rows: report-references.ts.
+    'CREATE TABLE report_references_until (only_row BIGINT PRIMARY KEY CHECK (only_row = 1), until_ms BIGINT NOT NULL)',
+    'INSERT INTO report_references_until VALUES (1, 0)',
+    `CREATE TABLE report_shares (
+      caller_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      reference_digest TEXT NOT NULL,
+      -- Whose report it is, where a caller said so; else the report's own inquiry tells.
+      report_end_user_code TEXT,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (caller_id, share_id)
+    )`,
+    'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
+    'CREATE INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)',
+    ...dialect.guardRows('report_references', 'appendOnly'),
+    ...dialect.guardRows('report_shares', 'appendOnly'),
   ];
 }
 

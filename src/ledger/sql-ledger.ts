@@ -43,6 +43,7 @@ import type {
   ClaimRequest,
   ClaimVerdict,
   ConsentRecord,
+  ConsentsQuery,
   DecisionRecord,
   DecisionVerdict,
   DerivedDocument,
@@ -54,13 +55,20 @@ import type {
   OpenWork,
   OutcomeRecord,
   RecordVerdict,
+  ReferredInquiry,
   RewrapResult,
   SeenRecord,
+  ShareRecord,
+  StoredConsent,
   StoredDocument,
   StoredReport,
 } from './port.ts';
+import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
+import { insertShare, readConsentsToShare } from './report-shares.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
+import type { AuditedShare, SharesQuery } from './share-audit.ts';
+import { auditedShares } from './share-audit-pages.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 
@@ -109,6 +117,7 @@ export class SqlLedger implements Ledger {
           const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
           await insertConsents(writing, request.consents);
           await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
+          await insertClaimedShare(writing, request);
           if (!isNew) await markClaimed(writing, request);
           return {
             keep: true,
@@ -154,10 +163,12 @@ export class SqlLedger implements Ledger {
           };
         case 'late':
           if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+          await indexReference(writing, record);
           await keepReport(writing, record, isDisposed ? undefined : sealed, true);
           return { keep: true, value: 'late' };
         case 'record':
           await writeOutcome(writing, record);
+          await indexReference(writing, record);
           await keepReport(writing, record, sealed, false);
           return { keep: true, value: 'recorded' };
       }
@@ -207,6 +218,28 @@ export class SqlLedger implements Ledger {
       const flagged = await flagShares(writing, consent);
       return { keep: flagged > 0, value: flagged };
     });
+  }
+
+  inquiriesReferredTo(reportReferenceNumber: string): Promise<ReferredInquiry[]> {
+    return this.#engine.read((session) =>
+      readReferredInquiries(session, this.#engine.dialect, this.#cipher, reportReferenceNumber),
+    );
+  }
+
+  recordShare(ledgerId: string, share: ShareRecord): Promise<boolean> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      const stands = await insertShare(writing, share);
+      return { keep: stands, value: stands };
+    });
+  }
+
+  consentsToShare(query: ConsentsQuery): Promise<StoredConsent[]> {
+    return this.#engine.read((session) => readConsentsToShare(session, this.#cipher, query));
+  }
+
+  sharesBetween(query: SharesQuery = {}): AsyncIterable<AuditedShare> {
+    return auditedShares(this.#engine, this.#cipher, query);
   }
 
   inquiriesOf(callerId: string): Promise<InquiryView[]> {
@@ -360,6 +393,13 @@ async function applyDecision(writing: Writing, decision: DecisionRecord, effect:
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
   await writeAccepted(writing, decision, decision.answer);
+  await indexReference(writing, decision);
+}
+
+async function insertClaimedShare(writing: Writing, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
+  const { callerId, shareId } = inquiry;
+  if (sharedReference === undefined || shareId === undefined) return;
+  await insertShare(writing, { callerId, shareId, reportReferenceNumber: sharedReference });
 }
 
 async function keepReport(

@@ -1,19 +1,22 @@
 /** Whose an inquiry is: one id for each run that makes inquiries, whatever kind of run it is. Pure. */
-import { MAX_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
 
 /** Kinds of runs, with the workflow types that they are of. A workflow id is the kind, a dash, the caller's own id. */
 export const RUN_KINDS = {
   journey: ['lendingJourney'],
   pull: ['creditReport', 'failsafeCheck'],
   portfolio: ['portfolioReview'],
+  share: ['shareReport'],
 } as const;
 export type RunKind = keyof typeof RUN_KINDS;
 
 /** The member in which a message, and the input, names the run. */
-export const ID_NAMES = { journey: 'journeyId', pull: 'pullId', portfolio: 'reviewId' } as const satisfies Record<
-  RunKind,
-  string
->;
+export const ID_NAMES = {
+  journey: 'journeyId',
+  pull: 'pullId',
+  share: 'shareId',
+  portfolio: 'reviewId',
+} as const satisfies Record<RunKind, string>;
 
 const KINDS = Object.keys(RUN_KINDS) as RunKind[];
 
@@ -36,7 +39,7 @@ export function ownerIdOf(kind: RunKind, id: string): string {
 
 export interface Owner {
   kind: RunKind;
-  /** The caller's own: `journeyId`, `pullId`, `reviewId`. */
+  /** The caller's own: `journeyId`, `pullId`, `shareId`, `reviewId`. */
   id: string;
   /** Of one row of a portfolio: its `accountId`. */
   accountId?: string;
@@ -55,6 +58,12 @@ export function ownerOf(ownerId: string): Owner {
 export function ownerIdProblem(ownerId: string): string | null {
   const { id, accountId = id } = ownerOf(ownerId);
   return opaqueIdProblem(id, MAX_ID_LENGTH) ?? opaqueIdProblem(accountId, MAX_ID_LENGTH);
+}
+
+/** The rule that a consent's `journeyId` breaks, or `null`: a journey's id, or `share:<shareId>` of `shareReport`. */
+export function consentOwnerProblem(ownerId: string): string | null {
+  const { kind, id } = ownerOf(ownerId);
+  return kind === 'share' ? opaqueIdProblem(id, MAX_SHARE_ID_LENGTH) : opaqueIdProblem(ownerId, MAX_ID_LENGTH);
 }
 
 export function workflowIdOf(ownerId: string): string {

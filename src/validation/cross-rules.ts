@@ -3,6 +3,7 @@
  * the fields (zod runs an object's own refinements only when every field is right). What cannot be judged because
  * a field is malformed is left to the field's own problem.
  */
+import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { STAGES, type StageCode } from '../model/products.ts';
 
@@ -83,12 +84,28 @@ function secondaryUserProblems(user: unknown, path: string): Problem[] {
   return [{ path: `${path}/endUserCode`, rule: 'is required, unless endUser is given' }];
 }
 
+/** Of `shareReport`'s input; what only the ledger knows of the report is for the worker. */
+export function shareReportProblems(input: Loose): Problem[] {
+  const { report } = input;
+  const ownUser = isRecord(report) ? report.endUserCode : undefined;
+  const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
+  return [
+    ...secondaryUserProblems(input, ''),
+    ...(isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : []),
+    ...(isRecord(report) ? referenceProblems(report.reference, '/report/reference') : []),
+  ];
+}
+
 export function requestShareProblems(message: Loose): Problem[] {
   return secondaryUserProblems(message.share, '/share');
 }
 
 export function consentProblems(message: Loose): Problem[] {
   const problems = secondaryUserProblems(message.secondaryUser, '/secondaryUser');
+  const owner = typeof message.journeyId === 'string' ? ownerOf(message.journeyId) : undefined;
+  if (owner?.kind === 'share' && typeof message.shareId === 'string' && owner.id !== message.shareId) {
+    problems.push({ path: '/shareId', rule: 'must be the one that journeyId names' });
+  }
   if (message.decision === 'granted' && message.evidence === undefined) {
     problems.push({ path: '/evidence', rule: 'is required for a grant' });
   }
@@ -127,11 +144,11 @@ export function resolveInquiryProblems(message: Loose): Problem[] {
 }
 
 /** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
-function referenceProblems(reference: unknown): Problem[] {
+function referenceProblems(reference: unknown, path = '/reference'): Problem[] {
   if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];
   const rule = 'must differ from that of every other applicant';
   return (['applicantId', 'consumerId'] as const).flatMap((field) =>
-    repeatedProblems(reference.applicants as unknown[], field, '/reference/applicants', rule),
+    repeatedProblems(reference.applicants as unknown[], field, `${path}/applicants`, rule),
   );
 }
 

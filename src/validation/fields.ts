@@ -11,6 +11,7 @@ import {
   mayHoldSsn,
   opaqueIdProblem,
 } from '../model/opaque-id.ts';
+import { consentOwnerProblem } from '../model/owner-id.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
 import { MAX_SCHEDULE_ID_LENGTH } from '../model/portfolio-shapes.ts';
 import { STAGES } from '../model/products.ts';
@@ -46,6 +47,18 @@ export function text(maxLength: number) {
 }
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
+/** Whose share a consent is about: a journey's id, or `share:<shareId>` of a report shared at any time. */
+export const consentOwner = z
+  .string()
+  .superRefine((value, context) => {
+    const rule = consentOwnerProblem(value);
+    if (rule) context.addIssue({ code: 'custom', message: rule });
+  })
+  .meta({
+    maxLength: MAX_ID_LENGTH,
+    pattern: OPAQUE_ID.replace('^', '^(?:share:)?'),
+    description: `Opaque: nothing that looks like ${SSN_LOOK}. share:<shareId> for the workflow shareReport.`,
+  });
 export const pullId = opaqueId(MAX_ID_LENGTH);
 export const reviewId = opaqueId(MAX_ID_LENGTH);
 export const scheduleId = opaqueId(MAX_SCHEDULE_ID_LENGTH);

@@ -12,7 +12,7 @@ const MAX_SHARES = 20;
 const MAX_ATTEMPT = 100_000;
 
 /** Interface 4.2, rule 5, for the published schemas: parsing checks it beside the schema, with all other rules. */
-const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
+export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
 
 const secondaryUserSchema = z
   .strictObject(fields.secondaryUserFields)
@@ -59,7 +59,7 @@ export function lendingJourneySchema(maxApplicants: number) {
 }
 
 export const consentSchema = z.strictObject({
-  journeyId: fields.journeyId,
+  journeyId: fields.consentOwner,
   shareId: fields.shareId,
   applicantId: fields.applicantId,
   consentId: fields.consentId,
@@ -114,7 +114,7 @@ export const withdrawSchema = z.strictObject({
 
 export const requestShareSchema = z.strictObject({ journeyId: fields.journeyId, share: shareSchema });
 
-const referenceSchema = z.strictObject({
+export const referenceSchema = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
   applicants: z.array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId })).min(1),

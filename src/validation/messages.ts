@@ -26,6 +26,7 @@ import type {
   ResolveInquiryMessage,
   WithdrawMessage,
 } from '../model/shapes.ts';
+import type { ResolveShareReportMessage, ShareReportInput, WithdrawShareReportMessage } from '../model/share-shapes.ts';
 import {
   consentProblems,
   isRecord,
@@ -33,6 +34,7 @@ import {
   passGateProblems,
   requestShareProblems,
   resolveInquiryProblems,
+  shareReportProblems,
 } from './cross-rules.ts';
 import {
   consentSchema,
@@ -58,6 +60,7 @@ import {
   resolvePullSchema,
   withdrawPullSchema,
 } from './pull-schemas.ts';
+import { resolveShareReportSchema, shareReportSchemaFor, withdrawShareReportSchema } from './share-schemas.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
 export interface ApplicantLimit {
@@ -118,6 +121,25 @@ export function parsePortfolioMessage(value: unknown): PortfolioMessage {
 /** A review's `resolveInquiry`. */
 export function parseResolvePortfolio(value: unknown, limit: ApplicantLimit): ResolvePortfolioMessage {
   return parse(resolvePortfolioSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** Input of the workflow `shareReport`. */
+export function parseShareReportInput(value: unknown): ShareReportInput {
+  return parse<ShareReportInput>(
+    shareReportSchemaFor(isRecord(value) ? value.report : undefined),
+    value,
+    shareReportProblems,
+  );
+}
+
+/** `resolveInquiry` of a share at any time. */
+export function parseResolveShareReport(value: unknown): ResolveShareReportMessage {
+  return parse<ResolveShareReportMessage>(resolveShareReportSchema, value, resolveInquiryProblems);
+}
+
+/** `withdraw` and `requestWithdrawal` of a share at any time. */
+export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMessage {
+  return parse(withdrawShareReportSchema, value);
 }
 
 /** `consent` and `recordConsent`. */

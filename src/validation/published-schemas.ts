@@ -37,6 +37,13 @@ import {
   updateAnswerSchema,
   updateRefusedSchema,
 } from './result-schemas.ts';
+import {
+  shareReportReferencesSchema,
+  shareReportResultSchema,
+  shareReportStatusSchema,
+  shareReportUpdateAnswerSchema,
+} from './share-result-schemas.ts';
+import { resolveShareReportSchema, shareReportSchema, withdrawShareReportSchema } from './share-schemas.ts';
 import { webhookEventSchema } from './webhook-schemas.ts';
 
 /** A profile's own limit is configuration; the published one is the highest that can be configured. */
@@ -215,6 +222,43 @@ const PUBLISHED: Record<string, Published> = {
     title: 'Answer of every update of portfolioReview',
     description: 'The message was accepted, not that the gateway has answered.',
     schema: portfolioUpdateAnswerSchema,
+  },
+  'share-report-input': {
+    title: 'Input of the workflow shareReport',
+    description:
+      'One report, of the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
+      'reference that the ledger knows agrees with it in end user, applicants and consumers.',
+    schema: shareReportSchema,
+  },
+  'resolve-share-report': {
+    title: 'The update resolveInquiry of shareReport',
+    description: 'A person’s decision about one attempt on hold.',
+    schema: resolveShareReportSchema.meta({ allOf: DECISION_MEMBERS.slice(0, 2) }),
+  },
+  'withdraw-share-report': {
+    title: 'The update withdraw and the signal requestWithdrawal of shareReport',
+    description: 'Ends the share after any attempt in flight.',
+    schema: withdrawShareReportSchema,
+  },
+  'share-report-result': {
+    title: 'Result of the workflow shareReport',
+    description: 'Nothing personal.',
+    schema: shareReportResultSchema,
+  },
+  'share-report-status': {
+    title: 'Answer of the query status of shareReport',
+    description: 'Nothing personal.',
+    schema: shareReportStatusSchema,
+  },
+  'share-report-references': {
+    title: 'Answer of the query references of shareReport',
+    description: 'consumerId is personal.',
+    schema: shareReportReferencesSchema,
+  },
+  'share-report-update-answer': {
+    title: 'Answer of every update of shareReport',
+    description: 'The message was accepted, not that the gateway has answered.',
+    schema: shareReportUpdateAnswerSchema,
   },
   'lending-journey-result': {
     title: 'Result of the workflow lendingJourney',

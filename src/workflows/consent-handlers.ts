@@ -3,6 +3,7 @@
  * prevents a posting. A grant counts at once where the run trusts the namespace and it brings no proof; else once its
  * proof was checked.
  */
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { patched, setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -11,10 +12,8 @@ import type { ProofRefusal } from '../protection/consent-proof.ts';
 import { isForUser, MAX_CONSENT_MESSAGES } from './consent-book.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import type { Journey } from './journey.ts';
-import { accepted, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
-import { DESCRIPTIONS } from './message-descriptions.ts';
+import { type Accepted, accepted, kindOf, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
 import { consentProblem, isRecord } from './message-shapes.ts';
-import * as messages from './messages.ts';
 import { consentTowards, noteRefusalAfterPosting } from './shares.ts';
 import { evidenceProblem, updateProblem } from './stricter-shapes.ts';
 
@@ -28,9 +27,36 @@ export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
 /** What a message has come to so far. */
 type Taken = { duplicate: boolean; later?: Promise<GrantOutcome> };
 
-export function handleConsents(journey: Journey): void {
+/** Whoever is told of consents: a journey, or a share by itself, whose `journeyId` is its owner's id. */
+export type ConsentHost = Pick<
+  Journey,
+  | 'journeyId'
+  | 'run'
+  | 'consents'
+  | 'checks'
+  | 'flights'
+  | 'shares'
+  | 'knowsApplicant'
+  | 'applicantsOf'
+  | 'consentRecord'
+  | 'publish'
+  | 'refuse'
+>;
+
+export interface ConsentMessages<Status> {
+  definitions: {
+    recordConsent: UpdateDefinition<Accepted<Status>, [ConsentMessage]>;
+    consent: SignalDefinition<[ConsentMessage]>;
+  };
+  descriptions: { recordConsent: string; consent: string };
+}
+
+export function handleConsents<Status>(
+  journey: ConsentHost & { status(): Status },
+  { definitions, descriptions }: ConsentMessages<Status>,
+): void {
   setHandler(
-    messages.recordConsent,
+    definitions.recordConsent,
     (message) => {
       const { duplicate, later } = take(journey, message);
       if (!later) return accepted(journey, duplicate);
@@ -43,11 +69,11 @@ export function handleConsents(journey: Journey): void {
     },
     {
       validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
-      description: DESCRIPTIONS.recordConsent,
+      description: descriptions.recordConsent,
     },
   );
   setHandler(
-    messages.consent,
+    definitions.consent,
     (message) => {
       const reason = problemOf(journey, message);
       const note = (why: string) =>
@@ -63,27 +89,29 @@ export function handleConsents(journey: Journey): void {
         if (!outcome.counts) note(outcome.reason);
       });
     },
-    { description: DESCRIPTIONS.consent },
+    { description: descriptions.consent },
   );
 }
 
 /** Judges the grants that came before it was known what makes one count here. */
-export function settleEarlyGrants(journey: Journey): void {
+export function settleEarlyGrants(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
     if (record.proof === undefined) settle(journey, record, needsProof(journey) ? 'missing' : undefined);
   }
 }
 
-function needsProof({ run }: Journey): boolean {
+function needsProof({ run }: ConsentHost): boolean {
   return run?.consentTrust === 'proof';
 }
 
-function problemOf(journey: Journey, message: ConsentMessage): string | null {
+function problemOf(journey: ConsentHost, message: ConsentMessage): string | null {
   const problem = consentProblem(message) ?? otherJourney(journey, message);
   if (problem) return problem;
   const record = { ...message, receivedAt: '' };
   if (journey.consents.has(record) || journey.checks.sameAs(record)) return null;
-  if (!journey.knowsApplicant(message.applicantId)) return '/applicantId names no applicant of this journey';
+  if (!journey.knowsApplicant(message.applicantId)) {
+    return `/applicantId names no applicant of this ${kindOf(journey)}`;
+  }
   if ((parseInstantMs(message.decidedAt) ?? 0) > Date.now() + CLOCK_TOLERANCE_MS) {
     return '/decidedAt must not be in the future';
   }
@@ -92,19 +120,21 @@ function problemOf(journey: Journey, message: ConsentMessage): string | null {
   const share = journey.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (message.proof !== undefined && journey.checks.areSpent) return 'too many proofs were checked for this journey';
-  if (journey.consents.size >= MAX_CONSENT_MESSAGES) return `a journey keeps ${MAX_CONSENT_MESSAGES} consents`;
+  if (message.proof !== undefined && journey.checks.areSpent)
+    return `too many proofs were checked for this ${kindOf(journey)}`;
+  if (journey.consents.size >= MAX_CONSENT_MESSAGES)
+    return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
   const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
   if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
 }
 
-function take(journey: Journey, message: ConsentMessage): Taken {
+function take(journey: ConsentHost, message: ConsentMessage): Taken {
   const record = journey.consentRecord(message);
   return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
 }
 
-function takeGrant(journey: Journey, record: ConsentRecord): Taken {
+function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
   if (journey.consents.has(record)) return { duplicate: true };
   const same = journey.checks.sameAs(record);
   if (same) return { duplicate: true, later: same };
@@ -119,12 +149,12 @@ function takeGrant(journey: Journey, record: ConsentRecord): Taken {
   return { duplicate: false, later };
 }
 
-async function checkGrant(journey: Journey, record: ConsentRecord): Promise<void> {
+async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
   const verdict = await journey.checks.verdictOn(record);
   settle(journey, record, verdict.accepted ? undefined : verdict.reason);
 }
 
-function settle(journey: Journey, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
+function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
   // It was dropped meanwhile, and whoever sent it knows.
   if (!journey.checks.isOpen(record)) return;
   if (refusal === undefined) {
@@ -137,7 +167,7 @@ function settle(journey: Journey, record: ConsentRecord, refusal: ProofRefusal |
   onChange(journey, record);
 }
 
-function takeRefusal(journey: Journey, record: ConsentRecord): Taken {
+function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
   const isChecked = record.proof !== undefined && !journey.checks.areSpent;
   const taken = isChecked ? record : withoutProof(record);
   const isNew = journey.consents.add(taken);
@@ -149,7 +179,7 @@ function takeRefusal(journey: Journey, record: ConsentRecord): Taken {
 }
 
 /** It counts already: only whether its proof is kept depends on this. */
-async function checkRefusal(journey: Journey, record: ConsentRecord): Promise<void> {
+async function checkRefusal(journey: ConsentHost, record: ConsentRecord): Promise<void> {
   const verdict = await journey.checks.verdictOn(record);
   if (verdict.accepted) return;
   journey.consents.replace(record, withoutProof(record));
@@ -162,7 +192,7 @@ function withoutProof({ proof: _, ...record }: ConsentRecord): ConsentRecord {
 }
 
 /** A permission may be gone: of an attempt that is not on the wire yet, or of one that was posted. */
-function onChange(journey: Journey, { shareId }: ConsentRecord): void {
+function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.flights.recheck();
   const share = journey.shares.get(shareId);
   if (share) noteRefusalAfterPosting(journey, share, consentTowards(journey, share, journey.applicantsOf(share)));

@@ -5,4 +5,5 @@ export { lendingJourney } from './lending-journey.ts';
 export { portfolioReview } from './portfolio-review.ts';
 export { recordLateConsent } from './record-late-consent.ts';
 export { scheduledReview } from './scheduled-review.ts';
+export { shareReport } from './share-report.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

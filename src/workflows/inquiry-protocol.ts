@@ -32,6 +32,8 @@ export interface InquirySpec {
   firstOrdinal?: number;
   /** Who wanted this inquiry made although one like it was answered. */
   repeat?: RepeatDecision;
+  /** Asked before each attempt, where what permits it may have changed without the run's being told. Cancellable. */
+  refresh?(): Promise<void>;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
   /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
@@ -213,6 +215,10 @@ class InquiryRun {
       const stopped = this.#stopsNow();
       if (stopped) return { kind: 'stop', end: stopped };
     }
+    if (this.#spec.refresh) {
+      const stopped = await this.#refresh(this.#spec.refresh);
+      if (stopped) return stopped;
+    }
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
     return makeAttempt(this.#host, {
@@ -222,6 +228,16 @@ class InquiryRun {
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       shouldStop: () => this.#stopsNow() !== null,
     });
+  }
+
+  async #refresh(refresh: () => Promise<void>): Promise<AttemptStep | null> {
+    const landing = await this.#host.flights.fly(() => this.#stopsNow() !== null, refresh);
+    if (landing.kind === 'threw') {
+      if (isCancellation(landing.error)) return { kind: 'cancelled' };
+      throw landing.error;
+    }
+    const stop = this.#stopsNow();
+    return stop && { kind: 'stop', end: stop };
   }
 
   async #acquireToken(): Promise<AttemptStep | null> {

@@ -19,7 +19,7 @@ const MAX_SHARES = 20;
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
   handleShares(journey);
-  handleConsents(journey);
+  handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
   handleWithdrawals(journey, {
     definitions: messages,
     descriptions: DESCRIPTIONS,

@@ -1,20 +1,12 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  isCancellation,
-  log,
-  TemporalFailure,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
 import type { EndedOutcome } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
-import { applicationFailureOf } from './flights.ts';
-import { Journey, type ShareRecord } from './journey.ts';
+import { closeDown, recordConsents } from './consent-recording.ts';
+import { Journey } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { showDetails } from './journey-view.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -131,46 +123,4 @@ function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
   return new Promise((_, reject) => {
     for (const task of tasks) task.catch(reject);
   });
-}
-
-/**
- * What this run has posted it flags where a refusal came afterwards. What it has not posted may have been posted all
- * the same: by an attempt whose answer was lost, or before a reset made the run forget it. The ledger knows.
- */
-function mayConcernPosting(share: ShareRecord | undefined): boolean {
-  return share?.state !== 'posted' || share.attention !== undefined;
-}
-
-/** Everything said to the run reaches the ledger, and every handler has answered, before the run may end. */
-async function closeDown(journey: Journey, run: PreparedRun): Promise<void> {
-  do {
-    await recordConsents(journey, run);
-    await condition(allHandlersFinished);
-  } while (journey.checks.isBusy || unrecorded(journey).length > 0);
-}
-
-function unrecorded(journey: Journey): ConsentRecord[] {
-  return journey.consents.all().filter((record) => !journey.recordedConsents.has(record));
-}
-
-async function recordConsents(journey: Journey, run: PreparedRun): Promise<void> {
-  if (journey.checks.isBusy) await condition(() => !journey.checks.isBusy);
-  const consents = unrecorded(journey);
-  if (consents.length === 0) return;
-  try {
-    await journeyActivities.recordConsents.executeWithOptions({ summary: `recording ${consents.length} consents` }, [
-      {
-        ledgerId: run.ledgerId,
-        consents,
-        refusalsAfterPosting: journey.consents
-          .all()
-          .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(journey.shares.get(shareId))),
-      },
-    ]);
-  } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.
-    log.warn('consents were not recorded: the ledger is not the one that the run has used');
-  }
-  for (const consent of consents) journey.recordedConsents.add(consent);
 }

@@ -1,7 +1,7 @@
 /** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
 import { ApplicationFailure } from '@temporalio/workflow';
+import { ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
-import type { Journey } from './journey.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function refused(reason: string): ApplicationFailure {
@@ -27,8 +27,14 @@ export function accepted<Status>(run: { status(): Status }, duplicate: boolean):
   return { accepted: true, duplicate, status: run.status() };
 }
 
-export function otherJourney(journey: Journey, message: { journeyId: string }): string | null {
-  return message.journeyId === journey.journeyId ? null : '/journeyId names another journey';
+export function otherJourney(journey: { journeyId: string }, message: { journeyId: string }): string | null {
+  if (message.journeyId === journey.journeyId) return null;
+  return `/journeyId names another ${kindOf(journey)}`;
+}
+
+/** The input may not be checked yet: whatever its id is. */
+export function kindOf({ journeyId }: { journeyId: string }): RunKind {
+  return ownerOf(String(journeyId)).kind;
 }
 
 /** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */

@@ -42,3 +42,21 @@ export const PORTFOLIO_DESCRIPTIONS = {
   status: 'Where the review stands, what is on hold, what was refused. No input. Nothing personal.',
   progress: 'How many rows are done, with which outcome, and how fast. No input.',
 } as const;
+
+const SHARE_CONSENT = CONSENT.replace(
+  '"journeyId":"LOAN-1","shareId":"INVESTOR-1"',
+  '"journeyId":"share:S-1","shareId":"S-1"',
+);
+
+/** Those of shares by themselves. */
+export const SHARE_REPORT_DESCRIPTIONS = {
+  recordConsent: DESCRIPTIONS.recordConsent.replace(CONSENT, SHARE_CONSENT),
+  consent: DESCRIPTIONS.consent.replace(CONSENT, SHARE_CONSENT),
+  withdraw:
+    'Ends the share after any attempt in flight; what is on hold still waits for a decision. Fields: shareId, by, reason. Example: {"shareId":"S-1","by":"ops","reason":"asked for by mistake"}',
+  requestWithdrawal: 'The same as withdraw, without an answer.',
+  resolveInquiry:
+    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: shareId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference. Example: {"shareId":"S-1","decisionId":"D-1","customerTraceNumber":"SU…00","attempt":1,"action":"abandon","by":"ops","reason":"the investor has gone","providerSaid":"posted"}',
+  status: 'Where the share stands, what it waits for, what was refused. No input. Nothing personal.',
+  references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
+} as const;

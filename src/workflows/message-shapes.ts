@@ -8,7 +8,7 @@ import { parseDurationMs } from '../model/durations.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import type { ID_NAMES, RunKind } from '../model/owner-id.ts';
+import { consentOwnerProblem, type ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { isUndecodable } from '../model/undecodable.ts';
@@ -123,8 +123,13 @@ const share: Check = (value, path) =>
     ? `${path} must name endUserCode, endUser or both`
     : null);
 
+const consentOwner: Check = (value, path) => {
+  const problem = typeof value === 'string' ? consentOwnerProblem(value) : 'must be text';
+  return problem === null ? null : `${path} ${problem}`;
+};
+
 const consentFields: Fields = {
-  journeyId,
+  journeyId: { check: consentOwner },
   shareId,
   applicantId: { check: text(2) },
   consentId: { check: opaqueId(MAX_ID_LENGTH) },
@@ -145,7 +150,9 @@ const consentFields: Fields = {
 export function consentProblem(value: unknown): string | null {
   const reason = object(consentFields)(value, '');
   if (reason) return reason;
-  const message = value as { decision: string; evidence?: unknown };
+  const message = value as { journeyId: string; shareId: string; decision: string; evidence?: unknown };
+  const owner = ownerOf(message.journeyId);
+  if (owner.kind === 'share' && owner.id !== message.shareId) return '/shareId must be the one that /journeyId names';
   return message.decision === 'granted' && message.evidence === undefined ? '/evidence is required for a grant' : null;
 }
 

@@ -7,10 +7,10 @@ import { traceNumber } from '../model/trace-number.ts';
 import { type InquiryHost, type InquirySpec, type Outcome, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 
-const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
+export const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
 /** How the consents towards a share stand, taken together. */
-type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
+export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
 /**
  * Keeps the search attributes true where nothing but shares is left: whether they wait for consent. One upsert for all
@@ -170,13 +170,17 @@ function tellPosted(journey: Journey, { input: { shareId }, customerTraceNumber 
 }
 
 /** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
-export function noteRefusalAfterPosting(journey: Journey, share: ShareRecord, consent: Consent): void {
+export function noteRefusalAfterPosting(journey: Pick<Journey, 'publish'>, share: ShareRecord, consent: Consent): void {
   if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
   share.attention = 'revokedAfterPosting';
   journey.publish();
 }
 
-export function consentTowards(journey: Journey, share: ShareRecord, applicantIds: readonly string[]): Consent {
+export function consentTowards(
+  journey: Pick<Journey, 'consents'>,
+  share: ShareRecord,
+  applicantIds: readonly string[],
+): Consent {
   const { shareId, consentValidFor } = share.input;
   const validForMs = consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
   const standings = applicantIds.map((applicantId) =>

@@ -37,6 +37,16 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** Of the search attribute; whoever the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
 
+  /** What somebody should look at although nothing waits for it. */
+  get attention(): string | undefined {
+    return undefined;
+  }
+
+  /** As the search attribute `JourneyStage` has it. */
+  protected get stage(): string {
+    return this.productCode;
+  }
+
   get isEnding(): boolean {
     return this.withdrawal !== undefined;
   }
@@ -48,10 +58,10 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** Brings the search attributes up to date. */
   publish(): void {
     const { customerTraceNumber } = this.inquiry;
-    const { endUserCode, productCode } = this;
+    const { endUserCode } = this;
     this.#published.upsert({
-      NeedsAttention: this.holds.list[0]?.failureType ?? null,
-      JourneyStage: productCode,
+      NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
+      JourneyStage: this.stage,
       ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode }),
       CustomerTraceNumber: customerTraceNumber === undefined ? [] : [customerTraceNumber],
     });

@@ -50,7 +50,7 @@ async function done(...args: string[]) {
 /** Ids that only this run of an example has, in place of those it shows. */
 function withOwnIds(script: string): string {
   const id = randomUUID().slice(0, 8);
-  return script.replaceAll(/\b(?:[JP]-|LOAN-)\d+/g, (shown) => `${shown}-${id}`);
+  return script.replaceAll(/\b(?:[JP]-|LOAN-|S-(?=\d{4}))\d+/g, (shown) => `${shown}-${id}`);
 }
 
 /** The examples of a command's help, one command each. */
@@ -150,6 +150,46 @@ describe('of each product of the gateway the example in the README works as it s
 });
 
 describe('a journey on the command line', { concurrency: 4 }, () => {
+  test('is shared by itself once it has ended, and the ledger says who shared what', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    const shareId = `S-${randomUUID().slice(0, 8)}`;
+    await done('start', '--sample', '--journey-id', journeyId);
+    await eventually(`credit-journey report ${journeyId} PREQUAL`);
+    await done('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
+    await cli('watch', journeyId);
+    const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL', '--purpose', '02'];
+    const refused = await cli('share', journeyId, ...options);
+    assert.equal(refused.code, 1);
+    const { type, message } = JSON.parse(refused.stderr).error;
+    assert.equal(type, 'ShareAfterEndError');
+    // What it says is what works.
+    const [, command = ''] = message.match(/`credit-journey (.*)`/) ?? [];
+    assert.deepEqual(await done(...command.split(' ')), {
+      shareId,
+      id: `share:${shareId}`,
+      workflowId: `share-${shareId}`,
+      taskQueue: env.TASK_QUEUE,
+    });
+    for (const applicantId of ['1A', '2A']) {
+      const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
+      const decision = ['--consent-id', `C-${applicantId}`, '--decision', 'granted', '--end-user-code', 'EU789'];
+      await done('consent', `share:${shareId}`, '--applicant', applicantId, ...decision, ...evidence);
+    }
+    await cli('watch', `share:${shareId}`);
+    assert.equal((await done('status', `share:${shareId}`)).state, 'posted');
+    const { shares } = await done('shares', '--journey', journeyId);
+    assert.deepEqual(
+      shares.map((one: { journeyId: string; sharedBy: string; endUserCode: string }) => [
+        one.journeyId,
+        one.sharedBy,
+        one.endUserCode,
+      ]),
+      [[`share:${shareId}`, 'EU123', 'EU789']],
+    );
+    assert.equal(shares[0].report.journeyId, journeyId);
+    assert.equal(shares[0].consents.length, 2);
+  });
+
   test('is started, watched line by line, consented to and read', async () => {
     const journeyId = `J-${randomUUID()}`;
     assert.deepEqual(await done('start', '--sample', '--auto', '--journey-id', journeyId), {
@@ -183,6 +223,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(statuses.at(-1).shares[0].state, 'posted');
     assert.doesNotMatch(stdout, /9001|example\.com|Sample/i);
     assert.equal((await done('references', journeyId)).references.length, 3);
+    const [share] = (await done('shares', '--journey', journeyId)).shares;
+    assert.deepEqual([share.sharedBy, share.endUserCode, share.report.productCode], ['EU123', 'EU456', 'PRECLOSE']);
 
     const again = await cli('start', '--sample', '--journey-id', journeyId);
     assert.equal(again.code, 1);

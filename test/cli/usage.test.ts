@@ -15,6 +15,7 @@ const COMMANDS = [
   'deploy',
   'doctor',
   'inquiries',
+  'shares',
   'dispose',
   'sandbox',
   'codec-server',

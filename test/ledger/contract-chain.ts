@@ -18,7 +18,8 @@ const DECISION = { table: 'decisions' as const, key: [TRACE, 'D-1'] };
 async function fill(ledger: Ledger): Promise<void> {
   const { ledgerId } = ledger.identity;
   for (const consentId of ['C-1', 'C-2', 'C-3', 'C-4']) {
-    await ledger.recordConsents(ledgerId, [consentOf({ consentId, proof: 'a.b.c' })]);
+    // Rows of the same millisecond differ in more than their names.
+    await ledger.recordConsents(ledgerId, [consentOf({ consentId, proof: `a.b.${consentId}` })]);
   }
   await attempted(ledger, {}, { state: 'unknown' });
   await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));

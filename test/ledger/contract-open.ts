@@ -196,6 +196,10 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'DROP INDEX inquiries_not_disposed',
       'DROP INDEX inquiries_on_legal_hold',
       'ALTER TABLE decisions ADD COLUMN answer TEXT',
+      'DROP TABLE report_references',
+      'DROP TABLE report_references_until',
+      'DROP TABLE report_shares',
+      'DROP INDEX attempt_consents_of_share',
       'DELETE FROM ledger_schema WHERE version > 1',
     ]) {
       await backend.execute(url, statement);

@@ -11,6 +11,7 @@ import { identityTests } from './contract-identity.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
+import { shareTests } from './contract-shares.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Opened } from './ledger-backend.ts';
 
@@ -34,6 +35,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: reports`, () => reportTests(opened));
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
+  describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));

@@ -13,6 +13,7 @@ import {
   update,
 } from './journey-harness.ts';
 import { PULL_SCENARIOS } from './pull-scenarios.ts';
+import { SHARE_SCENARIOS } from './share-scenarios.ts';
 
 /** What a scenario needs of a harness: who starts journeys, and where they run. */
 export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
@@ -321,6 +322,7 @@ const lateGrantRefused: Scenario = {
 export const SCENARIOS: readonly Scenario[] = [
   ...PULL_SCENARIOS,
   BENDING_SCENARIOS.repeatedPreclose,
+  ...SHARE_SCENARIOS,
   fullJourney,
   changesFound,
   atGate,

@@ -95,6 +95,16 @@ const FULL_APPLICANT = {
 /** Every member that may be there is there; and who checks it. */
 const PULL = { pullId: 'P-1', profile: 'east-2', endUserCode: 'EU123', permissiblePurposeCode: '01' };
 
+const SHARE_REPORT = {
+  ...{ shareId: 'S-1', profile: 'east-2', endUserCode: 'EU999', endUser: 'Example Bank' },
+  ...{ permissiblePurposeCode: '02', awaitConsentFor: 'P30D', consentValidFor: 'P90D' },
+};
+
+function aShareDecision(change: Record<string, unknown> = {}): object {
+  const { journeyId: _, ...decision } = aDecision(change) as { journeyId: string };
+  return { ...decision, shareId: 'S-1' };
+}
+
 const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unknown }> = {
   'lending-journey-input': {
     samples: [
@@ -130,8 +140,28 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     samples: [{ reviewId: 'R-1', by: 'ops', reason: 'by mistake' }],
     parse: messages.parsePortfolioMessage,
   },
+  'share-report-input': {
+    samples: [
+      { ...SHARE_REPORT, report: { journeyId: 'J-1', productCode: 'PREAPP', customerTraceNumber: 'PA00' } },
+      { ...SHARE_REPORT, report: { pullId: 'P-1', productCode: 'CR' } },
+      { ...SHARE_REPORT, report: { reference: REFERENCE, endUserCode: 'EU123' } },
+    ],
+    parse: messages.parseShareReportInput,
+  },
+  'resolve-share-report': {
+    samples: [aShareDecision(), aShareDecision({ action: 'accept', outcome: 'record', reference: REFERENCE })],
+    parse: messages.parseResolveShareReport,
+  },
+  'withdraw-share-report': {
+    samples: [{ shareId: 'S-1', by: 'ops', reason: 'by mistake' }],
+    parse: messages.parseWithdrawShareReport,
+  },
   consent: {
-    samples: [aConsent({ proof: 'aa.bb.cc' }), aConsent({ decision: 'denied' })],
+    samples: [
+      aConsent({ proof: 'aa.bb.cc' }),
+      aConsent({ decision: 'denied' }),
+      aConsent({ journeyId: 'share:S-1', shareId: 'S-1' }),
+    ],
     parse: messages.parseConsent,
   },
   advance: {
@@ -328,8 +358,10 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
   const result = decodedOf(event.workflowExecutionCompletedEventAttributes?.result);
   const isPull = /^(creditReport|failsafeCheck)-/.test(file);
   const isReview = /^(portfolioReview|scheduledReview)-/.test(file);
+  const isShare = file.startsWith('shareReport-');
   if (result !== undefined && isPull) return ['result', 'pull-result', result];
   if (result !== undefined && isReview) return ['result', 'portfolio-result', result];
+  if (result !== undefined && isShare) return ['result', 'share-report-result', result];
   if (result !== undefined) {
     return file.startsWith('recordLateConsent')
       ? ['lateConsent', 'record-late-consent-result', result]
@@ -337,6 +369,7 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
   }
   const answer = decodedOf(event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.success);
   if (answer !== undefined && isReview) return ['answer', 'portfolio-update-answer', answer];
+  if (answer !== undefined && isShare) return ['answer', 'share-report-update-answer', answer];
   if (answer !== undefined) return ['answer', isPull ? 'pull-update-answer' : 'update-answer', answer];
   const failure = event.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
   const details = decodedOf(failure?.details);

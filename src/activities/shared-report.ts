@@ -1,0 +1,136 @@
+/** Which report is to be shared, as the ledger has it: nobody shares another's, or what there is none of. */
+import type { GatewayProfile } from '../gateway/profile.ts';
+import type { InquiryView, Ledger } from '../ledger/port.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
+import type { ReportReference } from '../model/shapes.ts';
+import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../model/share-shapes.ts';
+
+export interface SharedReport {
+  source: ReportSource;
+  reference: ReportReference;
+  /** The end user that it was pulled for. */
+  endUserCode: string;
+}
+
+/** @throws InvalidInputError with every problem; LedgerUnavailableError */
+export async function findSharedReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { report, endUserCode }: ShareReportInput,
+): Promise<SharedReport> {
+  const found =
+    'reference' in report ? await givenReport(ledger, profile, report) : await storedReport(ledger, profile, report);
+  if (endUserCode !== undefined && endUserCode === found.endUserCode) {
+    throw refused('/endUserCode', 'must not be the report’s own end user');
+  }
+  return found;
+}
+
+async function storedReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput): Promise<SharedReport> {
+  const [ownerId, path] =
+    'pullId' in report ? [ownerIdOf('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
+  const { productCode, customerTraceNumber } = report;
+  const inquiries = (await ledger.inquiriesOf(ownerId)).filter((one) => one.productCode === productCode);
+  if (inquiries.length === 0) throw refused(path, `must be one that the ledger has an inquiry of ${productCode} of`);
+  const named = inquiries.filter((one) => one.customerTraceNumber === customerTraceNumber);
+  if (customerTraceNumber !== undefined && named.length === 0) {
+    throw refused('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
+  }
+  // The newest that was answered: an earlier one is shared only where somebody names it.
+  const inquiry = named[0] ?? inquiries.findLast((one) => outcomeOf(one) || one.disposedAt) ?? inquiries.at(-1);
+  if (!inquiry) throw new Error('no inquiry among some');
+  await requireShareable(ledger, profile, { inquiry, path: '/report' });
+  const outcome = outcomeOf(inquiry);
+  if (!outcome) throw refused('/report', 'has no answer yet that could be shared');
+  if (outcome.outcome !== 'record' || !outcome.reference) throw refused('/report', 'has no record: nothing to share');
+  return sharedReport(inquiry, outcome.reference);
+}
+
+async function givenReport(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { reference, endUserCode }: GivenReportInput,
+): Promise<SharedReport> {
+  if (Date.parse(reference.requestedAt) > Date.now()) {
+    throw refused('/report/reference/requestedAt', 'must not be in the future');
+  }
+  const known = await ledger.inquiriesReferredTo(reference.reportReferenceNumber);
+  const [first] = known;
+  if (!first) return { source: { kind: 'given' }, reference, endUserCode };
+  const path = '/report/reference';
+  const match = known.find(({ inquiry }) => isReport(inquiry)) ?? first;
+  const { inquiry } = match;
+  if (!isReport(inquiry)) {
+    throw refused(`${path}/reportReferenceNumber`, `must be a report’s: the ledger has it of ${inquiry.productCode}`);
+  }
+  await requireShareable(ledger, profile, { inquiry, path });
+  if (!match.reference) throw refused(path, 'was disposed of');
+  const problems = [
+    ...(inquiry.endUserCode === endUserCode
+      ? []
+      : [{ path: '/report/endUserCode', rule: 'must be the end user that the ledger has the report under' }]),
+    ...applicantProblems(reference, match.reference),
+  ];
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return sharedReport(inquiry, match.reference);
+}
+
+function isReport({ productCode }: InquiryView): boolean {
+  return (REPORT_PRODUCTS as readonly string[]).includes(productCode);
+}
+
+function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
+  const { callerId: ownerId, customerTraceNumber, endUserCode = '' } = inquiry;
+  const productCode = inquiry.productCode as ReportProduct;
+  return { source: { kind: 'ledger', ownerId, productCode, customerTraceNumber }, reference, endUserCode };
+}
+
+/** Whose it is, and whether it may still be used. */
+async function requireShareable(
+  ledger: Ledger,
+  profile: GatewayProfile,
+  { inquiry, path }: { inquiry: InquiryView; path: string },
+): Promise<void> {
+  if (inquiry.customerId !== profile.customerId) {
+    throw refused(path, 'was pulled for another customer than the gateway profile’s');
+  }
+  const problem = await useProblem(ledger, inquiry);
+  if (problem !== null) throw refused(path, problem);
+}
+
+/** Why a report may not be used any more, or `null`. */
+export async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
+  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.callerId)) !== null;
+  if (isDisposed) return 'was disposed of';
+  return inquiry.legalHoldAt === undefined ? null : 'is under a legal hold';
+}
+
+/** The latest answer that was understood, or that a person accepted. */
+function outcomeOf({ attempts }: InquiryView) {
+  const answer = attempts.at(-1)?.answer;
+  return answer?.kind === 'outcome' ? answer : undefined;
+}
+
+/** Sharing the wrong person's `consumerId` is the worst that could happen: all of them agree, or nothing is sent. */
+function applicantProblems(given: ReportReference, known: ReportReference): Problem[] {
+  const path = '/report/reference/applicants';
+  const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
+  const problems = given.applicants.flatMap(({ applicantId, consumerId }, index): Problem[] => {
+    const own = consumers.get(applicantId);
+    if (own === undefined) {
+      return [{ path: `${path}/${index}/applicantId`, rule: 'must be an applicant of the report that the ledger has' }];
+    }
+    if (own === consumerId) return [];
+    return [{ path: `${path}/${index}/consumerId`, rule: 'must be the applicant’s in the report that the ledger has' }];
+  });
+  const isWhole = known.applicants.every((one) =>
+    given.applicants.some((other) => other.applicantId === one.applicantId),
+  );
+  return isWhole ? problems : [...problems, { path, rule: 'must name every applicant of the report' }];
+}
+
+function refused(path: string, rule: string): InvalidInputError {
+  return new InvalidInputError([{ path, rule }]);
+}

@@ -1,0 +1,15 @@
+/** CSV that is safe to be opened in a spreadsheet. */
+
+export type Cell = string | number | undefined;
+
+/** A line of RFC 4180, with its end. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/** What a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection). */
+function csvCell(cell: Cell): string {
+  if (typeof cell === 'number') return String(cell);
+  const text = (cell ?? '').replace(/^(?=[=+\-@\t\r\n])/, "'");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,12 @@
+/** Prints text as it comes. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** Waits for who reads it; one who has read enough, such as `head`, ends it. */
+export async function printText(text: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(text), process.stdout, { end: false });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+  }
+}

@@ -1,0 +1,89 @@
+/** One share by itself as platforms see it. */
+import { redactedPointer } from '../codec-server/redaction.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import type { ConsentMessage } from '../model/shapes.ts';
+import type {
+  ResolveShareReportMessage,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  WithdrawShareReportMessage,
+} from '../model/share-shapes.ts';
+import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../validation/messages.ts';
+import { updateIds } from './business-keys.ts';
+import { JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
+import { type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
+import { type RunContext, RunHandle } from './run-handle.ts';
+
+/** Who consents, to what, for whom is said by the share itself. */
+export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
+
+/** Whether the message came without an open run, and was recorded in the ledger alone. */
+export type ShareConsentAnswer =
+  | (ShareReportUpdateAnswer & { late: false })
+  | ({ accepted: true; late: true } & LateConsentResult);
+
+/** Errors: run-handle.ts. */
+export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult> {
+  readonly shareId: string;
+
+  constructor(context: RunContext, shareId: string) {
+    super(context, ownerIdOf('share', shareId));
+    this.shareId = shareId;
+  }
+
+  /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
+  consent(message: ShareConsentMessage): Promise<{ late: boolean }> {
+    return signalConsent(this.context, this.handle, this.#consentOf(message));
+  }
+
+  /**
+   * Acknowledged. Before the share is started, or after its end: recorded in the ledger, where the share finds it once
+   * it is started, and posted shares that a refusal concerns are flagged.
+   */
+  async recordConsent(message: ShareConsentMessage): Promise<ShareConsentAnswer> {
+    const checked = this.#consentOf(message);
+    try {
+      const updateId = updateIds.recordConsent(checked);
+      const answer = await this.update<ShareReportUpdateAnswer>('recordConsent', updateId, checked);
+      return { ...answer, late: false };
+    } catch (error) {
+      if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
+      return recordLate(this.context, checked);
+    }
+  }
+
+  /** A person's decision about the inquiry on hold. */
+  resolve(decision: Omit<ResolveShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+    const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
+    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+  }
+
+  /** Ends the share after any attempt in flight. */
+  withdraw(message: Omit<WithdrawShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+    const checked = parseWithdrawShareReport({ ...message, shareId: this.shareId });
+    return this.update('withdraw', updateIds.withdraw(), checked);
+  }
+
+  /** The report that is shared, and the share's own reference (interface 2.7). `consumerId` is personal. */
+  async references(): Promise<ShareReportReferences & { redacted: boolean }> {
+    const references = await this.query<ShareReportReferences>('references');
+    return { ...references, redacted: redactedPointer(references) !== null };
+  }
+
+  protected statusOfResult({ outcome, sharedWith: _, ...rest }: ShareReportResult): ShareReportStatus {
+    return {
+      ...rest,
+      state: outcome,
+      consentsMissing: [],
+      holds: [],
+      refusedMessages: [],
+      refusedMessagesTotal: 0,
+    };
+  }
+
+  #consentOf(message: ShareConsentMessage): ConsentMessage {
+    return parseConsent({ ...message, journeyId: this.ownerId, shareId: this.shareId });
+  }
+}

@@ -1,0 +1,128 @@
+/** Rows of `report_references`: which inquiry a `reportReferenceNumber` came from, found without unsealing the others. */
+import type { Answer } from '../model/inquiry.ts';
+import type { ReportReference } from '../model/shapes.ts';
+import type { LedgerCipher } from '../protection/sealing.ts';
+import { type AttemptRow, readInquiries } from './inquiry-rows.ts';
+import { insertRow, type Writing } from './inquiry-writes.ts';
+import type { ReferredInquiry } from './port.ts';
+import type { SqlDialect, SqlEngine, SqlSession } from './sql-session.ts';
+
+/** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */
+export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
+  return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
+}
+
+/** Of an answer, also one that came late or that a person accepted: whatever brought a reference. */
+export async function indexReference(
+  { session, cipher }: Writing,
+  row: { customerTraceNumber: string; attempt: number; answer?: Answer },
+): Promise<void> {
+  const { answer, customerTraceNumber, attempt } = row;
+  if (answer?.kind !== 'outcome' || !answer.reference) return;
+  await insertRow(
+    session,
+    'report_references',
+    {
+      reference_digest: referenceDigest(cipher, answer.reference.reportReferenceNumber),
+      customer_trace_number: customerTraceNumber,
+      attempt,
+    },
+    { onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+}
+
+const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
+
+/** Attempts that are looked at in one statement, and whose references are written in one transaction. */
+const BATCH = 500;
+const DAY_MS = 86_400_000;
+
+/**
+ * Answers that have no row yet: of before there were such rows, or recorded by a worker of an earlier version that still
+ * ran. Whoever opens the ledger sees to them; twice does no harm.
+ */
+export async function indexOlderAnswers(engine: SqlEngine, cipher: LedgerCipher): Promise<void> {
+  const { dialect } = engine;
+  const [times] = await engine.read((session) =>
+    session.rows<{ until_ms: number; now: number }>(
+      `SELECT until_ms, ${dialect.now} AS now FROM report_references_until`,
+    ),
+  );
+  // No worker lives for long beside a newer version.
+  if (!times || times.until_ms > times.now - 2 * DAY_MS) return;
+  let after: readonly [number, string, number] = [times.until_ms, '', 0];
+  for (;;) {
+    const rows = await engine.read((session) => unindexed(session, after));
+    const last = rows.at(-1);
+    if (!last) break;
+    await engine.write(async (session) => {
+      for (const row of rows) await indexRow({ session, dialect, cipher }, row);
+      return { keep: true, value: undefined };
+    });
+    after = [last.claimed_at, last.customer_trace_number, last.attempt];
+  }
+  await engine.write(async (session) => {
+    await session.rows('UPDATE report_references_until SET until_ms = $1', [times.now - DAY_MS]);
+    return { keep: true, value: undefined };
+  });
+}
+
+function unindexed(session: SqlSession, after: readonly [number, string, number]): Promise<SealedRow[]> {
+  return session.rows<SealedRow>(
+    `SELECT a.* FROM attempts a
+     WHERE a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
+       AND (a.outcome = 'record' OR a.late_outcome = 'record') AND NOT EXISTS (SELECT 1 FROM report_references r
+         WHERE r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt)
+     ORDER BY a.claimed_at, a.customer_trace_number, a.attempt LIMIT ${BATCH}`,
+    after,
+  );
+}
+
+async function indexRow(writing: Writing, row: SealedRow): Promise<void> {
+  const { customer_trace_number: customerTraceNumber, attempt } = row;
+  for (const answer of answersIn(row, writing.cipher)) {
+    await indexReference(writing, { customerTraceNumber, attempt, answer });
+  }
+}
+
+/** As `Ledger.inquiriesReferredTo`. */
+export async function readReferredInquiries(
+  session: SqlSession,
+  dialect: SqlDialect,
+  cipher: LedgerCipher,
+  reportReferenceNumber: string,
+): Promise<ReferredInquiry[]> {
+  const rows = await session.rows<SealedRow>(
+    `SELECT a.* FROM report_references r
+     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+     WHERE r.reference_digest = $1`,
+    [referenceDigest(cipher, reportReferenceNumber)],
+  );
+  const references = new Map<string, ReportReference | null>();
+  for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
+  const found: ReferredInquiry[] = [];
+  for (const [customerTraceNumber, reference] of references) {
+    const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
+    const [inquiry] = await readInquiries(session, dialect, selection, cipher);
+    if (inquiry) found.push({ inquiry, reference });
+  }
+  return found;
+}
+
+function referenceIn(row: SealedRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
+  for (const answer of answersIn(row, cipher)) {
+    const reference = answer.kind === 'outcome' ? answer.reference : undefined;
+    if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
+  }
+  return null;
+}
+
+function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
+  return SEALED.flatMap((column) => {
+    const sealed = row[column];
+    if (!sealed) return [];
+    return [cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer];
+  });
+}

@@ -1,0 +1,52 @@
+/** What was said to a run about consent reaches the ledger before the run ends. */
+import { allHandlersFinished, condition, log } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { applicationFailureOf } from './flights.ts';
+import type { Journey, ShareRecord } from './journey.ts';
+
+/** Whoever is told of consents: a journey, or a share by itself. */
+type ConsentKeeper = Pick<Journey, 'consents' | 'checks' | 'recordedConsents' | 'shares'>;
+
+/**
+ * What this run has posted it flags where a refusal came afterwards. What it has not posted may have been posted all
+ * the same: by an attempt whose answer was lost, or before a reset made the run forget it. The ledger knows.
+ */
+function mayConcernPosting(share: ShareRecord | undefined): boolean {
+  return share?.state !== 'posted' || share.attention !== undefined;
+}
+
+/** Everything said to the run reaches the ledger, and every handler has answered, before the run may end. */
+export async function closeDown(host: ConsentKeeper, run: PreparedRun): Promise<void> {
+  do {
+    await recordConsents(host, run);
+    await condition(allHandlersFinished);
+  } while (host.checks.isBusy || unrecorded(host).length > 0);
+}
+
+function unrecorded(host: ConsentKeeper): ConsentRecord[] {
+  return host.consents.all().filter((record) => !host.recordedConsents.has(record));
+}
+
+export async function recordConsents(host: ConsentKeeper, run: PreparedRun): Promise<void> {
+  if (host.checks.isBusy) await condition(() => !host.checks.isBusy);
+  const consents = unrecorded(host);
+  if (consents.length === 0) return;
+  try {
+    await journeyActivities.recordConsents.executeWithOptions({ summary: `recording ${consents.length} consents` }, [
+      {
+        ledgerId: run.ledgerId,
+        consents,
+        refusalsAfterPosting: host.consents
+          .all()
+          .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(host.shares.get(shareId))),
+      },
+    ]);
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.
+    log.warn('consents were not recorded: the ledger is not the one that the run has used');
+  }
+  for (const consent of consents) host.recordedConsents.add(consent);
+}

@@ -1,0 +1,199 @@
+/** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
+import type { PreparedShare, StandingConsents } from '../activities/contract.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
+import { ownerIdOf } from '../model/owner-id.ts';
+import type { SecondaryUser, ShareInput } from '../model/shapes.ts';
+import type {
+  ShareReportInput,
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportState,
+  ShareReportStatus,
+  WithdrawShareReportMessage,
+} from '../model/share-shapes.ts';
+import { ConsentChecks } from './consent-checks.ts';
+import type { ShareRecord } from './journey.ts';
+import { ReportConsents } from './report-consents.ts';
+import { type Consent, consentTowards, noteRefusalAfterPosting } from './shares.ts';
+import { SingleInquiry } from './single-inquiry.ts';
+
+export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
+  readonly input: ShareReportInput;
+  readonly consents = new ReportConsents();
+  readonly checks = new ConsentChecks();
+  /** Those of the consents that the ledger has. */
+  readonly recordedConsents = new Set<ConsentRecord>();
+  /** The one share, as whatever is told of consents finds it. */
+  readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
+  readonly productCode = 'SECONDUSE';
+  readonly #share: ShareRecord;
+  /** As `run`, with the report. */
+  prepared: PreparedShare | undefined;
+
+  /** Disposed of, or under a legal hold, since the share was started. */
+  reportIsGone = false;
+
+  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  constructor(input: ShareReportInput) {
+    super();
+    this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
+    const { shareId, consentValidFor } = this.input;
+    const share: ShareInput = {
+      shareId,
+      ...this.sharedWith,
+      ...(consentValidFor === undefined ? {} : { consentValidFor }),
+    };
+    this.#share = { input: share, state: 'awaitingConsent' };
+    this.shares = new Map([[shareId, this.#share]]);
+  }
+
+  get shareId(): string {
+    return this.input.shareId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('share', this.shareId);
+  }
+
+  /** What a consent's `journeyId` says. */
+  get journeyId(): string {
+    return this.ownerId;
+  }
+
+  get endUserCode(): string | undefined {
+    return this.input.endUserCode;
+  }
+
+  get sharedWith(): SecondaryUser {
+    const { endUserCode, endUser } = this.input;
+    return { ...(endUserCode === undefined ? {} : { endUserCode }), ...(endUser === undefined ? {} : { endUser }) };
+  }
+
+  /** For people. */
+  get nameOfUser(): string {
+    return [this.input.endUserCode, this.input.endUser].filter((name) => name !== undefined).join(', ');
+  }
+
+  get isWaitingForConsent(): boolean {
+    return this.prepared !== undefined && this.outcome === undefined && this.#share.state === 'awaitingConsent';
+  }
+
+  override get attention(): 'revokedAfterPosting' | undefined {
+    return this.#share.attention;
+  }
+
+  protected override get stage(): string {
+    return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
+  }
+
+  begin(prepared: PreparedShare): void {
+    this.prepared = prepared;
+    this.run = prepared;
+    this.learn(prepared.consents);
+  }
+
+  /** What the ledger has by now. */
+  learn(standing: StandingConsents): void {
+    this.reportIsGone = standing.reportGone ?? false;
+    for (const record of this.consents.learn(standing)) this.recordedConsents.add(record);
+  }
+
+  /** What a claim has found in the ledger, as a journey does. */
+  learnRefusals(refusals: readonly ConsentRecord[]): void {
+    for (const refusal of refusals) {
+      this.consents.addEnding(refusal);
+      this.recordedConsents.add(refusal);
+    }
+  }
+
+  waitUntil(until: string): void {
+    this.#share.until = until;
+  }
+
+  changeState(state: 'awaitingConsent' | 'posting' | 'posted'): void {
+    if (state !== this.#share.state) this.#share.since = new Date().toISOString();
+    this.#share.state = state;
+  }
+
+  posted(reportReferenceNumber: string | undefined): void {
+    if (reportReferenceNumber !== undefined) this.#share.reportReferenceNumber = reportReferenceNumber;
+    this.changeState('posted');
+    noteRefusalAfterPosting(this, this.#share, this.consent());
+  }
+
+  /** How the consents of the report's applicants stand, taken together. */
+  consent(): Consent {
+    return consentTowards(this, this.#share, this.applicantsOf());
+  }
+
+  /** Before the report was found nobody knows whose consent is asked for. */
+  applicantsOf(): string[] {
+    return this.prepared?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+  }
+
+  knowsApplicant(applicantId: string): boolean {
+    return this.prepared === undefined || this.applicantsOf().includes(applicantId);
+  }
+
+  consentRecord(message: Omit<ConsentRecord, 'receivedAt'>): ConsentRecord {
+    return { ...message, receivedAt: new Date().toISOString() };
+  }
+
+  get consentsMissing(): string[] {
+    return this.applicantsOf().filter(
+      (applicantId) => this.consents.standing(this.shareId, applicantId, { nowMs: Date.now() }).kind !== 'granted',
+    );
+  }
+
+  status(): ShareReportStatus {
+    const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.standing();
+    const { reportReferenceNumber, attention, until, since } = this.#share;
+    const isWaiting = state === 'running' && this.isWaitingForConsent;
+    const consentsMissing = isWaiting ? this.consentsMissing : [];
+    const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
+    const shown: ShareReportState = isWaiting ? 'waitingForConsent' : state;
+    return {
+      shareId: this.shareId,
+      environment: this.run?.environment ?? null,
+      state: shown,
+      ...(words === undefined ? {} : { waitingFor: words }),
+      ...(this.prepared ? { report: this.prepared.report } : {}),
+      consentsMissing,
+      ...(isWaiting && until !== undefined && since !== undefined ? { until } : {}),
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(attention === undefined ? {} : { attention }),
+      ...rest,
+    };
+  }
+
+  references(): ShareReportReferences {
+    const { shareId, prepared } = this;
+    const { reportReferenceNumber } = this.#share;
+    return {
+      shareId,
+      ...(prepared ? { report: prepared.reference } : {}),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+    };
+  }
+
+  result(outcome: ShareReportOutcome): ShareReportResult {
+    const { shareId, prepared, sharedWith, inquiry } = this;
+    if (!prepared) throw new Error('a result before the report was found');
+    const { reportReferenceNumber, attention } = this.#share;
+    const { attempts, customerTraceNumber } = inquiry;
+    return {
+      shareId,
+      environment: prepared.environment,
+      outcome,
+      report: prepared.report,
+      sharedWith,
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(attention === undefined ? {} : { attention }),
+    };
+  }
+}

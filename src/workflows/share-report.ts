@@ -1,0 +1,126 @@
+/** `shareReport`: everybody's consent, then one posting. */
+import { CancellationScope, condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import type { PreparedShare } from '../activities/contract.ts';
+import { parseDurationMs } from '../model/durations.ts';
+import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
+import { journeyActivities } from './activity-stubs.ts';
+import { settleEarlyGrants } from './consent-handlers.ts';
+import { closeDown, recordConsents } from './consent-recording.ts';
+import { type InquirySpec, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
+import { prepareRun } from './prepare-run.ts';
+import { ReportShare } from './report-share.ts';
+import { shareReportDetails } from './share-report-details.ts';
+import { handleShareReportMessages } from './share-report-messages.ts';
+import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
+
+/**
+ * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
+ * Workflow id `share-<shareId>`. Input, messages and result: `model/share-shapes.ts`; docs/shares.md.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function shareReport(input: ShareReportInput): Promise<ShareReportResult> {
+  const share = new ReportShare(input);
+  handleShareReportMessages(share);
+  // As journey-view.ts: built when it is asked for, and in no history.
+  setCurrentDetails({ toJSON: () => shareReportDetails(share) } as unknown as string);
+  const run = await prepare(share, input);
+  try {
+    const outcome = await carry(share, run);
+    share.end(outcome);
+    share.publish();
+    await closeDown(share, run);
+    return share.result(outcome);
+  } catch (error) {
+    share.isCancelled = isCancellation(error);
+    if (share.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(share, run));
+    throw error;
+  }
+}
+
+async function prepare(share: ReportShare, input: ShareReportInput): Promise<PreparedShare> {
+  const { prepareShareReport } = journeyActivities;
+  const summary = 'checking the input, finding the report';
+  const prepared = await prepareRun(
+    input,
+    () => prepareShareReport.executeWithOptions({ summary }, [{ input }]),
+    () => {
+      share.endedUnchecked = true;
+    },
+  );
+  share.begin(prepared);
+  settleEarlyGrants(share);
+  return prepared;
+}
+
+/** Everybody's consent, then one posting. */
+async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
+  const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+  const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
+  share.waitUntil(new Date(waitUntilMs).toISOString());
+  for (;;) {
+    share.changeState('awaitingConsent');
+    const isOver = () => share.isEnding || share.consent().kind !== 'waiting';
+    if (!isOver()) {
+      share.publish();
+      const leftMs = waitUntilMs - Date.now();
+      const summary = `waiting for the consent of ${share.consentsMissing.join(', ')} to share with ${share.nameOfUser}`;
+      // Silence means no.
+      if (leftMs <= 0 || !(await condition(isOver, leftMs, { summary }))) return 'expired';
+    }
+    if (share.isEnding) return 'withdrawn';
+    const { kind } = share.consent();
+    if (kind === 'denied' || kind === 'revoked') return (await wasPosted(share, run)) ? 'posted' : kind;
+    if (kind === 'waiting') continue;
+    share.changeState('posting');
+    const end = await post(share, run);
+    if (end !== 'notPermitted') return end;
+    if (share.reportIsGone) return 'reportGone';
+  }
+}
+
+function specOf({ shareId, sharedWith, ownerId, input }: ReportShare, { reference }: PreparedShare): InquirySpec {
+  const { permissiblePurposeCode } = input;
+  return { callerId: ownerId, productCode: 'SECONDUSE', shareId, reference, ...sharedWith, permissiblePurposeCode };
+}
+
+/** By a run that this one knows nothing of: one that failed, or that a reset has undone. The refusal came afterwards. */
+async function wasPosted(share: ReportShare, run: PreparedShare): Promise<boolean> {
+  const found = await outcomeInLedger(share.hostIn(run), specOf(share, run));
+  if (found?.answer.outcome !== 'record') return false;
+  share.inquiry.customerTraceNumber = found.customerTraceNumber;
+  share.posted(found.answer.reference?.reportReferenceNumber);
+  return true;
+}
+
+async function post(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome | 'notPermitted'> {
+  const end = await runInquiry(share.hostIn(run), {
+    ...specOf(share, run),
+    refresh: () => refresh(share, run),
+    onRefused: (refusals) => share.learnRefusals(refusals),
+    permit: () => {
+      const now = share.consent();
+      return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
+    },
+  });
+  switch (end.kind) {
+    case 'answered':
+      share.posted(end.answer.reference?.reportReferenceNumber);
+      return 'posted';
+    case 'abandoned':
+      return 'abandoned';
+    case 'stopped':
+      return 'withdrawn';
+    case 'notPermitted':
+      return 'notPermitted';
+  }
+}
+
+/** What was said elsewhere about sharing this report reaches the ledger, not this run. */
+async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
+  const { report, reference, consentTrust = 'namespace' } = run;
+  const { reportReferenceNumber } = reference;
+  const args = { share: { shareId: share.shareId, ...share.sharedWith }, report, reportReferenceNumber, consentTrust };
+  const summary = 'looking up what was said about sharing this report';
+  share.learn(await journeyActivities.lookUpConsents.executeWithOptions({ summary }, [args]));
+}

@@ -1,0 +1,189 @@
+/** Part of the contract suite: which report a share is of, what was said about sharing it, and who shared what. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ConsentsQuery, Ledger } from '../../src/ledger/port.ts';
+import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
+import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
+import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const SHARE_TRACE = SHARE.customerTraceNumber ?? '';
+/** A share by itself, of the report that `RECORD` is. */
+const BY_ITSELF: Partial<InquiryDescription> = {
+  ...SHARE,
+  customerTraceNumber: 'SUBBBBBBBBBBBBBBBBBBBBBBBB00',
+  workflowType: 'shareReport',
+  callerId: 'share:S-9',
+  shareId: 'S-9',
+};
+const QUERY: ConsentsQuery = {
+  callerId: 'share:S-9',
+  shareId: 'S-9',
+  reportReferenceNumber: 'REF-1',
+  reportOwnerId: 'J-1',
+};
+const POSTED: Answer = {
+  kind: 'outcome',
+  outcome: 'record',
+  reference: { reportReferenceNumber: 'SHARED-1', requestedAt: '2026-01-02T03:04:05.000Z', applicants: [] },
+};
+
+async function shares(ledger: Ledger, query: SharesQuery = {}): Promise<AuditedShare[]> {
+  const found: AuditedShare[] = [];
+  for await (const one of ledger.sharesBetween(query)) found.push(one);
+  return found;
+}
+
+const rowOf = (reportReferenceNumber: string) => ({
+  callerId: 'share:S-9',
+  shareId: 'S-9',
+  reportReferenceNumber,
+  reportEndUserCode: 'EU1',
+});
+
+export function shareTests(opened: Open, backend: LedgerBackend): void {
+  test('a reference leads to its inquiry, also where a person accepted it or it came late', async (t) => {
+    const { ledger, url, again } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const referred = async (number: string) =>
+      (await ledger.inquiriesReferredTo(number)).map(({ inquiry, reference }) => [
+        inquiry.customerTraceNumber,
+        reference?.reportReferenceNumber ?? null,
+      ]);
+    const named = (number: string): Answer => ({
+      kind: 'outcome',
+      outcome: 'record',
+      reference: { reportReferenceNumber: number, requestedAt: '2026-01-02T03:04:05.000Z', applicants: [] },
+    });
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'B' } }, { state: 'answered', answer: NO_RECORD });
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'C' } }, { state: 'unknown' });
+    const accept = decisionOf({ customerTraceNumber: 'C', action: 'accept', answer: named('ACCEPTED') });
+    await ledger.recordDecision(ledgerId, claimOf(ledger, { inquiry: { customerTraceNumber: 'C' } }).inquiry, accept);
+    const late = outcomeOf(ledger, { customerTraceNumber: 'C', state: 'answered', answer: named('LATE') });
+    assert.equal(await ledger.recordOutcome(late), 'late');
+    assert.deepEqual(await referred('REF-1'), [[TRACE, 'REF-1']]);
+    assert.deepEqual(await referred('ACCEPTED'), [['C', 'ACCEPTED']]);
+    assert.deepEqual(await referred('LATE'), [['C', 'LATE']]);
+    assert.deepEqual(await referred('REF-2'), []);
+    const [row] = (await backend.execute(url, 'SELECT * FROM report_references')) as Record<string, unknown>[];
+    assert.doesNotMatch(JSON.stringify(row), /REF|ACCEPTED|LATE/);
+    // What was answered before there were such rows gets them when the ledger is opened next.
+    for (const statement of [
+      'DROP TABLE report_references',
+      'CREATE TABLE report_references (reference_digest TEXT, customer_trace_number TEXT, attempt BIGINT)',
+      'UPDATE report_references_until SET until_ms = 0',
+    ]) {
+      await backend.execute(url, statement);
+    }
+    assert.deepEqual(await referred('REF-1'), []);
+    await again();
+    assert.deepEqual(await referred('REF-1'), [[TRACE, 'REF-1']]);
+    assert.deepEqual(await referred('ACCEPTED'), [['C', 'ACCEPTED']]);
+    assert.deepEqual(await referred('LATE'), [['C', 'LATE']]);
+  });
+
+  test('a disposed report is still known by its reference, which is gone', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const warrant = { by: 'records', reason: 'kept long enough' };
+    await ledger.retention.begin({ callerId: 'J-1' }, warrant);
+    assert.equal((await ledger.retention.dispose({ callerId: 'J-1' }, warrant, 0)).kind, 'done');
+    const [found] = await ledger.inquiriesReferredTo('REF-1');
+    assert.equal(found?.reference, null);
+    assert.ok(found?.inquiry.disposedAt);
+  });
+
+  test('one id is the share of one report', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
+    assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
+    assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-2')), false);
+  });
+
+  test('what was said about sharing a report comes from its owner, from the share, and from its other shares', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), callerId: 'share:S-8', shareId: 'S-8' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), callerId: 'share:S-7', shareId: 'S-7' });
+    const said = [
+      consentOf({ journeyId: 'share:S-9', shareId: 'S-9', consentId: 'OWN', receivedAt: '2026-01-05T00:00:00Z' }),
+      consentOf({ consentId: 'OWNER', receivedAt: '2026-01-04T00:00:00Z', proof: 'a.b.c' }),
+      consentOf({ journeyId: 'share:S-8', shareId: 'S-8', consentId: 'OTHER', decision: 'denied' }),
+      consentOf({ journeyId: 'share:S-7', shareId: 'S-7', consentId: 'OTHER-REPORT', decision: 'denied' }),
+      consentOf({ journeyId: 'J-2', consentId: 'STRANGER' }),
+    ];
+    await ledger.recordConsents(ledgerId, said);
+    const found = await ledger.consentsToShare(QUERY);
+    assert.deepEqual(
+      found.map(({ consent }) => consent.consentId),
+      ['OTHER', 'OWNER', 'OWN'],
+    );
+    assert.deepEqual(found[1]?.consent, said[1]);
+    const { reportOwnerId: _, ...given } = QUERY;
+    assert.deepEqual(
+      (await ledger.consentsToShare(given)).map(({ consent }) => consent.consentId),
+      ['OTHER', 'OWN'],
+    );
+  });
+
+  test('a grant says where another share was posted under it, and a late refusal of it flags that one', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const grant = consentOf({ shareId: 'S-9' });
+    const ofJourney = { ...SHARE, shareId: 'S-9' };
+    await attempted(ledger, { inquiry: ofJourney, consents: [grant] }, { state: 'notSent' });
+    assert.equal((await ledger.consentsToShare(QUERY))[0]?.usedBy, undefined);
+    const again = { inquiry: ofJourney, attempt: 2, consents: [grant] };
+    await attempted(ledger, again, { attempt: 2, state: 'answered', answer: POSTED });
+    assert.equal((await ledger.consentsToShare(QUERY))[0]?.usedBy, 'J-1');
+
+    const other = consentOf({ shareId: 'S-9', applicantId: '02' });
+    await attempted(ledger, { inquiry: BY_ITSELF, consents: [other] }, { state: 'answered', answer: POSTED });
+    const own = (await ledger.consentsToShare(QUERY)).find(({ consent }) => consent.applicantId === '02');
+    assert.equal(own?.usedBy, undefined);
+    assert.equal(await ledger.flagPostedShares(ledgerId, { ...other, decision: 'revoked' }), 1);
+    assert.ok((await ledger.inquiry(BY_ITSELF.customerTraceNumber ?? ''))?.lateConsentAt);
+  });
+
+  test('tells who shared which report with whom, when, and under whose consent', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const evidence = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: 'doc-1' };
+    const grant = consentOf({ evidence });
+    const shared = { inquiry: SHARE, consents: [grant], sharedReference: 'REF-1' };
+    await attempted(ledger, shared, { state: 'answered', answer: POSTED });
+    await ledger.recordShare(ledger.identity.ledgerId, rowOf('GIVEN'));
+    const given = { inquiry: { ...BY_ITSELF, endUserCode: 'EU3' }, sharedReference: 'GIVEN' };
+    await attempted(ledger, given, { state: 'unknown' });
+    const unsent = { ...BY_ITSELF, customerTraceNumber: 'SUC', shareId: 'S-8', callerId: 'share:S-8' };
+    await attempted(ledger, { inquiry: unsent, sharedReference: 'REF-1' }, { state: 'notSent' });
+
+    const [first, second, ...more] = await shares(ledger);
+    assert.deepEqual(more, []);
+    assert.equal(first?.customerTraceNumber, SHARE_TRACE);
+    assert.deepEqual(first?.report, {
+      customerTraceNumber: TRACE,
+      callerId: 'J-1',
+      productCode: 'PREQUAL',
+      endUserCode: 'EU1',
+    });
+    assert.deepEqual([first?.sharedBy, first?.endUserCode, first?.posted], ['EU1', 'EU2', 'yes']);
+    const { journeyId, shareId, applicantId, consentId, decidedAt } = grant;
+    assert.deepEqual(first?.consents, [{ journeyId, shareId, applicantId, consentId, decidedAt, evidence }]);
+    assert.deepEqual([second?.report, second?.sharedBy, second?.posted], [null, 'EU1', 'unknown']);
+
+    const traces = async (query: SharesQuery) =>
+      (await shares(ledger, query)).map(({ customerTraceNumber }) => customerTraceNumber);
+    const ownTrace = BY_ITSELF.customerTraceNumber ?? '';
+    assert.deepEqual(await traces({ endUser: 'EU1' }), [SHARE_TRACE, ownTrace]);
+    assert.deepEqual(await traces({ endUser: 'EU3' }), [ownTrace]);
+    assert.deepEqual(await traces({ report: 'REF-1' }), [SHARE_TRACE]);
+    assert.deepEqual(await traces({ report: TRACE }), [SHARE_TRACE]);
+    assert.deepEqual(await traces({ report: 'GIVEN' }), [ownTrace]);
+    assert.deepEqual(await traces({ ownerId: 'J-1' }), [SHARE_TRACE]);
+    assert.deepEqual(await traces({ ownerId: 'share:S-9' }), [ownTrace]);
+    assert.deepEqual(await traces({ before: '2020-01-01T00:00:00Z' }), []);
+  });
+}

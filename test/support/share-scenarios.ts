@@ -1,0 +1,113 @@
+/** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
+import { randomUUID } from 'node:crypto';
+import type { ShareReportInput, ShareReportStatus } from '../../src/model/share-shapes.ts';
+import { consentMessage, type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
+import { reportPull } from './pull-scenarios.ts';
+import type { Scenario, Stage } from './scenarios.ts';
+
+export const newShareId = () => `S-${randomUUID().slice(0, 13)}`;
+
+/** A share with `EU999`. */
+export function shareInput(
+  report: ShareReportInput['report'],
+  overrides: Partial<ShareReportInput> = {},
+): ShareReportInput {
+  return { shareId: newShareId(), report, endUserCode: 'EU999', permissiblePurposeCode: '02', ...overrides };
+}
+
+/** A pull's report, of an applicant whose SSN ends so. */
+async function pulledBy({ client, config }: Stage, lastFour = '0001'): Promise<ShareReportInput['report']> {
+  const input = reportPull(lastFour);
+  const workflowId = `pull-${input.pullId}`;
+  const handle = await client.workflow.start('creditReport', {
+    workflowId,
+    taskQueue: config.taskQueue,
+    args: [input],
+  });
+  await handle.result();
+  return { pullId: input.pullId, productCode: 'CR' };
+}
+
+async function started({ client, config }: Stage, input: ShareReportInput): Promise<JourneyHandle> {
+  const handle = await client.workflow.start('shareReport', {
+    workflowId: `share-${input.shareId}`,
+    taskQueue: config.taskQueue,
+    args: [input],
+  });
+  return handle as unknown as JourneyHandle;
+}
+
+async function untilState(handle: JourneyHandle, state: ShareReportStatus['state']): Promise<ShareReportStatus> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const status = await handle.query<ShareReportStatus>('status');
+    if (status.state === state) return status;
+    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const consentTo = (shareId: string, decision: 'granted' | 'denied') =>
+  consentMessage(`share:${shareId}`, { shareId, applicantId: '1A', decision });
+
+/** What is decided about its consent ends it. */
+function decided(name: string, decision: 'granted' | 'denied'): Scenario {
+  return {
+    name,
+    async play(stage) {
+      const input = shareInput(await pulledBy(stage));
+      const handle = await started(stage, input);
+      await untilState(handle, 'waitingForConsent');
+      await handle.executeUpdate<unknown, [object]>('recordConsent', { args: [consentTo(input.shareId, decision)] });
+      await handle.result();
+      return handle;
+    },
+  };
+}
+
+/** Once every grant stands the gateway's answer is lost, and a person has it sent again. */
+const resent: Scenario = {
+  name: 'shareReport-resent',
+  async play(stage) {
+    const input = shareInput(await pulledBy(stage, '9001'));
+    const handle = await started(stage, input);
+    await handle.signal('consent', consentTo(input.shareId, 'granted'));
+    const { holds } = await untilState(handle, 'held');
+    const [{ customerTraceNumber, attempts: attempt } = { customerTraceNumber: '', attempts: 0 }] = holds;
+    const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'resend', providerSaid: 'notPosted' };
+    const message = { ...decision, shareId: input.shareId, by: 'operator', reason: 'asked the provider' };
+    await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
+    await handle.result();
+    return handle;
+  },
+};
+
+export const SHARE_SCENARIOS: readonly Scenario[] = [
+  decided('shareReport-posted', 'granted'),
+  decided('shareReport-denied', 'denied'),
+  resent,
+  {
+    name: 'shareReport-awaited',
+    async play(stage) {
+      const handle = await started(stage, shareInput(await pulledBy(stage)));
+      await untilState(handle, 'waitingForConsent');
+      return handle;
+    },
+  },
+  {
+    name: 'shareReport-expired',
+    async play(stage) {
+      const handle = await started(stage, shareInput(await pulledBy(stage), { awaitConsentFor: 'PT1S' }));
+      await handle.result();
+      return handle;
+    },
+  },
+  {
+    name: 'shareReport-refused',
+    async play(stage) {
+      const handle = await started(stage, shareInput(await pulledBy(stage), { endUserCode: 'EU123' }));
+      await handle.result().catch(() => undefined);
+      return handle;
+    },
+  },
+];

@@ -1,0 +1,474 @@
+/** Reports shared at any time, end to end: client, worker, gateway and ledger for real; one worker for all. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { ShareHandle } from '../../src/client/share-handle.ts';
+import {
+  CreditJourneys,
+  InvalidInputError,
+  type ReportReference,
+  type ShareConsentMessage,
+  ShareDiffersError,
+} from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
+import type { ShareReportState, StoredReportInput } from '../../src/model/share-shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { newShareId, shareInput } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+let ledger: Ledger;
+
+before(async () => {
+  harness = await startHarness();
+  const { config } = harness;
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    // Not what is tested here, and the machine may be busy.
+    queryTimeoutMs: 30_000,
+    openLedger: async () => ledger,
+  });
+});
+
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+interface Pulled {
+  report: StoredReportInput & { pullId: string };
+  reference: ReportReference;
+  customerTraceNumber: string;
+}
+
+/** A pull's report; of two applicants where `joint`. */
+async function pulled({ joint = false, lastFour = '0001' } = {}): Promise<Pulled> {
+  const input = reportPull(lastFour, joint ? { applicants: [applicant('1A'), applicant('2A')] } : {});
+  const pull = await journeys.pull(input);
+  const { reference, customerTraceNumber } = await pull.result();
+  assert.ok(reference);
+  return { report: { pullId: input.pullId, productCode: 'CR' }, reference, customerTraceNumber };
+}
+
+function consent(overrides: Partial<ShareConsentMessage> = {}): ShareConsentMessage {
+  const { decision = 'granted' } = overrides;
+  const capturedAt = new Date().toISOString();
+  return {
+    applicantId: '1A',
+    consentId: `C-${randomUUID().slice(0, 8)}`,
+    decision,
+    decidedAt: new Date(Date.now() - 1_000).toISOString(),
+    secondaryUser: { endUserCode: 'EU999' },
+    ...(decision === 'granted'
+      ? { evidence: { method: 'web', textVersion: 'v1', capturedAt, reference: 'doc-1' } }
+      : {}),
+    ...overrides,
+  };
+}
+
+async function until(share: ShareHandle, state: ShareReportState) {
+  for await (const status of share.watch()) if (status.state === state) return status;
+  throw new Error(`it was never ${state}`);
+}
+
+async function sharesIn(query: SharesQuery): Promise<AuditedShare[]> {
+  const found: AuditedShare[] = [];
+  for await (const one of ledger.sharesBetween(query)) found.push(one);
+  return found;
+}
+
+interface Posted {
+  customerTraceNumber: string;
+  productCode: string;
+  endUserCode?: string;
+}
+
+async function postedOf(...shareIds: string[]): Promise<Posted[]> {
+  const rows = (await Promise.all(shareIds.map((shareId) => ledger.inquiriesOf(`share:${shareId}`)))).flat();
+  const traces = new Set(rows.map(({ customerTraceNumber }) => customerTraceNumber));
+  const all = (await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as Posted[];
+  return all.filter(({ customerTraceNumber }) => traces.has(customerTraceNumber));
+}
+
+async function problemsOf(share: Promise<{ result(): Promise<unknown> }>): Promise<{ path: string; rule: string }[]> {
+  try {
+    await (await share).result();
+  } catch (error) {
+    if (error instanceof InvalidInputError) return [...error.problems];
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+const pathsOf = async (share: Promise<{ result(): Promise<unknown> }>) =>
+  (await problemsOf(share)).map(({ path }) => path);
+
+/** The reason of an update that the client was refused. */
+async function refusalIn(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  throw new Error('it was not refused');
+}
+
+/** A report that the gateway has answered to somebody who keeps another ledger. */
+async function answeredElsewhere(): Promise<ReportReference> {
+  const json = { 'content-type': 'application/json' };
+  const grant = {
+    audience: 'servicegateway',
+    grant_type: 'client_credentials',
+    client_id: 'sandbox-client',
+    client_secret: 'sandbox-secret',
+  };
+  const token = await fetch(`${harness.sandboxUrl}/oauth/token`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify(grant),
+  });
+  const { access_token } = (await token.json()) as { access_token: string };
+  const requestedAt = new Date().toISOString();
+  const answer = await fetch(`${harness.sandboxUrl}/ServiceGateway/orest/grs_v001/request`, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${access_token}` },
+    body: JSON.stringify({
+      customerId: 'SANDBOX0001',
+      customerTraceNumber: `ELSEWHERE${randomUUID().slice(0, 8)}`,
+      endUserCode: 'EU123',
+      productCode: 'CR',
+      permissiblePurposeCode: '01',
+      softwareProviderId: 'SBX1',
+      applicants: [applicant('1A')],
+    }),
+  });
+  const { reportReferenceNumber, applicants } = (await answer.json()) as {
+    reportReferenceNumber: string;
+    applicants: { consumerId: string }[];
+  };
+  const consumerId = applicants[0]?.consumerId ?? assert.fail();
+  return { reportReferenceNumber, requestedAt, applicants: [{ applicantId: '1A', consumerId }] };
+}
+
+describe('a report shared at any time', { concurrency: 6 }, () => {
+  test('is posted once every applicant of a pull’s report consents', async () => {
+    const { report, customerTraceNumber: source } = await pulled({ joint: true });
+    const input = shareInput(report);
+    const share = await journeys.shareReport(input);
+    const waiting = await until(share, 'waitingForConsent');
+    assert.deepEqual(waiting.consentsMissing, ['1A', '2A']);
+    assert.equal((await share.recordConsent(consent())).late, false);
+    await share.consent(consent({ applicantId: '2A' }));
+    const result = await share.result();
+    assert.equal(result.outcome, 'posted');
+    assert.deepEqual(result.report, {
+      kind: 'ledger',
+      ownerId: `pull:${report.pullId}`,
+      productCode: 'CR',
+      customerTraceNumber: source,
+    });
+    assert.match(result.reportReferenceNumber ?? '', /./);
+    const [posted, ...more] = await postedOf(input.shareId);
+    assert.deepEqual(more, []);
+    assert.equal(posted?.productCode, 'SECONDUSE');
+    assert.equal(posted?.endUserCode, 'EU999');
+  });
+
+  test('outlives its journey’s history, and goes to two secondary users, each with a consent of its own', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
+    const { stages } = await journey.result();
+    await harness.client.workflowService.deleteWorkflowExecution({
+      namespace: harness.client.options.namespace,
+      workflowExecution: { workflowId: journey.workflowId },
+    });
+    const report = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
+    const users = [{ endUserCode: 'EU999' }, { endUserCode: 'EU888', endUser: 'Example Bank' }];
+    const shares = users.map((user) => shareInput(report, user));
+    const results = await Promise.all(
+      shares.map(async (input, index) => {
+        const share = await journeys.shareReport(input);
+        await until(share, 'waitingForConsent');
+        const other = consent({ secondaryUser: { endUserCode: users[1 - index]?.endUserCode ?? '' } });
+        assert.match(await refusalIn(share.recordConsent(other)), /another secondary user/);
+        await share.recordConsent(consent({ secondaryUser: { endUserCode: input.endUserCode ?? '' } }));
+        return share.result();
+      }),
+    );
+    for (const { outcome, report: source } of results) {
+      assert.equal(outcome, 'posted');
+      assert.equal(source.kind === 'ledger' && source.customerTraceNumber, stages[0]?.customerTraceNumber);
+    }
+    const posted = await postedOf(...shares.map(({ shareId }) => shareId));
+    assert.deepEqual(posted.map(({ endUserCode }) => endUserCode).sort(), ['EU888', 'EU999']);
+    const listed = await sharesIn({ ownerId: journey.journeyId });
+    assert.deepEqual(
+      listed.map(({ callerId, sharedBy, report: of }) => [callerId, sharedBy, of?.customerTraceNumber]).sort(),
+      shares.map(({ shareId }) => [`share:${shareId}`, 'EU123', stages[0]?.customerTraceNumber]).sort(),
+    );
+  });
+
+  test('may be given in full where the ledger does not know it', async () => {
+    const reference = await answeredElsewhere();
+    const input = shareInput({ reference, endUserCode: 'EU123' });
+    const share = await journeys.shareReport(input);
+    await share.consent(consent());
+    const result = await share.result();
+    assert.deepEqual([result.outcome, result.report], ['posted', { kind: 'given' }]);
+    const [listed] = await sharesIn({ report: reference.reportReferenceNumber });
+    assert.deepEqual([listed?.report, listed?.sharedBy], [null, 'EU123']);
+    assert.equal((await share.references()).report?.reportReferenceNumber, reference.reportReferenceNumber);
+  });
+
+  test('given in full must be the one that the ledger knows: its owner, its applicants, their consumers', async () => {
+    const { reference } = await pulled({ joint: true });
+    const other = await pulled();
+    const [first, second] = reference.applicants;
+    assert.ok(first && second);
+    const stranger = other.reference.applicants[0]?.consumerId ?? assert.fail();
+    const given = (change: Partial<ReportReference>, endUserCode = 'EU123') =>
+      pathsOf(journeys.shareReport(shareInput({ reference: { ...reference, ...change }, endUserCode })));
+    const at = '/report/reference/applicants';
+    assert.deepEqual(await given({ applicants: [first, { ...second, consumerId: stranger }] }), [`${at}/1/consumerId`]);
+    const swapped = [
+      { ...first, consumerId: second.consumerId },
+      { ...second, consumerId: first.consumerId },
+    ];
+    assert.deepEqual(await given({ applicants: swapped }), [`${at}/0/consumerId`, `${at}/1/consumerId`]);
+    assert.deepEqual(await given({ applicants: [first] }), [at]);
+    assert.deepEqual(await given({ applicants: [first, { ...second, applicantId: '9Z' }] }), [
+      `${at}/1/applicantId`,
+      at,
+    ]);
+    assert.deepEqual(await given({}, 'EU456'), ['/report/endUserCode']);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    assert.deepEqual(await given({ requestedAt: tomorrow }), ['/report/reference/requestedAt']);
+    const whole = shareInput({ reference, endUserCode: 'EU123' });
+    const share = await journeys.shareReport(whole);
+    assert.equal((await until(share, 'waitingForConsent')).report?.kind, 'ledger');
+    await share.withdraw({ by: 'ops', reason: 'only a test' });
+    assert.equal((await share.result()).outcome, 'withdrawn');
+    assert.deepEqual(await postedOf(whole.shareId), []);
+  });
+
+  test('is never one without a record, nobody’s, its own end user’s, disposed of or on legal hold', async () => {
+    const { report, reference } = await pulled();
+    const none = reportPull('0404');
+    assert.equal((await (await journeys.pull(none)).result()).outcome, 'noRecord');
+    const refusal = async (input: Parameters<typeof shareInput>[0], change = {}) =>
+      (await problemsOf(journeys.shareReport(shareInput(input, change)))).map(({ path, rule }) => `${path} ${rule}`);
+    assert.deepEqual(await refusal({ pullId: none.pullId, productCode: 'CR' }), [
+      '/report has no record: nothing to share',
+    ]);
+    assert.deepEqual(await refusal({ ...report, productCode: 'PREQUAL' }), [
+      '/report/pullId must be one that the ledger has an inquiry of PREQUAL of',
+    ]);
+    assert.deepEqual(await refusal({ journeyId: report.pullId, productCode: 'CR' }), [
+      '/report/journeyId must be one that the ledger has an inquiry of CR of',
+    ]);
+    assert.deepEqual(await refusal({ ...report, customerTraceNumber: 'CRAAAA' }), [
+      '/report/customerTraceNumber must be that of an inquiry of CR of this owner',
+    ]);
+    const own = '/endUserCode must not be the report’s own end user';
+    assert.deepEqual(await refusal(report, { endUserCode: 'EU123' }), [own]);
+    await assert.rejects(
+      journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }, { endUserCode: 'EU123' })),
+      InvalidInputError,
+    );
+    const warrant = { by: 'legal', reason: 'a claim' };
+    const callerId = `pull:${report.pullId}`;
+    await ledger.retention.setLegalHold(callerId, warrant);
+    assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
+    await ledger.retention.releaseLegalHold(callerId, warrant);
+    await ledger.retention.begin({ callerId }, warrant);
+    assert.deepEqual(await refusal(report), ['/report was disposed of']);
+    await ledger.retention.dispose({ callerId }, warrant, 0);
+    assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
+  });
+
+  test('counts what was granted before it was started, to itself or to its journey’s share of the same id', async () => {
+    const { report } = await pulled();
+    const first = shareInput(report);
+    assert.equal((await journeys.getShare(first.shareId).recordConsent(consent())).late, true);
+    assert.equal((await (await journeys.shareReport(first)).result()).outcome, 'posted');
+
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
+    await journey.result();
+    const shareId = newShareId();
+    await journey.recordConsent({ ...consent(), shareId });
+    const ofJourney = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
+    // For another secondary user it does not count.
+    const other = await journeys.shareReport(shareInput(ofJourney, { endUserCode: 'EU888' }));
+    await until(other, 'waitingForConsent');
+    const share = await journeys.shareReport(shareInput(ofJourney, { shareId }));
+    assert.equal((await share.result()).outcome, 'posted');
+    const [listed] = await sharesIn({ ownerId: `share:${shareId}` });
+    assert.deepEqual(
+      listed?.consents.map(({ journeyId, applicantId }) => [journeyId, applicantId]),
+      [[journey.journeyId, '1A']],
+    );
+    // Taken back where it was given, it flags the share that was posted under it.
+    const revoked = { consentId: listed?.consents[0]?.consentId ?? '', decision: 'revoked' as const };
+    const answer = await journey.recordConsent({ ...consent(revoked), shareId });
+    assert.equal(answer.late && answer.postedSharesFlagged, 1);
+    await other.withdraw({ by: 'ops', reason: 'only a test' });
+  });
+
+  test('ends at once where the consumer has refused that secondary user before, until a later grant', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
+    await journey.result();
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const denial = consent({ decision: 'denied', decidedAt: minutesAgo(10) });
+    await journey.recordConsent({ ...denial, shareId: 'ANOTHER' });
+    const report = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
+    const [refused, granted, older] = [shareInput(report), shareInput(report), shareInput(report)];
+    assert.equal((await (await journeys.shareReport(refused)).result()).outcome, 'denied');
+    await journeys.getShare(older.shareId).recordConsent(consent({ decidedAt: minutesAgo(20) }));
+    assert.equal((await (await journeys.shareReport(older)).result()).outcome, 'denied');
+    await journeys.getShare(granted.shareId).recordConsent(consent());
+    assert.equal((await (await journeys.shareReport(granted)).result()).outcome, 'posted');
+    assert.deepEqual(await postedOf(refused.shareId, older.shareId), []);
+    // Another secondary user was not refused.
+    const share = await journeys.shareReport(shareInput(report, { endUserCode: 'EU888' }));
+    await until(share, 'waitingForConsent');
+    await share.withdraw({ by: 'ops', reason: 'only a test' });
+  });
+
+  test('learns before its attempt what was refused elsewhere meanwhile', async () => {
+    const { report } = await pulled({ joint: true });
+    const [share, other] = [await journeys.shareReport(shareInput(report)), shareInput(report)];
+    await until(share, 'waitingForConsent');
+    await share.recordConsent(consent({ decidedAt: new Date(Date.now() - 60_000).toISOString() }));
+    await until(await journeys.shareReport(other), 'waitingForConsent');
+    const denied = await journeys.getShare(other.shareId).recordConsent(consent({ decision: 'denied' }));
+    assert.equal(denied.late, false);
+    assert.equal((await journeys.getShare(other.shareId).result()).outcome, 'denied');
+    await share.recordConsent(consent({ applicantId: '2A' }));
+    assert.equal((await share.result()).outcome, 'denied');
+    assert.deepEqual(await postedOf(share.shareId), []);
+  });
+
+  test('ends where its report is disposed of while it waits', async () => {
+    const { report } = await pulled();
+    const share = await journeys.shareReport(shareInput(report));
+    await until(share, 'waitingForConsent');
+    const [scope, warrant] = [{ callerId: `pull:${report.pullId}` }, { by: 'records', reason: 'kept long enough' }];
+    await ledger.retention.begin(scope, warrant);
+    await ledger.retention.dispose(scope, warrant, 0);
+    await share.recordConsent(consent());
+    assert.equal((await share.result()).outcome, 'reportGone');
+    assert.deepEqual(await postedOf(share.shareId), []);
+  });
+
+  test('takes silence for no, and a revocation before the posting at its word', async () => {
+    const { report } = await pulled({ joint: true });
+    const silent = await journeys.shareReport(shareInput(report, { awaitConsentFor: 'PT1S' }));
+    const revoked = await journeys.shareReport(shareInput(report));
+    await until(revoked, 'waitingForConsent');
+    const grant = consent();
+    await revoked.recordConsent(grant);
+    await revoked.recordConsent(consent({ consentId: grant.consentId, decision: 'revoked' }));
+    assert.equal((await revoked.result()).outcome, 'revoked');
+    assert.equal((await silent.result()).outcome, 'expired');
+    assert.deepEqual(await postedOf(silent.shareId, revoked.shareId), []);
+    const rows = await ledger.consentsToShare({
+      callerId: revoked.ownerId,
+      shareId: revoked.shareId,
+      reportReferenceNumber: '',
+    });
+    assert.deepEqual(
+      rows.map(({ consent: { decision } }) => decision),
+      ['granted', 'revoked'],
+    );
+    // Whatever comes after the end is recorded, too.
+    assert.equal((await revoked.recordConsent(consent({ applicantId: '2A' }))).late, true);
+  });
+
+  test('is posted once, whether it is started again, reset, or reset and refused since', async () => {
+    const { report } = await pulled();
+    const input = shareInput(report);
+    const share = await journeys.shareReport(input);
+    await until(share, 'waitingForConsent');
+    const grant = consent();
+    await share.recordConsent(grant);
+    const first = await share.result();
+    assert.deepEqual(await (await journeys.shareReport(input)).result(), first);
+    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), ShareDiffersError);
+    const late = await share.recordConsent(consent({ consentId: grant.consentId, decision: 'revoked' }));
+    assert.equal(late.late && late.postedSharesFlagged, 1);
+    const { workflowId } = share;
+    await harness.client.workflowService.resetWorkflowExecution({
+      namespace: harness.client.options.namespace,
+      workflowExecution: { workflowId, runId: '' },
+      reason: 'test',
+      requestId: randomUUID(),
+      // Back to its beginning. The SDK's type wants a Long; a number is encoded as well.
+      ...({ workflowTaskFinishEventId: 4 } as object),
+    });
+    const { outcome, customerTraceNumber, reportReferenceNumber, attention } = await share.result();
+    assert.deepEqual(
+      [outcome, customerTraceNumber, reportReferenceNumber, attention],
+      ['posted', first.customerTraceNumber, first.reportReferenceNumber, 'revokedAfterPosting'],
+    );
+    assert.equal((await postedOf(input.shareId)).length, 1);
+  });
+
+  test('under the id of one that was terminated must be the same report', async () => {
+    const [one, other] = [await pulled(), await pulled()];
+    const input = shareInput(one.report);
+    const share = await journeys.shareReport(input);
+    await until(share, 'waitingForConsent');
+    await harness.client.workflow.getHandle(share.workflowId).terminate();
+    assert.deepEqual(await pathsOf(journeys.shareReport({ ...input, report: other.report })), ['/report']);
+    const again = await journeys.shareReport(input);
+    await again.consent(consent());
+    assert.equal((await again.result()).outcome, 'posted');
+  });
+
+  test('waits for a decision where its answer is lost', async () => {
+    const input = reportPull('9001');
+    await (await journeys.pull(input)).result();
+    const share = await journeys.shareReport(shareInput({ pullId: input.pullId, productCode: 'CR' }));
+    await share.consent(consent());
+    const { holds } = await until(share, 'held');
+    const [hold] = holds;
+    assert.ok(hold);
+    assert.deepEqual(hold.allowedActions, ['resend', 'accept', 'abandon']);
+    assert.equal(hold.shareId, share.shareId);
+    const { customerTraceNumber, attempts: attempt } = hold;
+    const decision = { decisionId: 'D-1', customerTraceNumber, attempt, by: 'ops', reason: 'they never saw it' };
+    await share.resolve({ ...decision, action: 'resend', providerSaid: 'notPosted' });
+    const result = await share.result();
+    assert.deepEqual([result.outcome, result.attempts], ['posted', 2]);
+    assert.equal((await postedOf(share.shareId)).length, 1);
+  });
+
+  test('is told apart from other shares by its messages', async () => {
+    const { report } = await pulled();
+    const share = await journeys.shareReport(shareInput(report));
+    await until(share, 'waitingForConsent');
+    const handle = harness.client.workflow.getHandle(share.workflowId);
+    const tell = (name: string, message: object) => refusalOf(handle.executeUpdate(name, { args: [message] }));
+    const message = { ...consent(), shareId: share.shareId };
+    assert.match(
+      await tell('recordConsent', { ...message, journeyId: 'share:OTHER', shareId: 'OTHER' }),
+      /names another share/,
+    );
+    assert.match(
+      await tell('recordConsent', { ...message, journeyId: share.ownerId, applicantId: '9Z' }),
+      /no applicant/,
+    );
+    assert.match(await tell('withdraw', { shareId: 'OTHER', by: 'ops', reason: 'x' }), /names another share/);
+    await handle.signal('consent', { ...message, journeyId: 'J-1' });
+    await share.withdraw({ by: 'ops', reason: 'only a test' });
+    await share.result();
+    assert.equal((await handle.query<{ refusedMessagesTotal: number }>('status')).refusedMessagesTotal, 1);
+  });
+});
