@@ -116,7 +116,7 @@ async function measure({ rows, window, connections, profileDir }: Options) {
     const workerMegabytes = Math.round(residentBytes(worker.process.pid ?? 0) / MEGABYTE);
     const progress = await handle.query<PortfolioProgress>('progress').catch(() => undefined);
     samples.push({ seconds: seconds(), done: progress?.done ?? samples.at(-1)?.done ?? 0, workerMegabytes });
-    if (process.stderr.isTTY || process.env.BENCH_PROGRESS) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
+    if (process.stderr.isTTY) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
   };
   const sampling = setInterval(() => {
     sampled = sampled.then(sample);
