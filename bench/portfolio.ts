@@ -18,11 +18,13 @@ import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/d
 import { createKeyRing } from '../src/protection/key-ring.ts';
 import { cpuMs, residentBytes, startProgram } from './processes.ts';
 
-const USAGE = `npm run portfolio-bench -- [--rows N] [--window N] [--connections N] [--profile DIR] [--json]
+const USAGE = `npm run portfolio-bench -- [--rows N] [--window N] [--connections N] [--profile DIR] [--stack-trace-limit N] [--json]
 
   --rows N         rows of the portfolio (default 10000)
   --window N       rows under way at once (default 100)
   --connections N  connections to the gateway (default 50)
+  --stack-trace-limit N
+                   of the worker: the SDK takes a stack for each promise of a workflow (docs/performance.md)
   --profile DIR    a CPU profile of the worker, written there
   --json           one JSON document`;
 
@@ -56,9 +58,10 @@ interface Options {
   window: number;
   connections: number;
   profileDir?: string;
+  stackTraceLimit?: number;
 }
 
-async function measure({ rows, window, connections, profileDir }: Options) {
+async function measure({ rows, window, connections, profileDir, stackTraceLimit }: Options) {
   await using parts = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-portfolio-bench-'));
   parts.defer(() => rm(dataDir, { recursive: true, force: true }));
@@ -79,8 +82,11 @@ async function measure({ rows, window, connections, profileDir }: Options) {
   const keyRingFile = join(dataDir, 'keys.json');
   const keys = await createKeyRing(keyRingFile);
   const ledger = join(dataDir, 'ledger.db');
-  const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
-  const worker = await startProgram([...profiling, path('../src/cli.ts'), 'worker'], {
+  const flags = [
+    ...(profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir]),
+    ...(stackTraceLimit === undefined ? [] : [`--stack-trace-limit=${stackTraceLimit}`]),
+  ];
+  const worker = await startProgram([...flags, path('../src/cli.ts'), 'worker'], {
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
     TASK_QUEUE: 'portfolio-bench',
@@ -116,7 +122,7 @@ async function measure({ rows, window, connections, profileDir }: Options) {
     const workerMegabytes = Math.round(residentBytes(worker.process.pid ?? 0) / MEGABYTE);
     const progress = await handle.query<PortfolioProgress>('progress').catch(() => undefined);
     samples.push({ seconds: seconds(), done: progress?.done ?? samples.at(-1)?.done ?? 0, workerMegabytes });
-    if (process.stderr.isTTY) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
+    if (process.stderr.isTTY || samples.length % 15 === 0) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
   };
   const sampling = setInterval(() => {
     sampled = sampled.then(sample);
@@ -184,6 +190,7 @@ async function main(): Promise<void> {
       window: { type: 'string', default: '100' },
       connections: { type: 'string', default: '50' },
       profile: { type: 'string' },
+      'stack-trace-limit': { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -197,6 +204,7 @@ async function main(): Promise<void> {
     window: Number(values.window),
     connections: Number(values.connections),
     ...(values.profile === undefined ? {} : { profileDir: values.profile }),
+    ...(values['stack-trace-limit'] === undefined ? {} : { stackTraceLimit: Number(values['stack-trace-limit']) }),
   });
   if (values.json) console.log(JSON.stringify(report, null, 2));
   else console.log(textOf(report));
