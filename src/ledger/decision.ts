@@ -1,5 +1,6 @@
 /** What a person's decision may still do, given what the ledger knows by now. Pure; docs/protocol.md, fence 1. */
-import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import type { FailureType } from '../model/failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../model/inquiry.ts';
 import { attemptOf, type KnownAttempt, type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import type { DecisionRecord } from './port.ts';
 
@@ -52,7 +53,7 @@ function stands(known: KnownInquiry, decision: DecisionFacts): boolean {
   return standing(latest) !== 'sending';
 }
 
-function effectOf(known: KnownInquiry, { action, attempt }: DecisionFacts): DecisionEffect {
+function effectOf(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
   if (action === 'abandon') return { kind: 'abandon' };
   const judged = attemptOf(known, attempt);
   if (!judged) return OVERTAKEN;
@@ -60,7 +61,17 @@ function effectOf(known: KnownInquiry, { action, attempt }: DecisionFacts): Deci
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
   // One resend for each attempt, first wins, spent or not. What was answered was posted: never sent again.
   if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
-  return { kind: 'permit', attempt: attempt + 1 };
+  return isWhatWasJudged(state, failureType) ? { kind: 'permit', attempt: attempt + 1 } : { kind: 'keep' };
+}
+
+/**
+ * `CredentialsRefused` also holds what was not claimed: a run that was reset, or started anew, can meet it before it hears
+ * of an attempt made earlier. Whoever resends then has judged the credentials, not what became of that attempt. After
+ * `OutcomeUnknown` the provider was asked: whatever has become known since, it was no less than judged.
+ */
+function isWhatWasJudged(state: AttemptState, failureType: FailureType | undefined): boolean {
+  if (failureType === undefined || failureType === 'OutcomeUnknown') return true;
+  return ATTEMPT_STATE_OF_FAILURE[failureType] === state;
 }
 
 function isSettled(attempt: KnownAttempt): boolean {

@@ -259,7 +259,9 @@ export async function readInquiries(
   const decisions = Map.groupBy(allDecisions, (row) => row.customer_trace_number);
   return inquiries.map((row) => {
     const own = attempts.get(row.customer_trace_number) ?? [];
+    const decided = decisions.get(row.customer_trace_number) ?? [];
     const [first] = own;
+    const resendStands = decided.some(({ permits_attempt }) => permits_attempt === (own.at(-1)?.attempt ?? 0) + 1);
     return {
       ...inquiryView(row),
       ...(first ? { firstClaimedAt: instant(first.claimed_at) } : {}),
@@ -268,10 +270,9 @@ export async function readInquiries(
         ...attemptView(attempt, row.now, cipher),
         ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
         ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
+        ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
       })),
-      decisions: (decisions.get(row.customer_trace_number) ?? []).map((decision) =>
-        decisionView(decision, own, cipher),
-      ),
+      decisions: decided.map((decision) => decisionView(decision, own, cipher)),
     };
   });
 }

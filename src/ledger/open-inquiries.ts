@@ -1,6 +1,6 @@
 /** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
 import type { FailureType } from '../model/failure-types.ts';
-import { ATTEMPT_STATE_OF_FAILURE, ATTEMPT_STATES, type AttemptState } from '../model/inquiry.ts';
+import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { HELD_STATES } from './claim.ts';
@@ -143,7 +143,7 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
 /** What the inquiry needs of a person, by the query's rules. */
 export function withNeeds(view: InquiryView): OpenInquiry {
   const latest = view.attempts.at(-1);
-  const undecided = latest && !view.abandonedAt && !isDecided(view, latest.attempt) ? undecidedOf(latest) : undefined;
+  const undecided = latest && !view.abandonedAt && !isDecided(view, latest) ? undecidedOf(latest) : undefined;
   const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);
   const attention: AttentionReason[] = [
     ...(isUnseen(view.lateAnswerAt) ? (['lateAnswer'] as const) : []),
@@ -152,13 +152,11 @@ export function withNeeds(view: InquiryView): OpenInquiry {
   return { ...view, ...(undecided ? { undecided } : {}), attention };
 }
 
-/** As the query has it: what was decided about something that was never claimed judges no attempt. */
-function isDecided({ decisions }: InquiryView, attempt: number): boolean {
-  return decisions.some(
-    (decision) =>
-      decision.attempt === attempt &&
-      (decision.action === 'amend' || decision.action === 'resend') &&
-      (decision.failureType === undefined || ATTEMPT_STATE_OF_FAILURE[decision.failureType] !== null),
+/** As the query has it: a resend that permits nothing has judged no attempt. */
+function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
+  return (
+    resendStands === true ||
+    decisions.some((one) => one.attempt === attempt && one.action === 'amend' && one.failureType !== 'RequestDiffers')
   );
 }
 

@@ -115,7 +115,13 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     const early = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'PQFRESH', failureType: 'TokenUnavailable' });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQFRESH' }, early);
     await attempted(ledger, numbered('PQFRESH'), { state: 'unknown' });
-    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown', PQFRESH: 'OutcomeUnknown' });
+    // Held before its claim, of which there was one in an earlier run: who said "go on" has not judged that.
+    const elsewhere = decisionOf({ decisionId: 'D-3', customerTraceNumber: 'PQMET', failureType: 'CredentialsRefused' });
+    await attempted(ledger, numbered('PQMET'), { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQMET' }, elsewhere);
+    const expected = { [TRACE]: 'OutcomeUnknown', PQFRESH: 'OutcomeUnknown', PQMET: 'OutcomeUnknown' };
+    assert.deepEqual(await reasons(ledger), expected);
+    assert.equal((await ledger.inquiry('PQMET'))?.undecided?.failureType, 'OutcomeUnknown');
   });
 
   test('a resend that nobody has spent shows in how the inquiry stands', async (t) => {

@@ -85,6 +85,26 @@ const TABLE: Row[] = [
     decision('resend', { failureType: 'LedgerUnavailable' }),
     KEEP,
   ],
+  ...(['unknown', 'refused', 'notEntitled', 'untrusted'] as const).map(
+    (state): Row => [
+      `resend of refused credentials, where an earlier run’s attempt stands as ${state}`,
+      known([state]),
+      decision('resend', { failureType: 'CredentialsRefused' }),
+      KEEP,
+    ],
+  ),
+  [
+    'resend of an attempt whose credentials were refused',
+    known(['credentialsRefused']),
+    decision('resend', { failureType: 'CredentialsRefused' }),
+    { kind: 'permit', attempt: 2 },
+  ],
+  [
+    'resend of an unknown outcome of which it is known by now that nothing was sent',
+    known(['notSent']),
+    decision('resend', { failureType: 'OutcomeUnknown' }),
+    { kind: 'permit', attempt: 2 },
+  ],
   ['accept of an unknown outcome', known(['unknown']), decision('accept'), { kind: 'accept' }],
   ['accept of a doubtful answer', known([DOUBTFUL]), decision('accept'), { kind: 'accept' }],
   ['accept of an overdue attempt', known(['sending']), decision('accept'), { kind: 'accept' }],
