@@ -40,6 +40,8 @@ export interface PreparedRun extends RunIdentity {
   comparesReports?: true;
   /** `giveUpAfterMs` leaves out the wait for a first attempt's turn. Absent in runs from before it did. */
   waitsInQueueUncounted?: true;
+  /** Bounded retries of what a run cannot do without are begun anew. Absent in runs from before they were. */
+  outlastsBoundedRetries?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }

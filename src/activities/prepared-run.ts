@@ -28,6 +28,7 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     consentTrust: profile.consentTrust,
     listsConsentWaits: true,
     waitsInQueueUncounted: true,
+    outlastsBoundedRetries: true,
     token: await preflight(dependencies, profile),
   };
 }

@@ -1,6 +1,14 @@
 /** The activities as workflow code calls them. Every figure has its reason beside it. */
 import type { Priority } from '@temporalio/common';
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  type ActivityFunctionWithOptions,
+  isCancellation,
+  proxyActivities,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import type { GatewayActivities, JourneyActivities, PreparedRun, WebhookActivities } from '../activities/contract.ts';
 import { FAILURE_TYPES } from '../model/failure-types.ts';
 import type { WebhookSettings } from '../model/webhook-delivery.ts';
@@ -20,6 +28,53 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
   },
 });
+
+/** Activities that a run cannot do without, and that are tried for as long as it takes. */
+type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks'>;
+
+/**
+ * Runs one of them, until it is done or has failed for a reason that no repetition mends. Where somebody has bounded its
+ * retries behind the run's back (`temporal activity update-options`, the server's default policy), an outage that
+ * outlasts them does not end the run: it is scheduled anew. Runs that were prepared before that was so end as they did.
+ *
+ * @throws ActivityFailure what the policy names as final, or a cancellation
+ */
+export function untilDone<K extends Indispensable>(
+  run: Pick<PreparedRun, 'outlastsBoundedRetries'> | undefined,
+  name: K,
+  { summary }: { summary: string },
+  args: Parameters<JourneyActivities[K]>[0],
+): Promise<Awaited<ReturnType<JourneyActivities[K]>>> {
+  // Of a union of functions the compiler would want arguments that fit every one of them.
+  const activity = journeyActivities[name] as unknown as ActivityFunctionWithOptions<
+    (args: unknown) => Promise<Awaited<ReturnType<JourneyActivities[K]>>>
+  >;
+  const once = () => activity.executeWithOptions({ summary }, [args]);
+  // Not one microtask more than before for those that replay: what lands in one task goes on in the same order.
+  return run?.outlastsBoundedRetries ? againUntilDone(once, name) : once();
+}
+
+async function againUntilDone<T>(once: () => Promise<T>, name: Indispensable): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await once();
+    } catch (error) {
+      if (!hasRunOut(error)) throw error;
+      await waitToTryAgain(name, round);
+    }
+  }
+}
+
+/** Whether an activity's retries came to their end, and not it: the same could still succeed. */
+export function hasRunOut(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
+  return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
+}
+
+/** 2 s at first; 5 minutes at most, lest retries that a server bounds for everybody fill the history in an outage. */
+export function waitToTryAgain(what: string, round: number): Promise<void> {
+  return sleep(Math.min(2_000 * 2 ** round, 300_000), { summary: `${what} has run out of retries: it is tried again` });
+}
 
 /** `compareReports`: idempotent, and nothing waits for it but the run's end. */
 export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({

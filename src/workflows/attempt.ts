@@ -12,7 +12,7 @@ import type { ConsentRecord, OutcomeRecord } from '../ledger/port.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
 import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDescription } from '../model/inquiry.ts';
 import { inquiryPriority } from '../model/work-class.ts';
-import { journeyActivities, submitInquiryOf } from './activity-stubs.ts';
+import { submitInquiryOf, untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import type { InquiryEnd } from './inquiry-protocol.ts';
 
@@ -151,8 +151,9 @@ async function lookUp(
   };
   try {
     const summary = `${inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-    const lookUpInquiry = () => journeyActivities.lookUpInquiry.executeWithOptions({ summary }, [args]);
-    return { found: await CancellationScope.nonCancellable(lookUpInquiry) };
+    return {
+      found: await CancellationScope.nonCancellable(() => untilDone(host.run, 'lookUpInquiry', { summary }, args)),
+    };
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
     if (!type) throw error;
@@ -165,7 +166,7 @@ async function afterLookUp(host: AttemptHost, request: AttemptRequest, cancelled
   const result = await lookUp(host, request, attempt);
   if ('step' in result) return result.step;
   const { found } = result;
-  if (found && (found.attempt >= attempt || found.state === 'abandoned')) return stepOf(found);
+  if (found && isMade(found, attempt)) return stepOf(found);
   return cancelled ? { kind: 'cancelled' } : stepOfFailure('ActivityFailed', attempt);
 }
 
@@ -190,8 +191,23 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
   const result = await lookUp(host, content, claimed);
   if ('step' in result) return result.step;
   const { found } = result;
-  const isKnown = found && (found.attempt >= claimed || found.state === 'abandoned');
-  return isKnown ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
+  return found && isMade(found, claimed) ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
+}
+
+/** How the attempt, or a later one, stands where an earlier run has made it; `undefined` where the ledger has none. */
+export async function madeBefore(
+  host: AttemptHost,
+  content: InquiryContent,
+  attempt: number,
+): Promise<AttemptStep | undefined> {
+  const result = await lookUp(host, content, attempt);
+  if ('step' in result) return result.step;
+  const { found } = result;
+  return found && isMade(found, attempt) ? stepOf(found) : undefined;
+}
+
+function isMade(found: AttemptView, attempt: number): boolean {
+  return found.attempt >= attempt || found.state === 'abandoned';
 }
 
 /** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */
@@ -205,8 +221,7 @@ export async function recordStep(
   if (!record) return;
   try {
     const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
-    const recordOutcome = () => journeyActivities.recordOutcome.executeWithOptions({ summary }, [record]);
-    await CancellationScope.nonCancellable(recordOutcome);
+    await CancellationScope.nonCancellable(() => untilDone(host.run, 'recordOutcome', { summary }, record));
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.

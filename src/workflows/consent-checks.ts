@@ -1,8 +1,9 @@
 /** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
 import { CancellationScope } from '@temporalio/workflow';
+import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import type { ProofRefusal, ProofVerdict } from '../protection/consent-proof.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { untilDone } from './activity-stubs.ts';
 
 /** What became of a grant. */
 export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: false; reason: string };
@@ -55,13 +56,13 @@ export class ConsentChecks {
   }
 
   /** Not cancellable: what was said to the run is judged, and recorded, before it ends. */
-  async verdictOn({ receivedAt, ...consent }: ConsentRecord): Promise<ProofVerdict> {
+  async verdictOn({ receivedAt, ...consent }: ConsentRecord, run: PreparedRun | undefined): Promise<ProofVerdict> {
     this.#made++;
     this.#running++;
     const summary = `checking the proof of a consent to share ${consent.shareId}`;
     try {
       return await CancellationScope.nonCancellable(() =>
-        journeyActivities.checkConsentProof.executeWithOptions({ summary }, [{ consent, receivedAt }]),
+        untilDone(run, 'checkConsentProof', { summary }, { consent, receivedAt }),
       );
     } finally {
       this.#running--;

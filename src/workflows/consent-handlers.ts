@@ -150,7 +150,7 @@ function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
 }
 
 async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record);
+  const verdict = await journey.checks.verdictOn(record, journey.run);
   settle(journey, record, verdict.accepted ? undefined : verdict.reason);
 }
 
@@ -180,7 +180,7 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
 
 /** It counts already: only whether its proof is kept depends on this. */
 async function checkRefusal(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record);
+  const verdict = await journey.checks.verdictOn(record, journey.run);
   if (verdict.accepted) return;
   journey.consents.replace(record, withoutProof(record));
   const reason = `${proofRefused(verdict.reason)}; what the consumer refused stays refused`;

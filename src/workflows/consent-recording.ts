@@ -2,7 +2,7 @@
 import { allHandlersFinished, condition, log } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 
@@ -34,15 +34,12 @@ export async function recordConsents(host: ConsentKeeper, run: PreparedRun): Pro
   const consents = unrecorded(host);
   if (consents.length === 0) return;
   try {
-    await journeyActivities.recordConsents.executeWithOptions({ summary: `recording ${consents.length} consents` }, [
-      {
-        ledgerId: run.ledgerId,
-        consents,
-        refusalsAfterPosting: host.consents
-          .all()
-          .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(host.shares.get(shareId))),
-      },
-    ]);
+    const summary = `recording ${consents.length} consents`;
+    const refusalsAfterPosting = host.consents
+      .all()
+      .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(host.shares.get(shareId)));
+    const { ledgerId } = run;
+    await untilDone(run, 'recordConsents', { summary }, { ledgerId, consents, refusalsAfterPosting });
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.

@@ -7,7 +7,7 @@ import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { untilDone } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Outcome } from './inquiry-protocol.ts';
@@ -197,9 +197,12 @@ export async function recordTheDecision(
   };
   try {
     const verdict = await CancellationScope.nonCancellable(() =>
-      journeyActivities.recordDecision.executeWithOptions({ summary: `recording the decision: ${action}` }, [
+      untilDone(
+        run,
+        'recordDecision',
+        { summary: `recording the decision: ${action}` },
         { ledgerId: run.ledgerId, inquiry, decision },
-      ]),
+      ),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
     // Somebody's resend of this very attempt stands already: it permits the next one just as well.
@@ -237,9 +240,15 @@ export async function recordRepeat(
   };
   try {
     await CancellationScope.nonCancellable(() =>
-      journeyActivities.recordDecision.executeWithOptions(
+      untilDone(
+        run,
+        'recordDecision',
         { summary: `recording who wants ${inquiry.productCode} again` },
-        [{ ledgerId: run.ledgerId, inquiry, decision }],
+        {
+          ledgerId: run.ledgerId,
+          inquiry,
+          decision,
+        },
       ),
     );
   } catch (error) {

@@ -2,7 +2,14 @@
  * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
-import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  isCancellation,
+  patched,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { InquiryContent, InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
@@ -12,7 +19,7 @@ import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
-import { type AttemptStep, lookAgain, makeAttempt, recordStep, waitOut } from './attempt.ts';
+import { type AttemptStep, lookAgain, madeBefore, makeAttempt, recordStep, waitOut } from './attempt.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import { type Holds, type RepeatDecision, recordRepeat, recordTheDecision } from './holds.ts';
 
@@ -318,6 +325,11 @@ class InquiryRun {
       await this.#waitBeforeRetry(failure);
       return {};
     }
+    // The patch goes when no run is left that was held so without having asked.
+    if (isWithoutToken(failure) && patched('tokenless-holds-ask-the-ledger')) {
+      const made = await madeBefore(this.#host, this.#content(), failure.attempt);
+      if (made) return { next: made };
+    }
     return this.#hold(failure);
   }
 
@@ -415,6 +427,14 @@ class InquiryRun {
       ...(waitingFor === undefined ? {} : { waitingFor }),
     });
   }
+}
+
+/**
+ * No token could be had, and so the ledger was never asked: a run that was reset, or started anew, may have an attempt there.
+ * What became of that needs no token, and no person should be told that there is none.
+ */
+function isWithoutToken({ failureType, claimed }: InquiryFailure): boolean {
+  return !claimed && (failureType === 'CredentialsRefused' || failureType === 'TokenUnavailable');
 }
 
 /** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */

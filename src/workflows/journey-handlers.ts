@@ -32,7 +32,7 @@ export function handleMessages(journey: Journey): void {
     definition: messages.resolveInquiry,
     description: DESCRIPTIONS.resolveInquiry,
     problemOf: (message) => resolveInquiryProblem(message) ?? otherJourney(journey, message),
-    checkApplicants: (applicants) => checkApplicants({ profile: profileOf(journey), applicants }),
+    checkApplicants: (applicants) => checkApplicants(journey.run, { profile: profileOf(journey), applicants }),
   });
   setHandler(messages.status, () => journey.status(), {
     description: DESCRIPTIONS.status,
@@ -53,7 +53,7 @@ function handleGates(journey: Journey): void {
     messages.advance,
     async (message) => {
       if (message.applicants) {
-        await checkApplicants({ profile: profileOf(journey), applicants: message.applicants });
+        await checkApplicants(journey.run, { profile: profileOf(journey), applicants: message.applicants });
         // While they were checked, the gate may have expired.
         refuseFor(problemOf(message));
       }

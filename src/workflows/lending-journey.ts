@@ -46,10 +46,9 @@ async function tellEnded(journey: Journey, outcome: EndedOutcome): Promise<void>
 
 async function prepare(journey: Journey): Promise<PreparedRun> {
   const { input } = journey;
-  const { prepareJourney } = journeyActivities;
   const run = await prepareRun(
     input,
-    () => prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+    () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
     () => {
       journey.endedUnchecked = true;
     },

@@ -1,6 +1,7 @@
 /** The first activity of a run: its input is checked, and what it is held to is fixed. */
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, patched } from '@temporalio/workflow';
 import { isUndecodable } from '../model/undecodable.ts';
+import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
@@ -14,14 +15,25 @@ export async function prepareRun<T>(input: unknown, prepare: () => Promise<T>, o
     onRefused();
     throw undecodableInput(input);
   }
-  try {
-    return await prepare();
-  } catch (error) {
-    onRefused();
-    const failure = applicationFailureOf(error);
-    if (failure?.type !== 'InvalidInput') throw error;
-    // The run fails with the problems themselves, not with an activity's failure around them.
-    const { message, type, details } = failure;
-    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+  for (let round = 0; ; round++) {
+    try {
+      return await prepare();
+    } catch (error) {
+      // The patch goes when no run is left, or is asked how it stands, that ended here in an outage.
+      if (hasRunOut(error) && patched('prepares-after-bounded-retries')) {
+        await waitToTryAgain('the check of the input', round);
+        continue;
+      }
+      onRefused();
+      throw refusalIn(error);
+    }
   }
+}
+
+/** The run fails with the problems themselves, not with an activity's failure around them. */
+function refusalIn(error: unknown): unknown {
+  const failure = applicationFailureOf(error);
+  if (failure?.type !== 'InvalidInput') return error;
+  const { message, type, details } = failure;
+  return ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
 }

@@ -27,10 +27,9 @@ export async function runPull(input: PullInput): Promise<PullResult> {
 }
 
 async function prepare(pull: Pull, input: PullInput): Promise<PreparedRun> {
-  const { preparePull } = journeyActivities;
   pull.run = await prepareRun(
     input,
-    () => preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+    () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
     () => {
       pull.endedUnchecked = true;
     },

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
 import { undecodableInput } from './undecodable-input.ts';
@@ -19,10 +19,8 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
-    return await journeyActivities.recordLateConsentMessage.executeWithOptions(
-      { summary: 'recording a late consent' },
-      [args],
-    );
+    const summary = 'recording a late consent';
+    return await untilDone({ outlastsBoundedRetries: true }, 'recordLateConsentMessage', { summary }, args);
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

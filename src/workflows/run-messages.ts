@@ -1,8 +1,9 @@
 /** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
+import type { JourneyActivities, PreparedRun } from '../activities/contract.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
 import type { DecisionMessage, Holds } from './holds.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
@@ -94,9 +95,12 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
 }
 
 /** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
-export async function checkApplicants(args: Parameters<typeof journeyActivities.checkApplicants>[0]): Promise<void> {
+export async function checkApplicants(
+  run: PreparedRun | undefined,
+  args: Parameters<JourneyActivities['checkApplicants']>[0],
+): Promise<void> {
   try {
-    await journeyActivities.checkApplicants.executeWithOptions({ summary: 'checking the new applicants' }, [args]);
+    await untilDone(run, 'checkApplicants', { summary: 'checking the new applicants' }, args);
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

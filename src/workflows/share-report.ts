@@ -3,7 +3,7 @@ import { CancellationScope, condition, isCancellation, setCurrentDetails } from 
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
-import { journeyActivities } from './activity-stubs.ts';
+import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, recordConsents } from './consent-recording.ts';
 import { type InquirySpec, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
@@ -122,5 +122,5 @@ async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
   const { reportReferenceNumber } = reference;
   const args = { share: { shareId: share.shareId, ...share.sharedWith }, report, reportReferenceNumber, consentTrust };
   const summary = 'looking up what was said about sharing this report';
-  share.learn(await journeyActivities.lookUpConsents.executeWithOptions({ summary }, [args]));
+  share.learn(await untilDone(run, 'lookUpConsents', { summary }, args));
 }

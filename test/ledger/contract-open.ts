@@ -116,7 +116,11 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQFRESH' }, early);
     await attempted(ledger, numbered('PQFRESH'), { state: 'unknown' });
     // Held before its claim, of which there was one in an earlier run: who said "go on" has not judged that.
-    const elsewhere = decisionOf({ decisionId: 'D-3', customerTraceNumber: 'PQMET', failureType: 'CredentialsRefused' });
+    const elsewhere = decisionOf({
+      decisionId: 'D-3',
+      customerTraceNumber: 'PQMET',
+      failureType: 'CredentialsRefused',
+    });
     await attempted(ledger, numbered('PQMET'), { state: 'unknown' });
     await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQMET' }, elsewhere);
     const expected = { [TRACE]: 'OutcomeUnknown', PQFRESH: 'OutcomeUnknown', PQMET: 'OutcomeUnknown' };
