@@ -1,5 +1,6 @@
-/** `temporal activity reset`, `pause`, `unpause` and `update-options` on a `submitInquiry`: none is a second send. */
+/** `temporal activity reset`, `pause`, `unpause` and `update-options`: none is a second send, and none ends a journey. */
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import {
   applicant,
@@ -12,7 +13,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { activityCommands, decisionAbout, pendingAttempt, SHORT_TIMEOUTS, until } from './operator-hands.ts';
+import { activityCommands, decisionAbout, eventsOf, pendingAttempt, SHORT_TIMEOUTS, until } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
@@ -98,4 +99,31 @@ describe('an attempt that waits for its token', () => {
       assert.equal((await statusOf(handle)).holds.length, 0);
     });
   }
+});
+
+/** Others may read, and nobody else write, until it is over. */
+async function whileLedgerIsLocked(work: () => Promise<void>): Promise<void> {
+  const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length));
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    await work();
+  } finally {
+    database.close();
+  }
+}
+
+test('retries that were bounded to one in an outage of the ledger end no journey: its decision is recorded when that is over', async () => {
+  const handle = await harness.start(oneStage('4002'));
+  const held = await untilStatus(handle, ({ state }) => state === 'held');
+  const timesScheduled = async () =>
+    (await eventsOf(handle)).filter(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'recordDecision',
+    ).length;
+  await whileLedgerIsLocked(async () => {
+    await update(handle, 'resolveInquiry', decisionAbout(held, { action: 'abandon' }));
+    const { activityId } = await pendingAttempt(handle, { of: 'recordDecision' });
+    await activityCommands(harness, handle, activityId).boundRetries();
+    await until(async () => (await timesScheduled()) === 2, 'it was not scheduled anew');
+  });
+  assert.equal((await handle.result()).stages[0]?.state, 'abandoned');
 });

@@ -140,22 +140,23 @@ export interface PendingAttempt {
   attempt: number;
 }
 
-/** The `submitInquiry` that the run has scheduled, once it has (and, with `started`, once a worker has it). */
+/** The `submitInquiry`, or other activity, that the run has scheduled, once it has (with `started`: once a worker has it). */
 export async function pendingAttempt(
   handle: JourneyHandle,
-  options: { started?: boolean } = {},
+  options: { started?: boolean; of?: string } = {},
 ): Promise<PendingAttempt> {
+  const { of = 'submitInquiry' } = options;
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_PAUSED } = PendingActivityState;
   let found: PendingAttempt | undefined;
   await until(async () => {
     const { raw } = await handle.describe();
-    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'submitInquiry');
+    const pending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === of);
     if (!pending) return false;
     const isWaiting =
       pending.state === PENDING_ACTIVITY_STATE_SCHEDULED || pending.state === PENDING_ACTIVITY_STATE_PAUSED;
     found = { activityId: pending.activityId ?? '', isStarted: !isWaiting, attempt: pending.attempt ?? 0 };
     return !options.started || found.isStarted;
-  }, 'no submitInquiry is pending');
+  }, `no ${of} is pending`);
   return found as PendingAttempt;
 }
 
@@ -178,6 +179,13 @@ export function activityCommands(harness: Pick<Harness, 'client'>, handle: Journ
         ...target,
         activityOptions: { retryPolicy: { maximumAttempts: 5, initialInterval: msToTs(50) } },
         updateMask: { paths: ['retryPolicy.maximumAttempts', 'retryPolicy.initialInterval'] },
+      }),
+    /** One attempt where the workflow allows as many as it takes: the next failure is the last. */
+    boundRetries: () =>
+      workflowService.updateActivityOptions({
+        ...target,
+        activityOptions: { retryPolicy: { maximumAttempts: 1 } },
+        updateMask: { paths: ['retryPolicy.maximumAttempts'] },
       }),
     shortenStartToClose: (ms: number) =>
       workflowService.updateActivityOptions({

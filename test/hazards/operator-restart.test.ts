@@ -214,3 +214,22 @@ describe('a journey that is started again with a corrected applicant, whose atte
     }
   }
 });
+
+test('a journey that is started again and gets no token tells what became of its attempt, and resends that alone', async () => {
+  const input = oneStage('4002');
+  const first = await harness.start(input);
+  await untilStatus(first, ({ holds }) => holds[0]?.failureType === 'OutcomeUnknown');
+  await first.terminate();
+  // Its 401 has the worker drop the token that everybody shares.
+  await harness.addFaults([{ target: 'token', fault: 'refused' }]);
+  const other = await harness.start(oneStage('3401'));
+  await untilStatus(other, ({ holds }) => holds[0]?.failureType === 'CredentialsRefused');
+
+  const again = await harness.start(input);
+  const status = await untilStatus(again, ({ state }) => state === 'held');
+  assert.equal(status.holds[0]?.failureType, 'OutcomeUnknown');
+  assert.equal(status.holds[0]?.attempts, 1);
+  const unasked = update(again, 'resolveInquiry', decisionAbout(status, { providerSaid: 'notAsked' }));
+  assert.match(await refusalOf(unasked), /notAsked/);
+  assert.equal((await harness.received(again)).length, 1);
+});
