@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +50,28 @@ describe('a worker that cannot start', () => {
       KEY_RING_FILE: join(path, 'keys.json'),
     });
     await assert.rejects(runWorker(config), { name: 'TemporalUnavailableError' });
+  });
+
+  test('makes no ledger in the absence of the one that its configuration names, and else only in the sandbox', async (t) => {
+    const path = await directory(t);
+    await createKeyRing(join(path, 'keys.json'));
+    const ledgerFile = join(path, 'ledger', 'ledger.db');
+    const environment = {
+      TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
+      LEDGER_URL: `file:${ledgerFile}`,
+      KEY_RING_FILE: join(path, 'keys.json'),
+    };
+    await assert.rejects(runWorker(loadConfig({ ...environment, LEDGER_ID: randomUUID() })), (error) => {
+      assert.ok(error instanceof StartRefusedError, String(error));
+      assert.deepEqual(
+        error.problems.map(({ variable }) => variable),
+        ['LEDGER_URL', 'TEMPORAL_ADDRESS'],
+      );
+      return true;
+    });
+    assert.equal(existsSync(ledgerFile), false, 'it would stand in the way of the one that is away');
+    await assert.rejects(runWorker(loadConfig(environment)), { name: 'TemporalUnavailableError' });
+    assert.equal(existsSync(ledgerFile), true);
   });
 });
 

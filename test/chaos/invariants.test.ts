@@ -465,6 +465,12 @@ const DOCTORED: readonly Doctored[] = [
     doctor: ({ ledger }) => Object.assign(ledger.decisions[0] ?? {}, { permitsAttempt: 3 }),
   },
   {
+    what: 'an attempt that a decision about something else permitted',
+    caughtBy: rows.attemptsInOrder,
+    as: /permitted by a decision about CredentialsRefused, and the one before it is unknown/,
+    doctor: ({ ledger }) => Object.assign(ledger.decisions[0] ?? {}, { failureType: 'CredentialsRefused' }),
+  },
+  {
     what: 'a decision that was spent twice',
     caughtBy: rows.attemptsInOrder,
     as: /J-SHARED PREAPP: decision D-1 was spent twice/,
@@ -552,6 +558,18 @@ const DOCTORED: readonly Doctored[] = [
       doctor: ({ logs }) => void logs.splice(0, 1, { name: 'worker-1.log', bytes: Buffer.from(text) }),
     }),
   ),
+  {
+    what: 'a log in which nothing stands',
+    caughtBy: nothingInLogs,
+    as: /worker-2\.log is empty/,
+    doctor: ({ logs }) => void logs.push({ name: 'worker-2.log', bytes: new Uint8Array() }),
+  },
+  {
+    what: 'no log at all',
+    caughtBy: nothingInLogs,
+    as: /there are no logs/,
+    doctor: ({ logs }) => void logs.splice(0),
+  },
 ];
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {

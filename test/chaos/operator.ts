@@ -90,8 +90,9 @@ export class Operator {
   }
 }
 
-function decisionId({ customerTraceNumber, attempts }: HoldStatus, action: HoldAction): string {
-  return `D-${customerTraceNumber}-${attempts}-${action}`;
+/** Of one hold: one attempt may be held twice, before its claim and for what became of it, and each is decided anew. */
+function decisionId({ customerTraceNumber, attempts, failureType }: HoldStatus, action: HoldAction): string {
+  return `D-${customerTraceNumber}-${attempts}-${failureType}-${action}`;
 }
 
 /** In the provider's words: the reference, and whose reports were given out. */

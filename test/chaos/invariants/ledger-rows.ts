@@ -1,6 +1,7 @@
 /** The ledger's own bookkeeping: attempts, what permitted them, what still needs a person, and the chain over it. */
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
-import type { LedgerAttempt } from '../evidence.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
+import type { LedgerAttempt, LedgerDecision } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -47,7 +48,17 @@ function permitProblem(before: LedgerAttempt, attempt: LedgerAttempt, index: Inq
     return TRIED_AGAIN.includes(before.state) ? null : `follows one that is ${before.state}`;
   const decision = index.decisions(customerTraceNumber).find(({ decisionId }) => decisionId === permittedBy);
   if (decision?.action !== 'resend') return 'was permitted by a decision that is no resend';
-  return decision.permitsAttempt === attempt.attempt ? null : 'was permitted by the decision about another attempt';
+  if (decision.permitsAttempt !== attempt.attempt) return 'was permitted by the decision about another attempt';
+  return judgmentProblem(before, decision);
+}
+
+/** Whoever resends an unknown outcome has asked the provider; every other resend is about what the ledger has. */
+function judgmentProblem({ state }: LedgerAttempt, { failureType }: LedgerDecision): string | null {
+  if (failureType === undefined || failureType === 'OutcomeUnknown') return null;
+  const judged = ATTEMPT_STATE_OF_FAILURE[failureType];
+  return judged === state
+    ? null
+    : `was permitted by a decision about ${failureType}, and the one before it is ${state}`;
 }
 
 function spentTwice(attempts: readonly LedgerAttempt[]): string[] {

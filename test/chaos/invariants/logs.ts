@@ -6,9 +6,12 @@ export const nothingInLogs: Invariant = {
   name: 'no log holds anything personal or secret',
   judge({ logs, sentinels }) {
     const search = new SentinelSearch([...sentinels, ...sentinels.flatMap(reversed)]);
-    const failures = logs.flatMap(({ name, bytes }) =>
-      search.find(bytes).map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`),
-    );
+    const failures = logs.flatMap(({ name, bytes }) => {
+      // Each program says at least that it has started: where nothing stands, nothing was searched.
+      if (bytes.length === 0) return [`${name} is empty`];
+      return search.find(bytes).map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`);
+    });
+    if (logs.length === 0) failures.push('there are no logs');
     const read = logs.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const remark = `${sentinels.length} values sought in ${Math.round(read / 1024)} KiB`;
     return { count: logs.length, failures, remark };
