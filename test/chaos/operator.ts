@@ -90,9 +90,12 @@ export class Operator {
   }
 }
 
-/** Of one hold: one attempt may be held twice, before its claim and for what became of it, and each is decided anew. */
-function decisionId({ customerTraceNumber, attempts, failureType }: HoldStatus, action: HoldAction): string {
-  return `D-${customerTraceNumber}-${attempts}-${failureType}-${action}`;
+/**
+ * Of one hold, by when it began: one attempt may be held twice, for want of a token and again, or for what became of it. Each
+ * is decided anew; what was sent for one of them and got no answer is sent again as it was.
+ */
+function decisionId({ customerTraceNumber, attempts, since }: HoldStatus, action: HoldAction): string {
+  return `D-${customerTraceNumber}-${attempts}-${Date.parse(since).toString(36)}-${action}`;
 }
 
 /** In the provider's words: the reference, and whose reports were given out. */
