@@ -30,8 +30,7 @@ export function createPrepareJourney(
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
-        const events = profile.webhooks?.length ? ({ sendsEvents: true } as const) : {};
-        return { ...(await fixRun(dependencies, profile)), comparesReports: true, ...events };
+        return { ...(await fixRun(dependencies, profile)), comparesReports: true };
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */

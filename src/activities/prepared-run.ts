@@ -29,6 +29,7 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     listsConsentWaits: true,
     waitsInQueueUncounted: true,
     outlastsBoundedRetries: true,
+    ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     token: await preflight(dependencies, profile),
   };
 }

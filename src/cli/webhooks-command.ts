@@ -3,6 +3,7 @@ import type { OpenDeliveries } from '../client/webhook-deliveries.ts';
 import type { EndpointStatus } from '../model/webhook-delivery.ts';
 import {
   type OutputOptions,
+  RUN_ID,
   type ServerOptions,
   withExamples,
   withOutputOptions,
@@ -10,7 +11,7 @@ import {
 } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
-import { requireJourneyId, withJourneys } from './journey-action.ts';
+import { requireOwnerId, withJourneys } from './journey-action.ts';
 import { createOutput, type Output, tableWithIds, wrap } from './output.ts';
 
 interface ListOptions extends ServerOptions {
@@ -46,7 +47,7 @@ export function registerWebhooksCommand(program: Command): void {
     const command = webhooks
       .command(name)
       .description(description)
-      .argument('<journeyId>')
+      .argument('<id>', RUN_ID)
       .option('--endpoint <name>', 'of this endpoint alone');
     withServerOptions(command).action((journeyId: string, options: ChoiceOptions) =>
       decide(journeyId, update, options),
@@ -77,7 +78,7 @@ function deliveryLines({ deliveries, unanswered }: OpenDeliveries, { width, colo
   const none = rows.length === 0 ? ['no event waits or has failed'] : [];
   const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'JOURNEY'], ...rows], width).flat();
   const hint = deliveries.some(({ endpoints }) => endpoints.some((one) => one.failed.length > 0))
-    ? wrap('`credit-journey webhooks resend <journeyId>` sends again, `drop` forgets', width)
+    ? wrap('`credit-journey webhooks resend <id>` sends again, `drop` forgets', width)
     : [];
   return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
 }
@@ -94,7 +95,7 @@ async function decide(
   update: 'resendWebhooks' | 'dropWebhooks',
   { endpoint, ...options }: ChoiceOptions,
 ): Promise<void> {
-  requireJourneyId(journeyId);
+  requireOwnerId(journeyId);
   await withJourneys(options, async ({ client }, output) => {
     const { decideDelivery } = await import('../client/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, journeyId, update, endpoint);

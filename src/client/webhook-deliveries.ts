@@ -1,7 +1,7 @@
 /** Deliveries of events that are under way or have failed, and what an operator does about them. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { workflowIdOf } from '../model/owner-id.ts';
+import { ownerIdOfWorkflow, runName, workflowIdOf } from '../model/owner-id.ts';
 import {
   type ChosenEvents,
   WEBHOOK_ATTENTION,
@@ -19,16 +19,17 @@ import { inParallel } from './in-parallel.ts';
 const AT_ONCE = 8;
 
 export interface OpenDelivery extends WebhookDeliveryStatus {
+  /** Of the run that the events are of: its owner's id (model/owner-id.ts). */
   journeyId: string;
 }
 
 export interface OpenDeliveries {
   deliveries: OpenDelivery[];
-  /** Journeys whose delivery no worker answered for. */
+  /** Runs whose delivery no worker answered for. */
   unanswered: string[];
 }
 
-/** There is no delivery run of the journey: every event was delivered, dropped, or kept until its time was over. */
+/** There is no delivery run of its events: every event was delivered, dropped, or kept until its time was over. */
 export class NothingToDeliverError extends Error {
   override readonly name = 'NothingToDeliverError';
 }
@@ -48,7 +49,7 @@ export async function openDeliveries(
   try {
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
-      const journeyId = workflowId.slice(webhookDeliveryId(workflowIdOf('')).length);
+      const journeyId = ownerIdOfDelivery(workflowId);
       // Each takes its time to be given up: where so many did not answer, nobody is there.
       if (unanswered.length < AT_ONCE) {
         try {
@@ -67,6 +68,11 @@ export async function openDeliveries(
   } catch (error) {
     throw translated(error, '');
   }
+}
+
+function ownerIdOfDelivery(workflowId: string): string {
+  const own = workflowId.slice(webhookDeliveryId('').length);
+  return ownerIdOfWorkflow(own) ?? own;
 }
 
 export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {
@@ -98,23 +104,24 @@ async function runningDeliveries(
 /**
  * Sends again what was given up, and now what waits for its next attempt; or forgets what was given up.
  *
- * @param endpoint its name; default: all of the journey's
+ * @param ownerId of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
+ * @param endpoint its name; default: all of the run's
  * @throws NothingToDeliverError, UpdateRefusedError, WorkerUnavailableError, TemporalUnavailableError
  */
 export async function decideDelivery(
   client: Client,
-  journeyId: string,
+  ownerId: string,
   action: 'resendWebhooks' | 'dropWebhooks',
   endpoint?: string,
 ): Promise<ChosenEvents> {
-  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(journeyId)));
+  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(ownerId)));
   try {
     const choice = endpoint === undefined ? {} : { endpoint };
     return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
-      throw new NothingToDeliverError(`no event of journey ${journeyId} waits or has failed`);
+      throw new NothingToDeliverError(`no event of ${runName(ownerId)} waits or has failed`);
     }
-    throw translated(error, journeyId);
+    throw translated(error, ownerId);
   }
 }

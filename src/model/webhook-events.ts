@@ -3,7 +3,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
+import type { PullOutcome, PullProduct } from './pull-shapes.ts';
 import type { JourneyOutcome, ReportOutcome } from './shapes.ts';
+import type { ShareReportOutcome } from './share-shapes.ts';
 import { base32 } from './trace-number.ts';
 
 export const WEBHOOK_EVENT_TYPES = [
@@ -14,6 +16,9 @@ export const WEBHOOK_EVENT_TYPES = [
   'hold.resolved',
   'share.posted',
   'journey.ended',
+  'pull.answered',
+  'pull.ended',
+  'share.ended',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
@@ -24,8 +29,8 @@ interface InquiryName {
   shareId?: string;
 }
 
-/** How a run that its platform hears of may end beside a journey's outcomes. */
-export type EndedOutcome = JourneyOutcome | 'cancelled' | 'failed';
+/** How a run that its platform hears of may end: with its own outcome, or without one. */
+export type Ended<Outcome> = Outcome | 'cancelled' | 'failed';
 
 /**
  * `data` of each type, without what all of them have. Nothing personal, and no report reference: it is half of a
@@ -39,14 +44,50 @@ export interface WebhookEventData {
   'inquiry.held': InquiryName & { attempt: number; failureType: FailureType; allowedActions: HoldAction[] };
   'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction };
   'share.posted': { shareId: string; customerTraceNumber?: string };
-  'journey.ended': { outcome: EndedOutcome };
+  'journey.ended': { outcome: Ended<JourneyOutcome> };
+  'pull.answered': {
+    productCode: PullProduct;
+    outcome: ReportOutcome;
+    customerTraceNumber?: string;
+    attempts: number;
+  };
+  'pull.ended': { productCode: PullProduct; outcome: Ended<PullOutcome> };
+  /** Of a `shareReport`; a journey tells of its shares, and then of its own end. */
+  'share.ended': { outcome: Ended<ShareReportOutcome> };
+}
+
+interface OfJourney {
+  journeyId: string;
+}
+interface OfPull {
+  pullId: string;
+}
+/** Of a `shareReport`: without a `journeyId`, which the events of a journey's shares have. */
+interface OfShare {
+  shareId: string;
+}
+
+/** The run that an event is of, by its caller's own id. */
+export type WebhookRun = OfJourney | OfPull | OfShare;
+
+/** Which runs have events of a type. */
+export interface WebhookRuns {
+  'stage.answered': OfJourney;
+  'gate.reached': OfJourney;
+  'consent.missing': OfJourney | OfShare;
+  'inquiry.held': OfJourney | OfPull | OfShare;
+  'hold.resolved': OfJourney | OfPull | OfShare;
+  'share.posted': OfJourney | OfShare;
+  'journey.ended': OfJourney;
+  'pull.answered': OfPull;
+  'pull.ended': OfPull;
+  'share.ended': OfShare;
 }
 
 /** What every event's `data` has. */
-export interface WebhookSubject {
-  journeyId: string;
+export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = WebhookRuns[T] & {
   environment: Environment;
-}
+};
 
 /** One event on its way; `id` becomes the header `webhook-id`, and the rest the body. */
 export interface WebhookEvent {

@@ -5,6 +5,7 @@ import {
   type WebhookEvent,
   type WebhookEventData,
   type WebhookEventType,
+  type WebhookRun,
   webhookEventId,
 } from '../model/webhook-events.ts';
 import { queueWebhooks } from './activity-stubs.ts';
@@ -14,16 +15,16 @@ const MOST_AT_ONCE = 20;
 
 export class EventsOut {
   #run: PreparedRun | undefined;
-  #journeyId = '';
+  #subject: WebhookRun | undefined;
   #waiting: WebhookEvent[] = [];
   #isHandingOver = false;
   readonly #occurrences = new Map<string, number>();
 
   /** From here on events go out, where the run's profile has endpoints; what was noted before is not kept. */
-  begin(run: PreparedRun, journeyId: string): void {
+  begin(run: PreparedRun, subject: WebhookRun): void {
     if (!run.sendsEvents) return;
     this.#run = run;
-    this.#journeyId = journeyId;
+    this.#subject = subject;
     void CancellationScope.nonCancellable(() => this.#handOver(run));
   }
 
@@ -33,7 +34,7 @@ export class EventsOut {
    * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
    */
   emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
-    if (!this.#run) return;
+    if (!this.#run || !this.#subject) return;
     const { environment } = this.#run;
     const name = JSON.stringify([type, ...key]);
     const occurrence = this.#occurrences.get(name) ?? 0;
@@ -43,7 +44,7 @@ export class EventsOut {
       id: webhookEventId({ environment, workflowId }, type, [...key, occurrence]),
       type,
       timestamp: new Date().toISOString(),
-      data: { journeyId: this.#journeyId, environment, ...data },
+      data: { ...this.#subject, environment, ...data },
     });
   }
 

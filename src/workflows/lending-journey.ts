@@ -2,10 +2,10 @@ import { CancellationScope, condition, isCancellation, TemporalFailure } from '@
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
-import type { EndedOutcome } from '../model/webhook-events.ts';
+import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, recordConsents } from './consent-recording.ts';
+import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
 import { Journey } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { showDetails } from './journey-view.ts';
@@ -24,22 +24,24 @@ export async function lendingJourney(input: LendingJourneyInput): Promise<Journe
   handleMessages(journey);
   showDetails(journey);
   const run = await prepare(journey);
-  journey.events.begin(run, journey.journeyId);
+  journey.events.begin(run, { journeyId: journey.journeyId });
   try {
     const outcome = await runToTheEnd(journey, run);
     await tellEnded(journey, outcome);
+    await recordWhatCameLast(journey, run);
     return journey.result(run.environment, outcome);
   } catch (error) {
     journey.isCancelled = isCancellation(error);
     if (journey.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
     // Anything else parks the run for a fix: it has not ended.
     if (error instanceof TemporalFailure) await tellEnded(journey, journey.isCancelled ? 'cancelled' : 'failed');
+    if (journey.isCancelled) await recordWhatCameLast(journey, run);
     throw error;
   }
 }
 
 /** Waits for the hand-over alone, never for an endpoint. */
-async function tellEnded(journey: Journey, outcome: EndedOutcome): Promise<void> {
+async function tellEnded(journey: Journey, outcome: Ended<JourneyOutcome>): Promise<void> {
   journey.events.emit('journey.ended', [outcome], { outcome });
   await journey.events.flush();
 }

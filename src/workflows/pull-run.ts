@@ -1,7 +1,14 @@
 /** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
-import { allHandlersFinished, condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  isCancellation,
+  setCurrentDetails,
+  TemporalFailure,
+} from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../model/pull-shapes.ts';
+import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -17,13 +24,31 @@ export async function runPull(input: PullInput): Promise<PullResult> {
   setCurrentDetails({ toJSON: () => pullDetails(pull) } as unknown as string);
   try {
     const run = await prepare(pull, input);
-    const outcome = await inquire(pull, run);
-    await condition(allHandlersFinished);
-    return pull.result(outcome);
+    return await toItsEnd(pull, run);
   } catch (error) {
     pull.isCancelled = isCancellation(error);
     throw error;
   }
+}
+
+async function toItsEnd(pull: Pull, run: PreparedRun): Promise<PullResult> {
+  pull.events.begin(run, { pullId: pull.pullId });
+  try {
+    const outcome = await inquire(pull, run);
+    await condition(allHandlersFinished);
+    await tellEnded(pull, outcome);
+    return pull.result(outcome);
+  } catch (error) {
+    // Anything else parks the run for a fix: it has not ended.
+    if (error instanceof TemporalFailure) await tellEnded(pull, isCancellation(error) ? 'cancelled' : 'failed');
+    throw error;
+  }
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded({ events, productCode }: Pull, outcome: Ended<PullOutcome>): Promise<void> {
+  events.emit('pull.ended', [outcome], { productCode, outcome });
+  await events.flush();
 }
 
 async function prepare(pull: Pull, input: PullInput): Promise<PreparedRun> {

@@ -50,6 +50,7 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
     this.reference = answer.reference;
     if (this.productCode === 'FAILSAFE') this.consumers = consumersOf(answer, applicants);
     this.end(answer.outcome);
+    this.#tellAnswered(answer);
   }
 
   status(): PullStatus {
@@ -88,6 +89,17 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
       ...(reference ? { reference } : {}),
       ...(consumers ? { consumers } : {}),
     };
+  }
+
+  #tellAnswered({ outcome }: Outcome): void {
+    const { productCode } = this;
+    const { customerTraceNumber, attempts } = this.inquiry;
+    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
+      productCode,
+      outcome,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      attempts,
+    });
   }
 }
 

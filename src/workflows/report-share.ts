@@ -119,7 +119,15 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   posted(reportReferenceNumber: string | undefined): void {
     if (reportReferenceNumber !== undefined) this.#share.reportReferenceNumber = reportReferenceNumber;
     this.changeState('posted');
+    this.#tellPosted();
     noteRefusalAfterPosting(this, this.#share, this.consent());
+  }
+
+  #tellPosted(): void {
+    const { shareId } = this;
+    const { customerTraceNumber } = this.inquiry;
+    const trace = customerTraceNumber === undefined ? {} : { customerTraceNumber };
+    this.events.emit('share.posted', [shareId], { shareId, ...trace });
   }
 
   /** How the consents of the report's applicants stand, taken together. */

@@ -1,11 +1,12 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope, condition, isCancellation, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
+import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, recordConsents } from './consent-recording.ts';
+import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
 import { type InquirySpec, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import { prepareRun } from './prepare-run.ts';
 import { ReportShare } from './report-share.ts';
@@ -25,17 +26,29 @@ export async function shareReport(input: ShareReportInput): Promise<ShareReportR
   // As journey-view.ts: built when it is asked for, and in no history.
   setCurrentDetails({ toJSON: () => shareReportDetails(share) } as unknown as string);
   const run = await prepare(share, input);
+  share.events.begin(run, { shareId: share.shareId });
   try {
     const outcome = await carry(share, run);
     share.end(outcome);
     share.publish();
     await closeDown(share, run);
+    await tellEnded(share, outcome);
+    await recordWhatCameLast(share, run);
     return share.result(outcome);
   } catch (error) {
     share.isCancelled = isCancellation(error);
     if (share.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(share, run));
+    // Anything else parks the run for a fix: it has not ended.
+    if (error instanceof TemporalFailure) await tellEnded(share, share.isCancelled ? 'cancelled' : 'failed');
+    if (share.isCancelled) await recordWhatCameLast(share, run);
     throw error;
   }
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded({ events }: ReportShare, outcome: Ended<ShareReportOutcome>): Promise<void> {
+  events.emit('share.ended', [outcome], { outcome });
+  await events.flush();
 }
 
 async function prepare(share: ReportShare, input: ShareReportInput): Promise<PreparedShare> {
@@ -57,16 +70,20 @@ async function prepare(share: ReportShare, input: ShareReportInput): Promise<Pre
 async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
   const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
   const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
-  share.waitUntil(new Date(waitUntilMs).toISOString());
+  const until = new Date(waitUntilMs).toISOString();
+  share.waitUntil(until);
   for (;;) {
     share.changeState('awaitingConsent');
     const isOver = () => share.isEnding || share.consent().kind !== 'waiting';
     if (!isOver()) {
       share.publish();
       const leftMs = waitUntilMs - Date.now();
-      const summary = `waiting for the consent of ${share.consentsMissing.join(', ')} to share with ${share.nameOfUser}`;
       // Silence means no.
-      if (leftMs <= 0 || !(await condition(isOver, leftMs, { summary }))) return 'expired';
+      if (leftMs <= 0) return 'expired';
+      const { shareId, consentsMissing: waitingFor } = share;
+      share.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until });
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share with ${share.nameOfUser}`;
+      if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
     }
     if (share.isEnding) return 'withdrawn';
     const { kind } = share.consent();

@@ -2,6 +2,7 @@
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { HoldStatus, RefusedMessage } from '../model/shapes.ts';
+import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import type { InquiryHost } from './inquiry-protocol.ts';
@@ -21,7 +22,8 @@ export interface InquiryStanding {
 
 export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   readonly flights = new Flights();
-  readonly holds = new Holds(() => this.publish());
+  readonly events = new EventsOut();
+  readonly holds = new Holds(() => this.publish(), this.events);
   readonly inquiry: InquiryStanding = { state: 'running', attempts: 0 };
   /** What the first activity fixed; absent until it has answered. */
   run: PreparedRun | undefined;

@@ -27,7 +27,7 @@ export function failsafePull(applicants: FailsafeCheckInput['applicants']): Fail
   return { pullId: newId(), productCode: 'FAILSAFE', applicants };
 }
 
-async function started({ client, config }: Stage, input: PullInput): Promise<JourneyHandle> {
+export async function startPull({ client, config }: Stage, input: PullInput): Promise<JourneyHandle> {
   const handle = await client.workflow.start(input.productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport', {
     workflowId: `pull-${input.pullId}`,
     taskQueue: config.taskQueue,
@@ -40,7 +40,7 @@ function through(name: string, input: () => PullInput): Scenario {
   return {
     name,
     async play(harness) {
-      const handle = await started(harness, input());
+      const handle = await startPull(harness, input());
       await handle.result().catch(() => undefined);
       return handle;
     },
@@ -48,29 +48,34 @@ function through(name: string, input: () => PullInput): Scenario {
 }
 
 /** What a person decides ends it, where anything is decided. */
-function held(name: string, input: () => PullInput, message?: { update: string; args: object }): Scenario {
+function held(name: string, input: () => PullInput, decision?: object): Scenario {
   return {
     name,
     async play(harness) {
       const pull = input();
-      const handle = await started(harness, pull);
-      const hold = await firstHold(handle);
-      if (!message) return handle;
-      const { customerTraceNumber, attempts: attempt } = hold;
-      const decision = { decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted' };
-      const args = {
-        ...(message.update === 'resolveInquiry' ? decision : {}),
-        ...{ pullId: pull.pullId, by: 'operator', reason: 'asked the provider' },
-        ...message.args,
-      };
-      await handle.executeUpdate(message.update, { args: [args] });
+      const handle = await startPull(harness, pull);
+      if (!decision) {
+        await firstHold(handle);
+        return handle;
+      }
+      await decideFirstHold(handle, pull.pullId, decision);
       await handle.result();
       return handle;
     },
   };
 }
 
-async function firstHold(handle: JourneyHandle): Promise<PullStatus['holds'][number]> {
+export async function decideFirstHold(handle: JourneyHandle, pullId: string, decision: object): Promise<void> {
+  const { customerTraceNumber, attempts: attempt } = await firstHold(handle);
+  const message = {
+    ...{ pullId, decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted' },
+    ...{ by: 'operator', reason: 'asked the provider' },
+    ...decision,
+  };
+  await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
+}
+
+export async function firstHold(handle: JourneyHandle): Promise<PullStatus['holds'][number]> {
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const [hold] = (await handle.query<PullStatus>('status')).holds;
@@ -80,14 +85,12 @@ async function firstHold(handle: JourneyHandle): Promise<PullStatus['holds'][num
   }
 }
 
-const decided = (args: object) => ({ update: 'resolveInquiry', args });
-
 /** The retry waits for longer than the withdrawal takes. */
 const withdrawn: Scenario = {
   name: 'creditReport-withdrawn',
   async play(harness) {
     const pull = reportPull('3429');
-    const handle = await started(harness, pull);
+    const handle = await startPull(harness, pull);
     await handle.executeUpdate('withdraw', { args: [{ pullId: pull.pullId, by: 'ops', reason: 'by mistake' }] });
     await handle.result();
     return handle;
@@ -101,13 +104,12 @@ export const PULL_SCENARIOS: readonly Scenario[] = [
   through('creditReport-invalidInput', () => reportPull('0001', { endUserCode: ' ' })),
   withdrawn,
   held('creditReport-held', () => reportPull('4002')),
-  held('creditReport-resent', () => reportPull('4001'), decided({ action: 'resend' })),
-  held('creditReport-abandoned', () => reportPull('4002'), decided({ action: 'abandon' })),
-  held('creditReport-amended', () => reportPull('1422'), decided({ action: 'amend', applicants: [applicant('1A')] })),
+  held('creditReport-resent', () => reportPull('4001'), { action: 'resend' }),
+  held('creditReport-abandoned', () => reportPull('4002'), { action: 'abandon' }),
+  held('creditReport-amended', () => reportPull('1422'), { action: 'amend', applicants: [applicant('1A')] }),
   through('failsafeCheck-answered', () => failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')])),
-  held(
-    'failsafeCheck-amended',
-    () => failsafePull([failsafeApplicant('1A', '1422')]),
-    decided({ action: 'amend', applicants: [failsafeApplicant('1A')] }),
-  ),
+  held('failsafeCheck-amended', () => failsafePull([failsafeApplicant('1A', '1422')]), {
+    action: 'amend',
+    applicants: [failsafeApplicant('1A')],
+  }),
 ];

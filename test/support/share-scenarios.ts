@@ -28,7 +28,7 @@ async function pulledBy({ client, config }: Stage, lastFour = '0001'): Promise<S
   return { pullId: input.pullId, productCode: 'CR' };
 }
 
-async function started({ client, config }: Stage, input: ShareReportInput): Promise<JourneyHandle> {
+export async function startShare({ client, config }: Stage, input: ShareReportInput): Promise<JourneyHandle> {
   const handle = await client.workflow.start('shareReport', {
     workflowId: `share-${input.shareId}`,
     taskQueue: config.taskQueue,
@@ -37,7 +37,10 @@ async function started({ client, config }: Stage, input: ShareReportInput): Prom
   return handle as unknown as JourneyHandle;
 }
 
-async function untilState(handle: JourneyHandle, state: ShareReportStatus['state']): Promise<ShareReportStatus> {
+export async function untilShareIs(
+  handle: JourneyHandle,
+  state: ShareReportStatus['state'],
+): Promise<ShareReportStatus> {
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const status = await handle.query<ShareReportStatus>('status');
@@ -47,7 +50,7 @@ async function untilState(handle: JourneyHandle, state: ShareReportStatus['state
   }
 }
 
-const consentTo = (shareId: string, decision: 'granted' | 'denied') =>
+export const consentToShare = (shareId: string, decision: 'granted' | 'denied') =>
   consentMessage(`share:${shareId}`, { shareId, applicantId: '1A', decision });
 
 /** What is decided about its consent ends it. */
@@ -56,9 +59,11 @@ function decided(name: string, decision: 'granted' | 'denied'): Scenario {
     name,
     async play(stage) {
       const input = shareInput(await pulledBy(stage));
-      const handle = await started(stage, input);
-      await untilState(handle, 'waitingForConsent');
-      await handle.executeUpdate<unknown, [object]>('recordConsent', { args: [consentTo(input.shareId, decision)] });
+      const handle = await startShare(stage, input);
+      await untilShareIs(handle, 'waitingForConsent');
+      await handle.executeUpdate<unknown, [object]>('recordConsent', {
+        args: [consentToShare(input.shareId, decision)],
+      });
       await handle.result();
       return handle;
     },
@@ -70,9 +75,9 @@ const resent: Scenario = {
   name: 'shareReport-resent',
   async play(stage) {
     const input = shareInput(await pulledBy(stage, '9001'));
-    const handle = await started(stage, input);
-    await handle.signal('consent', consentTo(input.shareId, 'granted'));
-    const { holds } = await untilState(handle, 'held');
+    const handle = await startShare(stage, input);
+    await handle.signal('consent', consentToShare(input.shareId, 'granted'));
+    const { holds } = await untilShareIs(handle, 'held');
     const [{ customerTraceNumber, attempts: attempt } = { customerTraceNumber: '', attempts: 0 }] = holds;
     const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'resend', providerSaid: 'notPosted' };
     const message = { ...decision, shareId: input.shareId, by: 'operator', reason: 'asked the provider' };
@@ -89,15 +94,15 @@ export const SHARE_SCENARIOS: readonly Scenario[] = [
   {
     name: 'shareReport-awaited',
     async play(stage) {
-      const handle = await started(stage, shareInput(await pulledBy(stage)));
-      await untilState(handle, 'waitingForConsent');
+      const handle = await startShare(stage, shareInput(await pulledBy(stage)));
+      await untilShareIs(handle, 'waitingForConsent');
       return handle;
     },
   },
   {
     name: 'shareReport-expired',
     async play(stage) {
-      const handle = await started(stage, shareInput(await pulledBy(stage), { awaitConsentFor: 'PT1S' }));
+      const handle = await startShare(stage, shareInput(await pulledBy(stage), { awaitConsentFor: 'PT1S' }));
       await handle.result();
       return handle;
     },
@@ -105,7 +110,7 @@ export const SHARE_SCENARIOS: readonly Scenario[] = [
   {
     name: 'shareReport-refused',
     async play(stage) {
-      const handle = await started(stage, shareInput(await pulledBy(stage), { endUserCode: 'EU123' }));
+      const handle = await startShare(stage, shareInput(await pulledBy(stage), { endUserCode: 'EU123' }));
       await handle.result().catch(() => undefined);
       return handle;
     },

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { ownerOf } from '../../src/model/owner-id.ts';
 import { WAIT_LIMIT_MS } from './journey-harness.ts';
 
 export interface ReceivedWebhook {
@@ -13,7 +14,7 @@ export interface ReceivedWebhook {
   body: string;
   id: string;
   /** What the library made of it; absent where it refused the signature. */
-  event?: { type: string; timestamp: string; data: Record<string, unknown> & { journeyId?: string } };
+  event?: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
 export interface WebhookReceiver {
@@ -21,8 +22,8 @@ export interface WebhookReceiver {
   received: ReceivedWebhook[];
   /** How a path answers from now on; `hang`: not at all. */
   answer(path: string, with_: number | 'hang' | ((response: ServerResponse) => void)): void;
-  /** The accepted ones of a journey at a path, once there are so many; ends a test that would wait for ever. */
-  accepted(path: string, journeyId: string, count: number): Promise<ReceivedWebhook[]>;
+  /** The accepted ones of a run (`J-1`, `pull:P-1`) at a path, once there are so many; ends a test that would wait for ever. */
+  accepted(path: string, ownerId: string, count: number): Promise<ReceivedWebhook[]>;
   close(): Promise<void>;
 }
 
@@ -61,12 +62,10 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     answer: (path, with_) => void answers.set(path, with_),
-    async accepted(path, journeyId, count) {
+    async accepted(path, ownerId, count) {
       const endsAt = performance.now() + WAIT_LIMIT_MS;
       for (;;) {
-        const found = received.filter(
-          (one) => accepted.has(one) && one.path === path && one.event?.data.journeyId === journeyId,
-        );
+        const found = received.filter((one) => accepted.has(one) && one.path === path && isOf(one, ownerId));
         if (found.length >= count) return found;
         if (performance.now() > endsAt)
           throw new Error(`waited in vain for ${count}, got ${typesOf(found).join(', ')}`);
@@ -79,6 +78,14 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
       await once(server, 'close');
     },
   };
+}
+
+/** What has a journey's id is the journey's, whatever else it names. */
+function isOf({ event }: ReceivedWebhook, ownerId: string): boolean {
+  const { kind, id } = ownerOf(ownerId);
+  const { journeyId, pullId, shareId } = event?.data ?? {};
+  if (kind === 'journey') return journeyId === id;
+  return journeyId === undefined && (kind === 'pull' ? pullId : shareId) === id;
 }
 
 export function typesOf(webhooks: readonly ReceivedWebhook[]): string[] {

@@ -1,9 +1,15 @@
-/** Journeys that tell what happens to endpoints of every kind: that answer, that do not, and that want no more. */
+/** Runs that tell what happens to endpoints of every kind: that answer, that do not, and that want no more. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { WebhookDeliveryResult, WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
+import { ownerIdOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { PullResult } from '../../src/model/pull-shapes.ts';
+import {
+  type WebhookDeliveryResult,
+  type WebhookDeliveryStatus,
+  webhookDeliveryId,
+} from '../../src/model/webhook-delivery.ts';
 import {
   applicant,
   consentMessage,
@@ -17,6 +23,8 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from './journey-harness.ts';
+import { decideFirstHold, reportPull, startPull } from './pull-scenarios.ts';
+import { consentToShare, shareInput, startShare, untilShareIs } from './share-scenarios.ts';
 import { newWebhookSecret, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface WebhookStage {
@@ -77,8 +85,8 @@ export async function startWebhookStage(): Promise<WebhookStage> {
 
 export type Delivery = WorkflowHandle<() => Promise<WebhookDeliveryResult>>;
 
-export function deliveryOf({ harness }: WebhookStage, journeyId: string): Delivery {
-  return harness.client.workflow.getHandle(`webhooks-journey-${journeyId}`) as Delivery;
+export function deliveryOf({ harness }: WebhookStage, ownerId: string): Delivery {
+  return harness.client.workflow.getHandle(webhookDeliveryId(workflowIdOf(ownerId))) as Delivery;
 }
 
 /** Polls the delivery run until it is as wanted. */
@@ -150,6 +158,32 @@ export async function playHeld({ harness }: WebhookStage): Promise<{ handle: Jou
   return { handle, journeyId };
 }
 
+/** What a pull of the profile `mixed` tells that was held, and sent again. */
+export const ALL_OF_A_PULL = ['inquiry.held', 'hold.resolved', 'pull.answered', 'pull.ended'];
+
+export async function playPull({ harness }: WebhookStage) {
+  const input = reportPull('4001', { profile: 'mixed' });
+  const handle = await startPull(harness, input);
+  await decideFirstHold(handle, input.pullId, { action: 'resend' });
+  const { reference } = (await handle.result()) as unknown as PullResult;
+  const personal = [input.applicants[0]?.ssn ?? '', reference?.reportReferenceNumber ?? ''];
+  return { handle, ownerId: ownerIdOf('pull', input.pullId), pullId: input.pullId, personal };
+}
+
+/** What a share by itself tells. */
+export const ALL_OF_A_SHARE = ['consent.missing', 'share.posted', 'share.ended'];
+
+/** Of the report of such a pull. */
+export async function playShare({ harness }: WebhookStage, pullId: string) {
+  const input = shareInput({ pullId, productCode: 'CR' }, { profile: 'mixed' });
+  const { shareId } = input;
+  const handle = await startShare(harness, input);
+  await untilShareIs(handle, 'waitingForConsent');
+  await handle.executeUpdate<unknown, [object]>('recordConsent', { args: [consentToShare(shareId, 'granted')] });
+  await handle.result();
+  return { handle, ownerId: ownerIdOf('share', shareId), shareId };
+}
+
 /** All that could be delivered is; what could not has been given up. */
 export const nothingWaits = ({ endpoints }: WebhookDeliveryStatus) => endpoints.every(({ waiting }) => waiting === 0);
 
@@ -163,6 +197,11 @@ export interface WebhookScenario {
 export const WEBHOOK_SCENARIOS: WebhookScenario[] = [
   { name: 'lendingJourney-webhooks', play: async (stage) => (await playFully(stage)).handle },
   { name: 'lendingJourney-webhooksHeld', play: async (stage) => (await playHeld(stage)).handle },
+  { name: 'creditReport-webhooks', play: async (stage) => (await playPull(stage)).handle },
+  {
+    name: 'shareReport-webhooks',
+    play: async (stage) => (await playShare(stage, (await playPull(stage)).pullId)).handle,
+  },
   {
     name: 'webhookDelivery-delivered',
     async play(stage) {

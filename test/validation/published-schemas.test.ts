@@ -51,7 +51,7 @@ const SAME_TYPES: true[] = [
 
 /** An event as a run notes it, by its type: a schema that asks for more, or for something else, does not compile. */
 type Told = {
-  [T in WebhookEventType]: { type: T; timestamp: string; data: WebhookSubject & WebhookEventData[T] };
+  [T in WebhookEventType]: { type: T; timestamp: string; data: WebhookSubject<T> & WebhookEventData[T] };
 }[WebhookEventType];
 SAME_TYPES.push(true satisfies Told extends z.infer<typeof webhookSchemas.webhookEventSchema> ? true : false);
 

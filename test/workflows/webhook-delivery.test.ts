@@ -1,15 +1,21 @@
-/** Events of journeys on their way to endpoints that answer, that do not, and that want no more. */
+/** Events of runs on their way to endpoints that answer, that do not, and that want no more. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { runsOf } from '../../src/client/journey-runs.ts';
+import { decideDelivery, openDeliveries } from '../../src/client/webhook-deliveries.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
 import { WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
+  ALL_OF_A_PULL,
+  ALL_OF_A_SHARE,
   ALL_OF_IT,
   askDelivery,
   type Delivery,
@@ -17,6 +23,8 @@ import {
   nothingWaits,
   playFully,
   playHeld,
+  playPull,
+  playShare,
   startWebhookStage,
   untilDelivery,
   type WebhookStage,
@@ -154,6 +162,59 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   const kept = [await keptOf(handle), await keptOf(delivery)].join();
   assert.ok(kept.includes('"endpoint":"hangs"'));
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
+});
+
+test('a pull and a share by itself tell what happens by their own ids, and are sent again or dropped by them', async () => {
+  const { harness, receiver } = stage;
+  const { client, config } = harness;
+  for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
+  const pull = await playPull(stage);
+  const share = await playShare(stage, pull.pullId);
+  const runs = [
+    { ...pull, names: { pullId: pull.pullId }, types: ALL_OF_A_PULL },
+    { ...share, names: { shareId: share.shareId }, types: ALL_OF_A_SHARE },
+  ];
+  for (const { ownerId, names, types } of runs) {
+    const told = await receiver.accepted('/steady', ownerId, types.length);
+    assert.deepEqual(typesOf(told), types);
+    for (const { body, event } of told) {
+      assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
+      assert.deepEqual({ ...event?.data, ...names }, event?.data);
+      assert.ok(!('journeyId' in (event?.data ?? {})));
+      for (const word of [...pull.personal, 'Casey', '@example.com', 'operator'])
+        assert.ok(word && !body.includes(word));
+    }
+    // One endpoint's address is refused: what it missed keeps the delivery open, under the run's own id.
+    const failed = await untilDelivery(deliveryOf(stage, ownerId), nothingWaits);
+    const { deliveries } = await openDeliveries(client, config.taskQueue, { failed: false, limit: 500 });
+    assert.deepEqual(
+      deliveries.filter(({ journeyId }) => journeyId === ownerId),
+      [{ journeyId: ownerId, ...failed }],
+    );
+    assert.deepEqual(await decideDelivery(client, ownerId, 'dropWebhooks'), { events: types.length });
+    await deliveryOf(stage, ownerId).result();
+    // What disposes of the run disposes of its delivery.
+    const { closed } = await runsOf(client, ownerId, []);
+    assert.deepEqual(closed.map(({ workflowId }) => workflowId).sort(), [
+      workflowIdOf(ownerId),
+      `webhooks-${workflowIdOf(ownerId)}`,
+    ]);
+  }
+
+  const input = failsafePull([failsafeApplicant('1A', '4002')]);
+  const cancelled = await startPull(harness, input);
+  await firstHold(cancelled);
+  await cancelled.cancel();
+  await assert.rejects(cancelled.result());
+  const told = await receiver.accepted('/all', `pull:${input.pullId}`, 2);
+  assert.deepEqual(typesOf(told), ['inquiry.held', 'pull.ended']);
+  const { pullId } = input;
+  assert.deepEqual(told[1]?.event?.data, {
+    pullId,
+    environment: 'sandbox',
+    productCode: 'FAILSAFE',
+    outcome: 'cancelled',
+  });
 });
 
 test('an operator tries an endpoint out with a signed event', async () => {
