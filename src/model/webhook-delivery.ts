@@ -78,7 +78,7 @@ export interface ChosenEvents {
 
 export interface EndpointStatus {
   endpoint: string;
-  /** `gone`: it said 410, and gets nothing more of this journey until somebody sends again. */
+  /** `gone`: it said 410, and gets nothing more of this run until somebody sends again. */
   state: 'delivering' | 'idle' | 'failed' | 'gone';
   delivered: number;
   waiting: number;

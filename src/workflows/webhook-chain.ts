@@ -18,7 +18,7 @@ export class WebhookChain {
   readonly #onFailed: () => void;
   #waiting: WebhookEvent[];
   #failed: FailedEvent[];
-  /** It said 410: nothing more is sent of this journey until somebody sends again. */
+  /** It said 410: nothing more is sent of this run until somebody sends again. */
   #isGone: boolean;
   #delivered: number;
   #attempt: CancellationScope | undefined;

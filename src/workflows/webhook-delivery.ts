@@ -24,11 +24,11 @@ import { undecodableInput } from './undecodable-input.ts';
 import { WebhookChain } from './webhook-chain.ts';
 import { deliverEvents, dropWebhooks, resendWebhooks, webhookStatus } from './webhook-messages.ts';
 
-/** Ids that are remembered so that an event handed over twice goes out once; of one journey there are a few dozen. */
+/** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
 const MOST_SEEN = 500;
 
 /**
- * Delivers the events of one journey to the endpoints of its profile. Workflow id `webhooks-<workflow id>`; started by
+ * Delivers the events of one run to the endpoints of its profile. Workflow id `webhooks-<workflow id>`; started by
  * the first event, it ends when nothing is left to do, and the next event starts it again. What was given up keeps it
  * open until somebody sends again or drops it, or until its time is over.
  */

@@ -10,7 +10,7 @@ import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
-import { WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { consentMessage, journeyInput, untilStatus, update, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
@@ -215,6 +215,34 @@ test('a pull and a share by itself tell what happens by their own ids, and are s
     productCode: 'FAILSAFE',
     outcome: 'cancelled',
   });
+});
+
+test('what is said about consent while the end is handed over reaches the ledger', async () => {
+  const { harness, receiver } = stage;
+  const { profiles } = harness.config as unknown as { profiles: Map<string, unknown> };
+  const profile = profiles.get('mixed');
+  const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+  const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', shares });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await receiver.accepted('/steady', journeyId, 2);
+  const refuse = (decision: 'denied' | 'revoked') =>
+    update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision }));
+  // The worker does not know the profile for a moment, as while a deploy is under way: nothing is handed over.
+  profiles.delete('mixed');
+  try {
+    await refuse('denied');
+    await untilStatus(handle, ({ state }) => state === 'completed');
+    await refuse('revoked');
+  } finally {
+    profiles.set('mixed', profile);
+  }
+  await handle.result();
+  const activities = (await eventsOf(handle)).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
+  assert.deepEqual(activities.slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
+  await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
 });
 
 test('an operator tries an endpoint out with a signed event', async () => {
