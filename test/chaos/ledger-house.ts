@@ -74,7 +74,10 @@ async function postgresHouse(): Promise<LedgerHouse> {
     slow: (forMs, delayMs) => whileMs(forMs, () => wire.slowDown(delayMs)),
     async loseCommitAnswer() {
       const isCut = wire.cutAfterSending('COMMIT\0').then(() => true);
-      if (!(await Promise.race([isCut, delay(COMMIT_WITHIN_MS, false)]))) throw new Error('nothing was committed');
+      if (!(await Promise.race([isCut, delay(COMMIT_WITHIN_MS, false)]))) {
+        wire.heal();
+        throw new Error('nothing was committed');
+      }
       await delay(CUT_AFTER_COMMIT_MS);
       wire.heal();
     },

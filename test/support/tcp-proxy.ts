@@ -136,6 +136,8 @@ export async function startTcpProxy(
       isSilent = false;
       delayMs = 0;
       breakages = [];
+      // What was never sent must not cut a wire that has been healed.
+      watched = undefined;
     },
     breakAnswers: (breakage) => void breakages.push({ ...breakage }),
     cutAfterSending(text) {
