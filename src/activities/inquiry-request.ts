@@ -7,6 +7,7 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { Applicant } from '../model/shapes.ts';
 import type { InquiryContent, RunIdentity } from './contract.ts';
@@ -66,4 +67,23 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, firs
     // The gateway's table refuses those that lack anything.
     applicants: applicants as Applicant[],
   });
+}
+
+/**
+ * The gateway's own tables have the last word (interface 2.3, 2.6, 4.3), before a single attempt is claimed.
+ *
+ * @throws InvalidInputError as `buildRequest`
+ */
+export function checkRequestCanBeBuilt(
+  profile: GatewayProfile,
+  asked: Pick<InquiryDescription, 'productCode' | 'endUserCode' | 'endUser' | 'permissiblePurposeCode'>,
+  content: Omit<InquiryContent, 'inquiry'>,
+): void {
+  const { environment, name, customerId } = profile;
+  const inquiry = {
+    ...asked,
+    ...{ environment, customerId, profile: name, workflowType: '', callerId: '', ordinal: 0 },
+    customerTraceNumber: 'PREFLIGHT',
+  };
+  buildRequest(profile, { ...content, inquiry }, new Date());
 }

@@ -9,7 +9,7 @@ import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { buildRequest } from './inquiry-request.ts';
+import { checkRequestCanBeBuilt } from './inquiry-request.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
@@ -31,7 +31,13 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
         ];
         if (problems.length === 0) problems.push(...(await productProblems(dependencies.ledger, ownerId, pull)));
         if (problems.length > 0) throw new InvalidInputError(problems);
-        checkRequestCanBeBuilt(profile, pull);
+        const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
+        const asked = {
+          productCode,
+          ...(endUserCode === undefined ? {} : { endUserCode }),
+          ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+        };
+        checkRequestCanBeBuilt(profile, asked, { applicants });
         return fixRun(dependencies, profile);
       }),
   };
@@ -70,17 +76,4 @@ async function productProblems(ledger: Ledger, ownerId: string, { productCode }:
   const inquiries = await ledger.inquiriesOf(ownerId);
   if (inquiries.every((inquiry) => inquiry.productCode === productCode)) return [];
   return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
-}
-
-/** The gateway's own tables have the last word (interface 2.3, 4.3), before a single attempt is claimed. */
-function checkRequestCanBeBuilt(profile: GatewayProfile, pull: PullInput): void {
-  const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
-  const { environment, name, customerId } = profile;
-  const inquiry = {
-    ...{ environment, customerId, profile: name, workflowType: '', callerId: '', ordinal: 0, productCode },
-    customerTraceNumber: 'PREFLIGHT',
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
-  };
-  buildRequest(profile, { inquiry, applicants }, new Date());
 }

@@ -1,16 +1,16 @@
 /** A share's input checked, its report found, and what the ledger has about sharing it. */
-import type { GatewayProfile } from '../gateway/profile.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
+import { secondaryUserOf } from '../model/secondary-user.ts';
+import type { ReportSource } from '../model/share-shapes.ts';
 import { parseShareReportInput } from '../validation/messages.ts';
 import type { JourneyActivities, LookUpConsentsArgs, StandingConsents } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { buildRequest } from './inquiry-request.ts';
+import { checkRequestCanBeBuilt } from './inquiry-request.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
-import { findSharedReport, type SharedReport, useProblem } from './shared-report.ts';
+import { findSharedReport, useProblem } from './shared-report.ts';
 import { standingConsents } from './standing-consents.ts';
 
 export function createPrepareShareReport(
@@ -60,10 +60,16 @@ export function createPrepareShareReport(
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         const found = await findSharedReport(ledger, profile, share);
-        checkRequestCanBeBuilt(profile, share, found);
         const { source: report, reference, endUserCode: reportEndUserCode } = found;
+        const { shareId, permissiblePurposeCode } = share;
+        const sharedWith = secondaryUserOf(share);
+        checkRequestCanBeBuilt(
+          profile,
+          { productCode: 'SECONDUSE', ...sharedWith, permissiblePurposeCode },
+          { reference },
+        );
         const { reportReferenceNumber } = reference;
-        const row = { callerId: ownerId, shareId: share.shareId, reportReferenceNumber, reportEndUserCode };
+        const row = { callerId: ownerId, shareId, reportReferenceNumber, reportEndUserCode };
         if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
           throw new InvalidInputError([
             { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },
@@ -71,7 +77,7 @@ export function createPrepareShareReport(
         }
         const { consentTrust } = profile;
         const consents = await lookUpConsents({
-          share: secondaryUse(share),
+          share: { shareId, ...sharedWith },
           report,
           reportReferenceNumber,
           consentTrust,
@@ -82,28 +88,4 @@ export function createPrepareShareReport(
     /** @throws `LedgerUnavailable` (repeated) */
     lookUpConsents: (args) => translating(() => lookUpConsents(args)),
   };
-}
-
-function secondaryUse({ shareId, endUserCode, endUser }: ShareReportInput): LookUpConsentsArgs['share'] {
-  return {
-    shareId,
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(endUser === undefined ? {} : { endUser }),
-  };
-}
-
-/** The gateway's own table has the last word (interface 2.6), before a single attempt is claimed. */
-function checkRequestCanBeBuilt(profile: GatewayProfile, share: ShareReportInput, { reference }: SharedReport): void {
-  const { shareId, endUserCode, endUser, permissiblePurposeCode } = share;
-  const { environment, name, customerId } = profile;
-  const inquiry = {
-    ...{ environment, customerId, profile: name, workflowType: '', callerId: '', ordinal: 0 },
-    productCode: 'SECONDUSE' as const,
-    customerTraceNumber: 'PREFLIGHT',
-    shareId,
-    permissiblePurposeCode,
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(endUser === undefined ? {} : { endUser }),
-  };
-  buildRequest(profile, { inquiry, reference }, new Date());
 }

@@ -73,6 +73,18 @@ export function requireJourneyId(journeyId: string): void {
   if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
 }
 
+/** A run that was started; with `watch` its progress too. Returns the exit code. */
+export async function showStarted(run: AnyRun, started: object, output: Output, watch = false): Promise<number> {
+  const { ownerId, workflowId } = run;
+  const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
+  if (watch) {
+    output.event(started, human);
+    return showProgress(run, output);
+  }
+  output.answer(started, human);
+  return EXIT.done;
+}
+
 /** An update's answer: accepted, not answered by the gateway. */
 export function showAnswer(answer: { duplicate: boolean; status: AnyStatus }, output: Output): void {
   output.answer(answer, () => [

@@ -9,7 +9,7 @@ import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { holdTable } from './hold-lines.ts';
-import { requireOwnerId, showAnswer, showProgress, withJourneys } from './journey-action.ts';
+import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } from './journey-action.ts';
 import { given } from './json-input.ts';
 import { type OrderOptions, orderOf, withOrderOptions } from './portfolio-order.ts';
 import { registerScheduleCommands } from './portfolio-schedule-commands.ts';
@@ -59,13 +59,7 @@ function registerStart(portfolio: Command): void {
       const review = await journeys.reviewPortfolio(input);
       const { reviewId, ownerId, workflowId } = review;
       const started = { reviewId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
-      if (!options.watch) {
-        output.answer(started, human);
-        return EXIT.done;
-      }
-      output.event(started, human);
-      return showProgress(review, output);
+      return showStarted(review, started, output, options.watch);
     });
   });
 }

@@ -6,7 +6,7 @@ import type { PullInput, PullProduct } from '../model/pull-shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { showProgress, withJourneys } from './journey-action.ts';
+import { showStarted, withJourneys } from './journey-action.ts';
 import { readJson } from './json-input.ts';
 import { samplePull } from './sample-pull.ts';
 
@@ -45,13 +45,7 @@ export function registerPullCommand(program: Command): void {
       const pull = await journeys.pull(input as PullInput, { workClass: options.batch ? 'batch' : 'interactive' });
       const { pullId, ownerId, workflowId } = pull;
       const started = { pullId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
-      if (!options.watch) {
-        output.answer(started, human);
-        return 0;
-      }
-      output.event(started, human);
-      return showProgress(pull, output);
+      return showStarted(pull, started, output, options.watch);
     });
   });
 }

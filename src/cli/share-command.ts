@@ -6,7 +6,7 @@ import type { ShareReportInput } from '../model/share-shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { requireOwnerId, showAnswer, showProgress, withJourney, withJourneys } from './journey-action.ts';
+import { requireOwnerId, showAnswer, showStarted, withJourney, withJourneys } from './journey-action.ts';
 import { given, readObject } from './json-input.ts';
 
 interface ShareOptions extends ServerOptions {
@@ -108,13 +108,7 @@ async function shareByItself(id: string | undefined, options: ShareOptions): Pro
     const share = await journeys.shareReport(input);
     const { shareId, ownerId, workflowId } = share;
     const started = { shareId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-    const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
-    if (!options.watch) {
-      output.answer(started, human);
-      return 0;
-    }
-    output.event(started, human);
-    return showProgress(share, output);
+    return showStarted(share, started, output, options.watch);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Who shared what with whom, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
 import type { AuditedShare, ShareConsent } from '../ledger/share-audit.ts';
 import { runName } from '../model/owner-id.ts';
+import { nameOfUser } from '../model/secondary-user.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { readable } from './inquiry-formats.ts';
 import { fit } from './output.ts';
@@ -10,7 +11,7 @@ const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as cons
 /** At most `width` columns. */
 export function shareLines(one: AuditedShare, width: number): string[] {
   const { report, sharedBy = '', consents } = one;
-  const users = `${sharedBy} → ${nameOf(one)}`;
+  const users = `${sharedBy} → ${nameOfUser(one)}`;
   const head = [seconds(one.claimedAt), POSTED[one.posted].padEnd(9), users].join('  ');
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
@@ -21,10 +22,6 @@ export function shareLines(one: AuditedShare, width: number): string[] {
     ...consents.map(consentLine),
   ];
   return [fit(head.trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
-}
-
-function nameOf({ endUserCode, endUser }: AuditedShare): string {
-  return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
 }
 
 function consentLine({ applicantId, consentId, decidedAt, evidence }: ShareConsent): string {

@@ -4,7 +4,7 @@ import type { LendingJourneyInput } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
-import { showProgress, withJourneys } from './journey-action.ts';
+import { showStarted, withJourneys } from './journey-action.ts';
 import { readJson } from './json-input.ts';
 import { sampleJourney } from './sample-journey.ts';
 
@@ -43,13 +43,7 @@ export function registerStartCommand(program: Command): void {
       });
       const { journeyId, workflowId } = journey;
       const started = { journeyId, workflowId, taskQueue: journeys.taskQueue };
-      const human = () => [output.colors.green(`started ${journeyId} (workflow ${workflowId})`)];
-      if (!options.watch) {
-        output.answer(started, human);
-        return 0;
-      }
-      output.event(started, human);
-      return showProgress(journey, output);
+      return showStarted(journey, started, output, options.watch);
     });
   });
 }

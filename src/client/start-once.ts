@@ -1,7 +1,10 @@
 /** Starts a run of a caller's own id, once: a start that is repeated finds the first. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import { type Payload, type Priority, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { redactedPointer } from '../codec-server/redaction.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { translated } from './error-translation.ts';
 
 export interface StartOnce {
@@ -45,6 +48,30 @@ export async function startOnce({ client, taskQueue, workflowType, ownerId, ...s
       throw translated(failed, ownerId);
     });
     return isSame(started);
+  }
+}
+
+/**
+ * Whether a run was started with this input, in whatever form means the same. Masked by a codec server it is known only
+ * in part: all but its member `personal` is compared.
+ *
+ * @param parse throws InvalidInputError for what is no such input
+ */
+export function isSameInput<Input extends object>(
+  started: unknown,
+  input: Input,
+  { parse, personal }: { parse(started: unknown): Input; personal: keyof Input },
+): boolean {
+  if (redactedPointer(started) !== null) {
+    const known = (one: object) => ({ ...one, [personal]: undefined });
+    return isDeepStrictEqual(known(started as object), known(input));
+  }
+  try {
+    return isDeepStrictEqual(parse(started), input);
+  } catch (error) {
+    // A run with an invalid input is about to fail.
+    if (error instanceof InvalidInputError) return false;
+    throw error;
   }
 }
 

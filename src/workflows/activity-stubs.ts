@@ -17,14 +17,15 @@ import { gatewayQueueOf, webhookQueueOf } from '../task-queues.ts';
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
 
-/** Reads, or writes that are idempotent: repeated without limit, and no faster than once a minute in an outage. */
+/** No faster than once a minute in an outage. */
+export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
+
+/** Reads, or writes that are idempotent: repeated without limit. */
 export const journeyActivities = proxyActivities<JourneyActivities>({
   // Above the ledger's own time-outs and the preflight's 10 s; what a killed worker had in hand stands still this long.
   startToCloseTimeout: '20 seconds',
   retry: {
-    initialInterval: '1 second',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
+    ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
   },
 });
@@ -83,9 +84,7 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
   // A ledger that is gone for longer holds up the run's end for no more than this; the reports stay to be compared.
   scheduleToCloseTimeout: '1 hour',
   retry: {
-    initialInterval: '1 second',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
+    ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
   },
 });
@@ -128,7 +127,7 @@ export const queueWebhooks = proxyActivities<JourneyActivities>({
   startToCloseTimeout: '20 seconds',
   // A deploy that left a worker without the profile is noticed and undone within a day.
   scheduleToCloseTimeout: '1 day',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: UNHURRIED,
 }).queueWebhooks;
 
 /** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */

@@ -14,7 +14,7 @@ import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDe
 import { inquiryPriority } from '../model/work-class.ts';
 import { submitInquiryOf, untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
-import type { InquiryEnd } from './inquiry-protocol.ts';
+import type { InquiryEnd } from './inquiry-terms.ts';
 
 export type AttemptStep =
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }

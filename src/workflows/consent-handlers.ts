@@ -38,7 +38,6 @@ export type ConsentHost = Pick<
   | 'shares'
   | 'knowsApplicant'
   | 'applicantsOf'
-  | 'consentRecord'
   | 'publish'
   | 'refuse'
 >;
@@ -130,7 +129,7 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
 }
 
 function take(journey: ConsentHost, message: ConsentMessage): Taken {
-  const record = journey.consentRecord(message);
+  const record: ConsentRecord = { ...message, receivedAt: new Date().toISOString() };
   return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
 }
 

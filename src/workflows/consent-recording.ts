@@ -38,6 +38,17 @@ export async function recordWhatCameLast(host: ConsentKeeper, run: PreparedRun):
   });
 }
 
+/** What the ledger knows of an earlier run, or of the time between two: it is there already. */
+export function learnRefusals(
+  host: Pick<ConsentKeeper, 'consents' | 'recordedConsents'>,
+  refusals: readonly ConsentRecord[],
+): void {
+  for (const refusal of refusals) {
+    host.consents.addEnding(refusal);
+    host.recordedConsents.add(refusal);
+  }
+}
+
 function unrecorded(host: ConsentKeeper): ConsentRecord[] {
   return host.consents.all().filter((record) => !host.recordedConsents.has(record));
 }

@@ -10,7 +10,7 @@ import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { untilDone } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './flights.ts';
-import type { Outcome } from './inquiry-protocol.ts';
+import type { Outcome } from './inquiry-terms.ts';
 
 /** What is decided, whatever kind of run the message names. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {

@@ -1,18 +1,9 @@
 /** What a run knows, as its current details tell it. */
-import { setCurrentDetails } from '@temporalio/workflow';
-import { currentDetails, type JourneyView, type UncheckedInput } from './current-details.ts';
+import { nameOfUser } from '../model/secondary-user.ts';
+import type { JourneyView, UncheckedInput } from './current-details.ts';
 import type { Journey } from './journey.ts';
 
-/**
- * Keeps the run's current details true. The SDK holds them as they are and writes them as JSON when the UI asks for
- * them: what has a `toJSON` is only built then, from how things stand then. It is in no history.
- */
-export function showDetails(journey: Journey): void {
-  const details: { toJSON(): string } = { toJSON: () => currentDetails(viewOf(journey)) };
-  setCurrentDetails(details as unknown as string);
-}
-
-function viewOf(journey: Journey): JourneyView | UncheckedInput {
+export function viewOf(journey: Journey): JourneyView | UncheckedInput {
   const { run, gate, gateTimes, openUntil, isEnding, isCancelled } = journey;
   if (!run) return journey.endedUnchecked ? 'endedUnchecked' : 'beingChecked';
   const status = journey.status();
@@ -29,7 +20,7 @@ function viewOf(journey: Journey): JourneyView | UncheckedInput {
       if (!shown) throw new Error('a share without a status');
       return {
         ...shown,
-        sharedWith: journey.nameOf(share),
+        sharedWith: nameOfUser(share.input),
         ...(share.since === undefined ? {} : { since: share.since }),
         ...(share.until === undefined ? {} : { until: share.until }),
       };

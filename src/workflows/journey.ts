@@ -230,14 +230,6 @@ export class Journey {
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
   }
 
-  /** What the ledger knows of an earlier run, or of the time between two: it is there already. */
-  learnRefusals(refusals: readonly ConsentRecord[]): void {
-    for (const refusal of refusals) {
-      this.consents.addEnding(refusal);
-      this.recordedConsents.add(refusal);
-    }
-  }
-
   refuse(refused: RefusedMessage): void {
     this.#refused.add(refused);
   }
@@ -263,11 +255,6 @@ export class Journey {
     };
   }
 
-  /** Whom it is shared with. */
-  nameOf({ input: { endUserCode, endUser } }: ShareRecord): string {
-    return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
-  }
-
   references(): JourneyReferences {
     return {
       journeyId: this.journeyId,
@@ -288,10 +275,6 @@ export class Journey {
       stages: this.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
       shares: this.#shareStatuses(),
     };
-  }
-
-  consentRecord(message: Omit<ConsentRecord, 'receivedAt'>): ConsentRecord {
-    return { ...message, receivedAt: new Date().toISOString() };
   }
 
   /** Brings the search attributes up to date; those that the server does not know are left out. */

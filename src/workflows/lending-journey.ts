@@ -6,9 +6,11 @@ import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
+import { currentDetails } from './current-details.ts';
+import { showDetails } from './details-on-demand.ts';
 import { Journey } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { showDetails } from './journey-view.ts';
+import { viewOf } from './journey-view.ts';
 import { prepareRun } from './prepare-run.ts';
 import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
@@ -22,7 +24,7 @@ import { runStages } from './stages.ts';
 export async function lendingJourney(input: LendingJourneyInput): Promise<JourneyResult> {
   const journey = new Journey(input);
   handleMessages(journey);
-  showDetails(journey);
+  showDetails(() => currentDetails(viewOf(journey)));
   const run = await prepare(journey);
   journey.events.begin(run, { journeyId: journey.journeyId });
   try {

@@ -5,9 +5,9 @@ import {
   condition,
   continueAsNew,
   isCancellation,
-  setCurrentDetails,
 } from '@temporalio/workflow';
 import type { PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import { showDetails } from './details-on-demand.ts';
 import { applicationFailureOf } from './flights.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
 import { portfolioActivities, preparePortfolio } from './portfolio-stubs.ts';
@@ -29,7 +29,7 @@ import type { ReviewState } from './review-state.ts';
 export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
   const review = new Review(input, past);
   handleReviewMessages(review);
-  setCurrentDetails({ toJSON: () => reviewDetails(review) } as unknown as string);
+  showDetails(() => reviewDetails(review));
   try {
     const state = past ?? (await examine(review));
     return await reviewRows(review, state);

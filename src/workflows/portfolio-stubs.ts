@@ -2,12 +2,11 @@
 import type { RetryPolicy } from '@temporalio/common';
 import { proxyActivities } from '@temporalio/workflow';
 import type { PortfolioActivities } from '../activities/portfolio-contract.ts';
+import { UNHURRIED } from './activity-stubs.ts';
 
-/** As with the ledger's: idempotent, repeated without limit, no faster than once a minute while a directory is away. */
+/** As with the ledger's: idempotent, and repeated without limit while a directory is away. */
 const RETRY = {
-  initialInterval: '1 second',
-  backoffCoefficient: 2,
-  maximumInterval: '1 minute',
+  ...UNHURRIED,
   nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'],
 } satisfies RetryPolicy;
 

@@ -1,15 +1,10 @@
 /** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
-import {
-  allHandlersFinished,
-  condition,
-  isCancellation,
-  setCurrentDetails,
-  TemporalFailure,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../model/pull-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
+import { showDetails } from './details-on-demand.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Pull } from './pull.ts';
@@ -20,8 +15,7 @@ import { handlePullMessages } from './pull-messages.ts';
 export async function runPull(input: PullInput): Promise<PullResult> {
   const pull = new Pull(input);
   handlePullMessages(pull);
-  // As journey-view.ts: built when it is asked for, and in no history.
-  setCurrentDetails({ toJSON: () => pullDetails(pull) } as unknown as string);
+  showDetails(() => pullDetails(pull));
   try {
     const run = await prepare(pull, input);
     return await toItsEnd(pull, run);

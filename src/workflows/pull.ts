@@ -11,7 +11,7 @@ import type {
   WithdrawPullMessage,
 } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
-import type { Outcome } from './inquiry-protocol.ts';
+import type { Outcome } from './inquiry-terms.ts';
 import { SingleInquiry } from './single-inquiry.ts';
 
 export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {

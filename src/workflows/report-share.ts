@@ -2,6 +2,7 @@
 import type { PreparedShare, StandingConsents } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
+import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { SecondaryUser, ShareInput } from '../model/shapes.ts';
 import type {
   ShareReportInput,
@@ -15,7 +16,7 @@ import type {
 import { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './journey.ts';
 import { ReportConsents } from './report-consents.ts';
-import { type Consent, consentTowards, noteRefusalAfterPosting } from './shares.ts';
+import { type Consent, consentTowards, noteRefusalAfterPosting, tellPosted } from './shares.ts';
 import { SingleInquiry } from './single-inquiry.ts';
 
 export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
@@ -66,13 +67,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   get sharedWith(): SecondaryUser {
-    const { endUserCode, endUser } = this.input;
-    return { ...(endUserCode === undefined ? {} : { endUserCode }), ...(endUser === undefined ? {} : { endUser }) };
-  }
-
-  /** For people. */
-  get nameOfUser(): string {
-    return [this.input.endUserCode, this.input.endUser].filter((name) => name !== undefined).join(', ');
+    return secondaryUserOf(this.input);
   }
 
   get isWaitingForConsent(): boolean {
@@ -99,14 +94,6 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     for (const record of this.consents.learn(standing)) this.recordedConsents.add(record);
   }
 
-  /** What a claim has found in the ledger, as a journey does. */
-  learnRefusals(refusals: readonly ConsentRecord[]): void {
-    for (const refusal of refusals) {
-      this.consents.addEnding(refusal);
-      this.recordedConsents.add(refusal);
-    }
-  }
-
   waitUntil(until: string): void {
     this.#share.until = until;
   }
@@ -119,15 +106,9 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   posted(reportReferenceNumber: string | undefined): void {
     if (reportReferenceNumber !== undefined) this.#share.reportReferenceNumber = reportReferenceNumber;
     this.changeState('posted');
-    this.#tellPosted();
-    noteRefusalAfterPosting(this, this.#share, this.consent());
-  }
-
-  #tellPosted(): void {
-    const { shareId } = this;
     const { customerTraceNumber } = this.inquiry;
-    const trace = customerTraceNumber === undefined ? {} : { customerTraceNumber };
-    this.events.emit('share.posted', [shareId], { shareId, ...trace });
+    tellPosted(this, { shareId: this.shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) });
+    noteRefusalAfterPosting(this, this.#share, this.consent());
   }
 
   /** How the consents of the report's applicants stand, taken together. */
@@ -142,10 +123,6 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   knowsApplicant(applicantId: string): boolean {
     return this.prepared === undefined || this.applicantsOf().includes(applicantId);
-  }
-
-  consentRecord(message: Omit<ConsentRecord, 'receivedAt'>): ConsentRecord {
-    return { ...message, receivedAt: new Date().toISOString() };
   }
 
   get consentsMissing(): string[] {

@@ -4,7 +4,7 @@ import type { KnownFile } from '../activities/portfolio-contract.ts';
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
-import type { InquiryResumption } from './inquiry-protocol.ts';
+import type { InquiryResumption } from './inquiry-terms.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {

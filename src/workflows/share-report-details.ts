@@ -1,4 +1,5 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+import { nameOfUser } from '../model/secondary-user.ts';
 import { ending, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
 import { holdSection } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
@@ -30,7 +31,7 @@ export function shareReportDetails(share: ReportShare): string {
       [
         [
           reportCell(status.report),
-          plain(share.nameOfUser),
+          plain(nameOfUser(share.input)),
           status.state,
           status.consentsMissing.map(plain).join(', '),
           String(status.attempts),

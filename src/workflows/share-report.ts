@@ -1,13 +1,16 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope, condition, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { nameOfUser } from '../model/secondary-user.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
-import { type InquirySpec, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
+import { closeDown, learnRefusals, recordConsents, recordWhatCameLast } from './consent-recording.ts';
+import { showDetails } from './details-on-demand.ts';
+import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
+import type { InquirySpec } from './inquiry-terms.ts';
 import { prepareRun } from './prepare-run.ts';
 import { ReportShare } from './report-share.ts';
 import { shareReportDetails } from './share-report-details.ts';
@@ -23,8 +26,7 @@ import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
 export async function shareReport(input: ShareReportInput): Promise<ShareReportResult> {
   const share = new ReportShare(input);
   handleShareReportMessages(share);
-  // As journey-view.ts: built when it is asked for, and in no history.
-  setCurrentDetails({ toJSON: () => shareReportDetails(share) } as unknown as string);
+  showDetails(() => shareReportDetails(share));
   const run = await prepare(share, input);
   share.events.begin(run, { shareId: share.shareId });
   try {
@@ -82,7 +84,7 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
       if (leftMs <= 0) return 'expired';
       const { shareId, consentsMissing: waitingFor } = share;
       share.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until });
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share with ${share.nameOfUser}`;
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share with ${nameOfUser(share.input)}`;
       if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
     }
     if (share.isEnding) return 'withdrawn';
@@ -114,7 +116,7 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
   const end = await runInquiry(share.hostIn(run), {
     ...specOf(share, run),
     refresh: () => refresh(share, run),
-    onRefused: (refusals) => share.learnRefusals(refusals),
+    onRefused: (refusals) => learnRefusals(share, refusals),
     permit: () => {
       const now = share.consent();
       return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;

@@ -2,9 +2,12 @@ import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { nameOfUser, secondaryUserOf } from '../model/secondary-user.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
-import { type InquiryHost, type InquirySpec, type Outcome, outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
+import { learnRefusals } from './consent-recording.ts';
+import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
+import type { InquiryHost, InquirySpec, Outcome } from './inquiry-terms.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 
 export const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
@@ -74,7 +77,7 @@ async function shareReportOf(
       const waitingFor = journey.ungranted(share);
       const key = [shareId, ...waitingFor];
       journey.events.emit('consent.missing', key, { shareId, waitingFor, until: share.until ?? '' });
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${shareId} with ${journey.nameOf(share)}`;
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${shareId} with ${nameOfUser(share.input)}`;
       if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
     }
     if (journey.isEnding) return 'abandoned';
@@ -101,7 +104,7 @@ async function postShare(
 ): Promise<ShareState | 'notPermitted'> {
   const end = await runInquiry(hostOf(journey, run, share), {
     ...specOf(journey, share, report),
-    onRefused: (refusals) => journey.learnRefusals(refusals),
+    onRefused: (refusals) => learnRefusals(journey, refusals),
     permit: () => {
       const now = consent();
       return now.kind === 'granted' ? now.consents : null;
@@ -121,15 +124,13 @@ async function postShare(
 }
 
 function specOf(journey: Journey, share: ShareRecord, report: ReportReference): InquirySpec {
-  const { shareId, endUserCode, endUser } = share.input;
   const permissiblePurposeCode = share.input.permissiblePurposeCode ?? journey.input.permissiblePurposeCodes.SECONDUSE;
   return {
     callerId: journey.journeyId,
     productCode: 'SECONDUSE',
-    shareId,
+    shareId: share.input.shareId,
     reference: report,
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(endUser === undefined ? {} : { endUser }),
+    ...secondaryUserOf(share.input),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
   };
 }
@@ -160,13 +161,17 @@ async function wasPosted(
 function notePosting(journey: Journey, share: ShareRecord, { reference }: Outcome, consent: Consent): void {
   if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
   journey.changeShare(share, 'posted');
-  tellPosted(journey, share);
+  const { customerTraceNumber } = share;
+  const { shareId } = share.input;
+  tellPosted(journey, { shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) });
   noteRefusalAfterPosting(journey, share, consent);
 }
 
-function tellPosted(journey: Journey, { input: { shareId }, customerTraceNumber }: ShareRecord): void {
-  const trace = customerTraceNumber === undefined ? {} : { customerTraceNumber };
-  journey.events.emit('share.posted', [shareId], { shareId, ...trace });
+export function tellPosted(
+  { events }: Pick<Journey, 'events'>,
+  posted: { shareId: string; customerTraceNumber?: string },
+): void {
+  events.emit('share.posted', [posted.shareId], posted);
 }
 
 /** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */

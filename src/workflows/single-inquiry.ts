@@ -5,7 +5,7 @@ import type { HoldStatus, RefusedMessage } from '../model/shapes.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
-import type { InquiryHost } from './inquiry-protocol.ts';
+import type { InquiryHost } from './inquiry-terms.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
 

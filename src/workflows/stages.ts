@@ -7,7 +7,8 @@ import type { Applicant, GateInput, JourneyOutcome, ReportOutcome } from '../mod
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { compareWithReportBefore } from './comparisons.ts';
 import type { RepeatDecision } from './holds.ts';
-import { type InquiryHost, runInquiry } from './inquiry-protocol.ts';
+import { runInquiry } from './inquiry-protocol.ts';
+import type { InquiryHost } from './inquiry-terms.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';

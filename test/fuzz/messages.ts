@@ -210,7 +210,7 @@ const journeys = property({
       journey.applicantsOf(share);
       journey.ungranted(share);
     }
-    journey.consents.add(journey.consentRecord(aConsent() as never));
+    journey.consents.add({ ...(aConsent() as object), receivedAt: new Date().toISOString() } as never);
     assert.equal(Object.hasOwn(Object.prototype, 'shareId'), false);
   },
 });

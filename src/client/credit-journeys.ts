@@ -1,0 +1,331 @@
+/** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
+import { Client, type ConnectionLike } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Ledger, SeenRecord } from '../ledger/port.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import type { PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { PullInput } from '../model/pull-shapes.ts';
+import type { LendingJourneyInput } from '../model/shapes.ts';
+import type { ShareReportInput } from '../model/share-shapes.ts';
+import { priorityOf, type WorkClass } from '../model/work-class.ts';
+import {
+  parseLendingJourneyInput,
+  parsePortfolioReviewInput,
+  parsePullInput,
+  parseShareReportInput,
+} from '../validation/messages.ts';
+import type { CodecServerConnection } from './codec-server-connection.ts';
+import { configuredDataConverter } from './configured-data-converter.ts';
+import { openConfiguredLedger } from './configured-ledger.ts';
+import {
+  type ConnectOptions,
+  codecServerOf,
+  connectTo,
+  DEFAULT_TIMEOUT_MS,
+  settingsOf,
+  useOf,
+} from './connect-options.ts';
+import { translated } from './error-translation.ts';
+import { JourneyFinishedError } from './errors.ts';
+import { JourneyHandle } from './journey-handle.ts';
+import {
+  decideInLedger,
+  type LedgerDecision,
+  type LedgerDecisionAnswer,
+  markSeen,
+  openInLedger,
+} from './ledger-decisions.ts';
+import type { OpenHold } from './open-hold.ts';
+import { findOpenHolds, type HoldsQuery, type OpenHolds } from './open-holds.ts';
+import { PortfolioHandle } from './portfolio-handle.ts';
+import { PortfolioSchedules } from './portfolio-schedules.ts';
+import { PullHandle } from './pull-handle.ts';
+import { ShareHandle } from './share-handle.ts';
+import { startPortfolio } from './start-portfolio.ts';
+import { startPull } from './start-pull.ts';
+import { startShare } from './start-share.ts';
+import { ledgerReports, type ReportSource } from './stored-report.ts';
+
+/** What a start may say beside its input. */
+export interface StartOptions {
+  /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
+  workClass?: WorkClass;
+}
+
+const STATIC_DETAILS =
+  'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
+
+export class CreditJourneys {
+  readonly taskQueue: string;
+  /** The SDK's own client, for what this one does not do. */
+  readonly client: Client;
+  readonly #ownConnection: ConnectionLike | undefined;
+  readonly #maxApplicants: number;
+  readonly #queryTimeoutMs: number;
+  readonly #openLedger: () => Promise<Ledger>;
+  readonly #codecServer: CodecServerConnection | undefined;
+  readonly #openReports: () => Promise<ReportSource>;
+  #ledger: Promise<Ledger> | undefined;
+
+  private constructor(parts: {
+    client: Client;
+    ownConnection: ConnectionLike | undefined;
+    taskQueue: string;
+    maxApplicants: number;
+    queryTimeoutMs: number;
+    openLedger: () => Promise<Ledger>;
+    codecServer: CodecServerConnection | undefined;
+    readsFromLedger: boolean;
+  }) {
+    this.client = parts.client;
+    this.taskQueue = parts.taskQueue;
+    this.#ownConnection = parts.ownConnection;
+    this.#maxApplicants = parts.maxApplicants;
+    this.#queryTimeoutMs = parts.queryTimeoutMs;
+    this.#openLedger = parts.openLedger;
+    this.#codecServer = parts.codecServer;
+    const { codecServer } = parts;
+    this.#openReports =
+      codecServer && !parts.readsFromLedger
+        ? async () => (await import('./remote-reports.ts')).remoteReports(codecServer)
+        : async () => ledgerReports(() => this.#openedLedger());
+  }
+
+  /**
+   * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
+   *
+   * @throws ConfigError, KeyRingError, TemporalUnavailableError
+   */
+  static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
+    const settings = settingsOf(options);
+    const { address, connectionOptions, namespace } = settings.temporal;
+    const codecServer = await codecServerOf(settings);
+    const dataConverter = options.dataConverter ?? (await configuredDataConverter(settings, codecServer));
+    const interceptors = settings.traces
+      ? { workflow: [(await import('../telemetry/client-tracing.ts')).clientTracing()] }
+      : {};
+    const connection = options.connection ?? (await connectTo(address, connectionOptions, options.connectTimeoutMs));
+    return new CreditJourneys({
+      client: new Client({ connection, namespace, dataConverter, interceptors }),
+      ownConnection: options.connection ? undefined : connection,
+      taskQueue: settings.taskQueue,
+      maxApplicants: settings.maxApplicants,
+      queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+      openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))),
+      codecServer,
+      // What a program gives stands above what its environment says.
+      readsFromLedger: options.openLedger !== undefined && options.codecServer === undefined,
+    });
+  }
+
+  /**
+   * Starts a journey. One that is running under this id is returned as it is, whatever the input; one that failed,
+   * was terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
+   * nobody's screen (a campaign, a night's run) is a `batch`.
+   *
+   * @throws InvalidInputError, JourneyFinishedError where it has completed, TemporalUnavailableError
+   */
+  async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
+    const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
+    const { journeyId, endUserCode } = checked;
+    try {
+      await this.client.workflow.start('lendingJourney', {
+        workflowId: workflowIdOf(journeyId),
+        taskQueue: this.taskQueue,
+        args: [checked],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        priority: priorityOf(workClass, endUserCode),
+        // Payloads like any other, and so encrypted; nothing personal all the same.
+        staticSummary: `journey ${journeyId} · ${endUserCode}`,
+        staticDetails: STATIC_DETAILS,
+      });
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) throw new JourneyFinishedError(journeyId);
+      throw translated(error, journeyId);
+    }
+    return this.get(journeyId);
+  }
+
+  /**
+   * Starts a single pull: one report product, or FAILSAFE. A start that is repeated finds the first, which is never run
+   * again once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was
+   * sent.
+   *
+   * @throws InvalidInputError; PullDiffersError where a pull of another product or input has this id;
+   *   TemporalUnavailableError
+   */
+  async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
+    const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
+    await startPull(this.#context(), checked, options);
+    return this.getPull(checked.pullId);
+  }
+
+  /**
+   * A pull by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getPull(pullId: string): PullHandle {
+    const rule = opaqueIdProblem(pullId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/pullId', rule }]);
+    return new PullHandle(this.#context(), pullId);
+  }
+
+  /**
+   * Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Started again as with `pull`.
+   *
+   * @throws InvalidInputError; PortfolioDiffersError where a review with another input has this id;
+   *   TemporalUnavailableError
+   */
+  async reviewPortfolio(input: PortfolioReviewInput): Promise<PortfolioHandle> {
+    const checked = parsePortfolioReviewInput(input);
+    await startPortfolio(this.#context(), checked);
+    return this.getPortfolio(checked.reviewId);
+  }
+
+  /**
+   * A portfolio review by its id, or with `accountId` one of its rows; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getPortfolio(reviewId: string, accountId?: string): PortfolioHandle {
+    for (const [path, id] of [
+      ['/reviewId', reviewId],
+      ['/accountId', accountId ?? reviewId],
+    ] as const) {
+      const rule = opaqueIdProblem(id, MAX_ID_LENGTH);
+      if (rule) throw new InvalidInputError([{ path, rule }]);
+    }
+    return new PortfolioHandle(this.#context(), reviewId, accountId);
+  }
+
+  /** Schedules of portfolio reviews. */
+  get portfolioSchedules(): PortfolioSchedules {
+    return new PortfolioSchedules(this.#context());
+  }
+
+  /**
+   * Shares a report with one secondary user, once every applicant consents: a report of the ledger, or one that is
+   * given in full, years after its journey or pull. A start that is repeated finds the first, which is never run again
+   * once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent.
+   *
+   * @throws InvalidInputError; ShareDiffersError where a share of another input has this id; TemporalUnavailableError
+   */
+  async shareReport(input: ShareReportInput): Promise<ShareHandle> {
+    const checked = parseShareReportInput(input);
+    await startShare(this.#context(), checked);
+    return this.getShare(checked.shareId);
+  }
+
+  /**
+   * A share by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  getShare(shareId: string): ShareHandle {
+    const rule = opaqueIdProblem(shareId, MAX_SHARE_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/shareId', rule }]);
+    return new ShareHandle(this.#context(), shareId);
+  }
+
+  /**
+   * A journey by its id; whether it exists shows with the first call.
+   *
+   * @throws InvalidInputError
+   */
+  get(journeyId: string): JourneyHandle {
+    const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+    return new JourneyHandle(this.#context(), journeyId);
+  }
+
+  /**
+   * Any run by its owner's id, as lists and the command line have it: a `journeyId`, `pull:<pullId>`,
+   * `share:<shareId>`, `portfolio:<reviewId>`, `portfolio:<reviewId>/<accountId>`.
+   *
+   * @throws InvalidInputError
+   */
+  run(ownerId: string): JourneyHandle | PullHandle | ShareHandle | PortfolioHandle {
+    const { kind, id, accountId } = ownerOf(ownerId);
+    switch (kind) {
+      case 'journey':
+        return this.get(id);
+      case 'pull':
+        return this.getPull(id);
+      case 'portfolio':
+        return this.getPortfolio(id, accountId);
+      case 'share':
+        return this.getShare(id);
+    }
+  }
+
+  /**
+   * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
+   * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
+   *
+   * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
+   */
+  async holds(query: HoldsQuery = {}): Promise<OpenHolds> {
+    const context = { ...this.#context(), status: (ownerId: string) => this.run(ownerId).status() };
+    try {
+      return await findOpenHolds(context, query);
+    } catch (error) {
+      throw translated(error, '');
+    }
+  }
+
+  /**
+   * What somebody has to decide about an inquiry without a run, and what has come too late for it.
+   *
+   * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+   */
+  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
+    return openInLedger(this.#context(), customerTraceNumber);
+  }
+
+  /**
+   * Decides about an inquiry whose run is gone; a new start of the journey finds the decision in the ledger.
+   *
+   * @throws InvalidInputError; DecisionRefusedError where it makes no sense: nothing has changed
+   */
+  decideInLedger(decision: LedgerDecision): Promise<LedgerDecisionAnswer> {
+    return decideInLedger(this.#context(), decision);
+  }
+
+  /** @throws DecisionRefusedError where nothing has come too late that nobody has seen to */
+  markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
+    return markSeen(this.#context(), seen);
+  }
+
+  /** Closes what it opened itself. */
+  async close(): Promise<void> {
+    const ledger = await this.#ledger?.catch(() => undefined);
+    await Promise.all([ledger?.close(), this.#codecServer?.close(), this.#ownConnection?.close()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #context() {
+    return {
+      client: this.client,
+      taskQueue: this.taskQueue,
+      maxApplicants: this.#maxApplicants,
+      queryTimeoutMs: this.#queryTimeoutMs,
+      ledger: () => this.#openedLedger(),
+      reports: this.#openReports,
+    };
+  }
+
+  #openedLedger(): Promise<Ledger> {
+    this.#ledger ??= this.#openLedger().catch((error) => {
+      this.#ledger = undefined;
+      throw error;
+    });
+    return this.#ledger;
+  }
+}
