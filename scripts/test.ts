@@ -1,5 +1,5 @@
 /**
- * The one entry of `npm test`: runs every `*.test.ts` under `test/`, each file in a process of its own, and prints `N passed, N failed`.
+ * The one entry of `npm test`: runs every `*.test.ts` under `test/`, most files in a process of their own, and prints `N passed, N failed`.
  * Arguments narrow it down: a file, a directory, a glob, or a part of a path; `--name=<pattern>` selects tests by title.
  */
 import { globSync, statSync } from 'node:fs';
@@ -27,6 +27,44 @@ const BEGUN_FIRST = [
   'test/codec-server/openapi',
   'test/hazards',
 ];
+/**
+ * They start no program and change nothing outside of what they make: they share one process, which loads the sources
+ * once. Whatever is not named here has a process of its own.
+ */
+const TOGETHER = [
+  'test/activities/standing-consents',
+  'test/bench/',
+  'test/chaos/invariants',
+  'test/chaos/shrink',
+  'test/cli/change-lines',
+  'test/cli/hold-lines',
+  'test/cli/inquiry-lines',
+  'test/cli/status-lines',
+  'test/config/client-settings',
+  'test/config/config',
+  'test/config/deployment',
+  'test/config/profiles-file',
+  'test/config/start-up-rules',
+  'test/config/telemetry-settings',
+  'test/doctor/doctor-lines',
+  'test/gateway/',
+  'test/ledger/claim',
+  'test/ledger/decision',
+  'test/ledger/observed-ledger',
+  'test/ledger/outcome',
+  'test/model/',
+  'test/protection/key-ring',
+  'test/protection/payload-codec',
+  'test/protection/sealing',
+  'test/sandbox/',
+  'test/telemetry/safe-spans',
+  'test/validation/',
+  'test/webhooks/address-guard',
+  'test/workflows/consent-book',
+  'test/workflows/current-details',
+  'test/workflows/message-shapes',
+];
+const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
 /** For one file. The slowest take a fraction; a hung one must not hang the run. */
 const TIMEOUT_MS = 4 * 60_000;
 
@@ -68,7 +106,7 @@ interface Outcome {
 function runTests(): Promise<Outcome> {
   return report(
     run({
-      files,
+      files: inProcesses(files),
       cwd: root,
       concurrency: CONCURRENCY,
       timeout: TIMEOUT_MS,
@@ -102,6 +140,19 @@ function selectFiles(filters: readonly string[]): string[] {
   return [...new Set(named)].map((file) => join(root, file));
 }
 
+/** None where only one was asked for. */
+function togetherOf(wanted: readonly string[]): string[] {
+  const together = wanted.filter((file) => TOGETHER.some((prefix) => file.startsWith(join(root, prefix))));
+  return together.length < 2 ? [] : together;
+}
+
+function inProcesses(wanted: readonly string[]): string[] {
+  const together = togetherOf(wanted);
+  if (together.length === 0) return [...wanted];
+  process.env.TESTS_TOGETHER = JSON.stringify(together);
+  return [TOGETHER_FILE, ...wanted.filter((file) => !together.includes(file))];
+}
+
 /** `failed` is not yet in @types/node. */
 interface SummaryCounts {
   passed: number;
@@ -115,15 +166,18 @@ async function report(tests: TestsStream): Promise<Outcome> {
   let counts: SummaryCounts | undefined;
   const failedFiles = new Set<string>();
   const emptyFiles = new Set<string>();
+  const silentFiles = new Set(togetherOf(files));
   tests.on('test:summary', (summary) => {
     if (summary.file === undefined) counts = summary.counts as typeof summary.counts & SummaryCounts;
   });
   tests.on('test:fail', ({ file }) => {
     if (file) failedFiles.add(file);
+    silentFiles.delete(file ?? '');
   });
   // The runner reports a file without tests as one passed test of the file's name.
   tests.on('test:pass', ({ file, name }) => {
     if (file && file === name) emptyFiles.add(file);
+    silentFiles.delete(file ?? '');
   });
   const output = tests.compose(new spec());
   output.pipe(process.stdout, { end: false });
@@ -133,7 +187,7 @@ async function report(tests: TestsStream): Promise<Outcome> {
   const passed = counts.passed - emptyFiles.size;
   const failed = counts.failed + counts.cancelled;
   // Under `--name` most files have nothing to run.
-  const unexpectedlyEmpty = names.length > 0 ? new Set<string>() : emptyFiles;
+  const unexpectedlyEmpty = names.length > 0 ? new Set<string>() : new Set([...emptyFiles, ...silentFiles]);
   return {
     isGood: failed === 0 && failedFiles.size === 0 && unexpectedlyEmpty.size === 0 && passed > 0,
     lines: [
