@@ -2,12 +2,9 @@
  * `npm run portfolio-bench`: a made-up portfolio of so many rows, by one worker, on a development server. Prints how fast
  * it goes, and whether memory and histories stay as they are. docs/performance.md says what it shows.
  */
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
@@ -16,6 +13,7 @@ import { startTemporalServer } from '../src/local/temporal-server.ts';
 import type { PortfolioProgress, PortfolioResult } from '../src/model/portfolio-shapes.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
+import { writePortfolio } from './load/portfolio-file.ts';
 import { cpuMs, residentBytes, startProgram } from './processes.ts';
 
 const USAGE = `npm run portfolio-bench -- [--rows N] [--window N] [--connections N] [--profile DIR] [--stack-trace-limit N] [--json]
@@ -36,21 +34,6 @@ interface Sample {
   seconds: number;
   done: number;
   workerMegabytes: number;
-}
-
-const HEADER = 'accountId,first,last,ssn,dob,phoneNumber,emailAddress,ipAddress,line1,city,state,zip';
-
-/** SSNs that were never issued; `0001` is a record. */
-async function writePortfolio(file: string, rows: number): Promise<void> {
-  const out = createWriteStream(file);
-  out.write(`${HEADER}\n`);
-  for (let row = 0; row < rows; row++) {
-    const ssn = `9${String(row % 10_000).padStart(4, '0')}0001`;
-    const line = `ACC-${row},Casey,Sample,${ssn},1985-04-12,2025550123,casey.${row}@example.com,192.0.2.17,12 Example Street,Springfield,IL,62704\n`;
-    if (!out.write(line)) await once(out, 'drain');
-  }
-  out.end();
-  await finished(out);
 }
 
 interface Options {

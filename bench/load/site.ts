@@ -1,6 +1,6 @@
 /** A whole site as production has it, on one machine: server, sandbox, codec server, PostgreSQL or SQLite, worker processes. */
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,6 +50,8 @@ export interface SiteWorker {
 export interface Site {
   journeys: CreditJourneys;
   taskQueue: string;
+  /** Of the workers; empty. */
+  portfolioDir: string;
   workers: Map<string, SiteWorker>;
   /** Name and process id of everything that runs for it, workers too. */
   processes(): Map<string, number>;
@@ -116,6 +118,8 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   const bundleFile = await bundle(join(dataDir, 'workflows.js'));
   const { address, namespace } = server;
   const taskQueue = 'site';
+  const portfolioDir = join(dataDir, 'portfolios');
+  await mkdir(portfolioDir);
   const env = {
     TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: namespace,
@@ -128,6 +132,10 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     PAYLOAD_ENCRYPTION: 'on',
     LOG_LEVEL: 'ERROR',
     WORKFLOW_BUNDLE_FILE: bundleFile,
+    PORTFOLIO_DIR: portfolioDir,
+    // As image and manifests have it.
+    MALLOC_ARENA_MAX: '2',
+    NODE_OPTIONS: '--max-old-space-size=384',
     ...options.env,
   };
   const others = new Map([
@@ -171,6 +179,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   return {
     journeys,
     taskQueue,
+    portfolioDir,
     workers,
     processes: () => new Map([...others, ...[...workers.values()].map((one) => [one.name, one.program.pid] as const)]),
     async startWorker(name) {

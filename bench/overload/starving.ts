@@ -1,9 +1,11 @@
-/** Somebody at a screen beside a flood of batches: how much longer they wait. */
+/** Somebody at a screen beside a flood of batches, or a portfolio: how much longer they wait. */
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { WorkClass } from '../../src/client.ts';
-import { prequal } from '../load/inputs.ts';
+import { newJourneyId, prequal } from '../load/inputs.ts';
+import { writePortfolio } from '../load/portfolio-file.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
 import { quantile } from '../report.ts';
@@ -27,6 +29,8 @@ export async function starving(site: Site, { batch, limit, say }: StarvingOption
   say('without a flood: measured');
   const batches = await beside(site, batch, 'batch', say);
   say('beside batches: measured');
+  const rows = await besidePortfolio(site, batch, say);
+  say('beside a portfolio: measured');
   // The same flood of one's equals: what it would be without the class.
   const equals = await beside(site, batch, 'interactive', say);
   const ratio = median(batches.waiting.map(inQueue)) / median(equals.waiting.map(inQueue));
@@ -37,8 +41,14 @@ export async function starving(site: Site, { batch, limit, say }: StarvingOption
       ...latencies('interactive inquiry without a flood', quiet),
       ...latencies('while a flood of batches is started', batches.starting),
       ...latencies('while a flood of batches waits', batches.waiting),
+      ...latencies('while a portfolio of as many rows is reviewed', rows),
       ...latencies('while a flood of equals waits', equals.waiting),
       bounded('its wait in the queue beside batches, of that beside equals', ratio, MOST_OF_EQUALS),
+      bounded(
+        'the same beside a portfolio',
+        median(rows.map(inQueue)) / median(equals.waiting.map(inQueue)),
+        MOST_OF_EQUALS,
+      ),
       plain(
         'end to end beside batches, of that without a flood',
         median(batches.waiting.map(all)) / median(quiet.map(all)),
@@ -90,6 +100,30 @@ async function beside(
   await flooding;
   await Promise.all(open);
   return probed;
+}
+
+/** As many rows under way as would wait for minutes, each of the end user of the probes. */
+async function besidePortfolio(site: Site, rows: number, say: (text: string) => void): Promise<Probe[]> {
+  await site.forget();
+  const file = 'beside.csv';
+  await writePortfolio(join(site.portfolioDir, file), rows);
+  const order = { file, endUserCode: 'EU123', permissiblePurposeCode: '01', window: Math.min(rows, 500) };
+  const review = await site.journeys.reviewPortfolio({ reviewId: newJourneyId(), ...order });
+  let isOver = false;
+  const reviewing = review.result().then(({ record }) => {
+    isOver = true;
+    if (record !== rows) throw new Error('the review ended otherwise');
+    say(`${record} rows reviewed`);
+  });
+  const found: Probe[] = [];
+  const open: Promise<unknown>[] = [];
+  while (!isOver) {
+    open.push(oneInquiry(site).then((probe) => found.push(probe)));
+    await Promise.race([delay(PROBE_EVERY_MS), reviewing]);
+  }
+  await reviewing;
+  await Promise.all(open);
+  return found;
 }
 
 async function probes(site: Site, count: number): Promise<Probe[]> {

@@ -2,12 +2,14 @@
  * `npm run soak`: everything on at a steady rate for a while, and whether anything grows without bound. Prints a verdict
  * for each measure, draws them (SVG), and exits with 1 where something grows or a journey went wrong. docs/reliability.md
  */
-import { writeFile } from 'node:fs/promises';
-import { loadavg } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CreditJourneys } from '../../src/client.ts';
 import { Sampler } from '../load/series.ts';
 import { type LedgerEngine, type Site, startSite } from '../load/site.ts';
+import { type Hooks, startHooks } from './hooks.ts';
 import { Measures } from './measures.ts';
 import { svg } from './svg.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
@@ -15,7 +17,8 @@ import { startTraffic, type Traffic } from './traffic.ts';
 const USAGE = `npm run soak -- [--minutes N] [--rate N] [--out FILE] [--ledger sqlite]
 
   --minutes N    how long journeys are started (default 20)
-  --rate N       journeys a second (default 2): half of them one inquiry, a quarter two, a quarter three and a share
+  --rate N       runs a second (default 2): journeys of one to three stages and a share, pulls, reports shared afterwards;
+                 a portfolio every two minutes beside them
   --out FILE     the picture (default soak.svg)
   --ledger NAME  postgres (default) or sqlite`;
 
@@ -32,22 +35,26 @@ const FAULTS = [
 const SAMPLE_EVERY_MS = 5_000;
 
 const options = readOptions();
+const secrets = await mkdtemp(join(tmpdir(), 'credit-journey-soak-'));
+const hooks = await startHooks(join(secrets, 'webhook-secret'));
 const site = await startSite({
   ledger: options.ledger,
   codecServer: true,
   // Tokens are fetched anew all the time.
   sandboxArgs: ['--token-lifetime-seconds', '120', '--latency-ms', '20'],
-  env: { METRICS_REFRESH_SECONDS: '10', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '2000' },
+  env: { METRICS_REFRESH_SECONDS: '10', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '2000', ...hooks.env },
 });
 let isGood = false;
 try {
-  isGood = await soak(site);
+  isGood = await soak(site, hooks);
 } finally {
   await site.close();
+  await hooks.close();
+  await rm(secrets, { recursive: true, force: true });
 }
 process.exit(isGood ? 0 : 1);
 
-async function soak(on: Site): Promise<boolean> {
+async function soak(on: Site, events: Hooks): Promise<boolean> {
   await on.setFaults(FAULTS);
   for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
   const { client } = on.journeys;
@@ -73,13 +80,31 @@ async function soak(on: Site): Promise<boolean> {
   }
   await sampler.stop();
   await traffic.stop();
-  return tell(measures, traffic, `load at start ${load.toFixed(1)}, at the end ${(loadavg()[0] ?? 0).toFixed(1)}`);
+  await untold(traffic, events);
+  return tell(
+    measures,
+    { traffic, events },
+    `load at start ${load.toFixed(1)}, at the end ${(loadavg()[0] ?? 0).toFixed(1)}`,
+  );
 }
 
-async function tell(measures: Measures, traffic: Traffic, load: string): Promise<boolean> {
+/** Every run that has ended tells so; an event that was refused comes again within seconds. */
+async function untold({ endedIds, failures }: Traffic, { ended, forged }: Hooks): Promise<void> {
+  const missing = () => endedIds.filter((id) => !ended.has(id)).length;
+  for (let waited = 0; waited < 60 && missing() > 0; waited++)
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  if (missing() > 0) failures.push(`of ${missing()} runs no event told the end`);
+  if (forged > 0) failures.push(`${forged} events with a wrong signature`);
+}
+
+async function tell(
+  measures: Measures,
+  { traffic, events }: { traffic: Traffic; events: Hooks },
+  load: string,
+): Promise<boolean> {
   const judged = measures.judged();
-  const { ended, holdsResolved, reportsRead, failures } = traffic;
-  const said = `${ended} journeys in ${options.minutes} minutes, ${reportsRead} reports read, ${holdsResolved} holds resolved, ${failures.length} went wrong; ${load}`;
+  const { ended, rowsReviewed, holdsResolved, reportsRead, failures } = traffic;
+  const said = `${ended} runs and ${rowsReviewed} rows in ${options.minutes} minutes, ${reportsRead} reports read, ${events.delivered} events heard (${events.refused} refused at first), ${holdsResolved} holds resolved, ${failures.length} went wrong; ${load}`;
   await writeFile(options.out, svg('Soak: everything on, two workers', said, measures.panels()));
   console.log(said);
   for (const failure of failures) console.log(`  ${failure}`);

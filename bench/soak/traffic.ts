@@ -1,12 +1,25 @@
-/** Journeys of every kind at a steady rate, the consumers who consent, and the person who resolves holds. */
+/** Runs of every kind at a steady rate, the consumers who consent, and the person who resolves holds. */
+
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CreditJourneys, type JourneyHandle, type JourneyResult, ReportNotFoundError } from '../../src/client.ts';
-import { person, prequal } from '../load/inputs.ts';
+import {
+  type CreditJourneys,
+  type JourneyHandle,
+  type JourneyResult,
+  type OpenHold,
+  ReportNotFoundError,
+} from '../../src/client.ts';
+import { newJourneyId, person, prequal } from '../load/inputs.ts';
+import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
 
 export interface Traffic {
-  /** Journeys that have ended as they should. */
+  /** Journeys, pulls and shares that have ended as they should. */
   readonly ended: number;
+  /** Their own ids. */
+  readonly endedIds: readonly string[];
+  /** Of portfolios. */
+  readonly rowsReviewed: number;
   readonly open: number;
   /** How long single inquiries took from start to result, newest last; older ones are forgotten. */
   readonly latencies: { at: number; ms: number }[];
@@ -24,11 +37,15 @@ const KEPT_LATENCIES = 2_000;
 const LOOK_FOR_HOLDS_EVERY_MS = 3_000;
 const ENDS_WITHIN_MS = 120_000;
 const SECONDARY_USER = { endUserCode: 'EU999' };
+const LATER_USER = { endUserCode: 'EU888' };
+const ROWS_OF_A_PORTFOLIO = 40;
+const PORTFOLIO_EVERY_MS = 120_000;
 
 /** @param keyless goes through the codec server */
 export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: number): Traffic {
   const state = {
-    ended: 0,
+    endedIds: [] as string[],
+    rowsReviewed: 0,
     latencies: [] as { at: number; ms: number }[],
     holdsResolved: 0,
     reportsRead: 0,
@@ -36,10 +53,10 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
   };
   const open = new Set<Promise<void>>();
   const end = new AbortController();
-  const follow = (kind: string, work: Promise<void>) => {
+  const follow = (kind: string, work: Promise<string[]>) => {
     const one = work
-      .then(() => {
-        state.ended++;
+      .then((ids) => {
+        state.endedIds.push(...ids);
       })
       .catch((error: unknown) => {
         // Names, never values.
@@ -52,11 +69,20 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
   const starting = (async () => {
     for (let index = 0; !end.signal.aborted; index++) {
       if (open.size < MOST_OPEN) {
-        if (index % 4 === 3) follow('whole', wholeJourney(keyless, state));
+        if (index % 8 === 3) follow('whole', wholeJourney(keyless, state));
+        else if (index % 8 === 7) follow('shared afterwards', sharedAfterwards(site.journeys));
         else if (index % 4 === 1) follow('two stages', twoStages(site.journeys));
+        else if (index % 4 === 2) follow('pull', onePull(site.journeys, index % 8 === 2 ? 'CR' : 'FAILSAFE'));
         else follow('inquiry', oneInquiry(site.journeys, state.latencies));
       }
       await delay(1_000 / perSecond);
+    }
+  })();
+  const reviews = (async () => {
+    const { signal } = end;
+    for (let count = 0; !signal.aborted; count++) {
+      follow('portfolio', portfolio(site, `soak-${count}.csv`, state));
+      await delay(PORTFOLIO_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   })();
   const operator = (async () => {
@@ -67,7 +93,11 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
   })();
   return {
     get ended() {
-      return state.ended;
+      return state.endedIds.length;
+    },
+    endedIds: state.endedIds,
+    get rowsReviewed() {
+      return state.rowsReviewed;
     },
     get open() {
       return open.size;
@@ -84,7 +114,7 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
     failures: state.failures,
     async stop() {
       end.abort();
-      await starting;
+      await Promise.all([starting, reviews]);
       await Promise.race([Promise.all([...open]), delay(ENDS_WITHIN_MS, undefined, { ref: false })]);
       if (open.size > 0) state.failures.push(`${open.size} journeys had not ended`);
       open.clear();
@@ -93,22 +123,59 @@ export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: num
   };
 }
 
-async function oneInquiry(journeys: CreditJourneys, latencies: { at: number; ms: number }[]): Promise<void> {
+async function oneInquiry(journeys: CreditJourneys, latencies: { at: number; ms: number }[]): Promise<string[]> {
   const startedAt = performance.now();
   const journey = await journeys.start(prequal('EU123'));
   checked(await journey.result());
   const now = performance.now();
   latencies.push({ at: now, ms: now - startedAt });
   if (latencies.length > KEPT_LATENCIES) latencies.splice(0, KEPT_LATENCIES / 2);
+  return [journey.journeyId];
 }
 
-async function twoStages(journeys: CreditJourneys): Promise<void> {
+async function twoStages(journeys: CreditJourneys): Promise<string[]> {
   const gates = { PREAPP: { pass: 'auto' } } as const;
-  checked(await (await journeys.start(prequal('EU456', { stages: ['PREQUAL', 'PREAPP'], gates }))).result());
+  const journey = await journeys.start(prequal('EU456', { stages: ['PREQUAL', 'PREAPP'], gates }));
+  checked(await journey.result());
+  return [journey.journeyId];
+}
+
+async function onePull(journeys: CreditJourneys, productCode: 'CR' | 'FAILSAFE'): Promise<string[]> {
+  const of = { pullId: newJourneyId(), endUserCode: 'EU456', permissiblePurposeCode: '01' };
+  const pull = await journeys.pull({ ...of, productCode, applicants: [person('1A')] });
+  if ((await pull.result()).outcome !== 'record') throw new Error('the pull ended otherwise');
+  return [pull.pullId];
+}
+
+/** A journey that ends without a share, and then its report is shared by itself. */
+async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
+  const journey = await journeys.start(prequal('EU123'));
+  checked(await journey.result());
+  const share = await journeys.shareReport({
+    shareId: newJourneyId(),
+    ...LATER_USER,
+    permissiblePurposeCode: '02',
+    report: { journeyId: journey.journeyId, productCode: 'PREQUAL' },
+  });
+  await share.recordConsent(grantOf({ applicantId: '1A', consentId: 'C-1', secondaryUser: LATER_USER }));
+  if ((await share.result()).outcome !== 'posted') throw new Error('the share was not posted');
+  return [journey.journeyId, share.shareId];
+}
+
+/** Its rows give way to everything else. */
+async function portfolio(site: Site, file: string, state: { rowsReviewed: number }): Promise<string[]> {
+  await writePortfolio(join(site.portfolioDir, file), ROWS_OF_A_PORTFOLIO);
+  const review = await site.journeys.reviewPortfolio({
+    ...{ reviewId: newJourneyId(), file, endUserCode: 'EU123', permissiblePurposeCode: '01' },
+  });
+  const { record } = await review.result();
+  state.rowsReviewed += record;
+  if (record !== ROWS_OF_A_PORTFOLIO) throw new Error('the review ended otherwise');
+  return [];
 }
 
 /** Two applicants, three stages, one by `advance`, a share with a consent each way, and a report that is read. */
-async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: number }): Promise<void> {
+async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: number }): Promise<string[]> {
   const journey = await keyless.start(
     prequal('EU123', {
       stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
@@ -128,15 +195,20 @@ async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: numbe
     // Where the answer was lost and a person accepted what the provider had posted, there is a reference and no report.
     if (!(error instanceof ReportNotFoundError)) throw error;
   }
+  return [journey.journeyId];
 }
 
 /** Early as they come: they are kept until the share's report exists. */
 async function consents(journey: JourneyHandle): Promise<void> {
+  const of = { shareId: 'S1', secondaryUser: SECONDARY_USER };
+  await journey.consent({ ...of, ...grantOf({ applicantId: '1A', consentId: 'C-1' }) });
+  await journey.recordConsent({ ...of, ...grantOf({ applicantId: '2A', consentId: 'C-2' }) });
+}
+
+function grantOf<Whose extends object>(whose: Whose) {
   const decidedAt = new Date().toISOString();
   const evidence = { method: 'web', textVersion: 'v1', capturedAt: decidedAt, reference: 'doc-1' };
-  const grant = { shareId: 'S1', decision: 'granted', decidedAt, secondaryUser: SECONDARY_USER, evidence } as const;
-  await journey.consent({ ...grant, applicantId: '1A', consentId: 'C-1' });
-  await journey.recordConsent({ ...grant, applicantId: '2A', consentId: 'C-2' });
+  return { decision: 'granted' as const, decidedAt, evidence, ...whose };
 }
 
 function checked(result: JourneyResult): JourneyResult {
@@ -146,33 +218,33 @@ function checked(result: JourneyResult): JourneyResult {
 
 /** Asks the gateway what it posted, and decides as a person would. */
 async function resolveHolds(site: Site): Promise<number> {
-  const { client } = site.journeys;
-  const ids: string[] = [];
-  for await (const { workflowId } of client.workflow.list({
-    query: 'WorkflowType = "lendingJourney" AND ExecutionStatus = "Running" AND NeedsAttention IS NOT NULL',
-  })) {
-    ids.push(workflowId.replace(/^journey-/, ''));
-  }
-  if (ids.length === 0) return 0;
+  const { holds } = await site.journeys.holds({ ledger: false });
+  if (holds.length === 0) return 0;
   const posted = await site.posted();
   let resolved = 0;
-  for (const id of ids) {
-    const journey = site.journeys.get(id);
-    const status = await journey.status().catch(() => undefined);
-    for (const { customerTraceNumber, attempts, allowedActions } of status?.holds ?? []) {
-      const found = posted.find((one) => one.customerTraceNumber === customerTraceNumber);
-      const about = { decisionId: `D-${attempts}`, customerTraceNumber, attempt: attempts };
-      const who = { by: 'soak', reason: 'the answer was lost' };
-      const decision = found
-        ? { action: 'accept' as const, providerSaid: 'posted' as const, ...acceptedAs(found) }
-        : { action: 'resend' as const, providerSaid: 'notPosted' as const };
-      if (!allowedActions.includes(decision.action)) continue;
-      // Somebody may have been quicker: visibility lags.
-      const answer = await journey.resolve({ ...about, ...who, ...decision }).catch(() => undefined);
-      if (answer) resolved++;
-    }
+  for (const hold of holds) {
+    const decision = decisionAbout(
+      hold,
+      posted.find(({ customerTraceNumber }) => customerTraceNumber === hold.customerTraceNumber),
+    );
+    if (!decision || !hold.allowedActions.includes(decision.action)) continue;
+    // Somebody may have been quicker: visibility lags.
+    const answer = await site.journeys
+      .run(hold.journeyId)
+      .resolve(decision)
+      .catch(() => undefined);
+    if (answer) resolved++;
   }
   return resolved;
+}
+
+function decisionAbout({ customerTraceNumber, attempt }: OpenHold, found: PostedInquiry | undefined) {
+  if (attempt === undefined) return undefined;
+  const about = { decisionId: `D-${attempt}`, customerTraceNumber, attempt };
+  const who = { by: 'soak', reason: 'the answer was lost' };
+  return found
+    ? { ...about, ...who, action: 'accept' as const, providerSaid: 'posted' as const, ...acceptedAs(found) }
+    : { ...about, ...who, action: 'resend' as const, providerSaid: 'notPosted' as const };
 }
 
 function acceptedAs({ reportReferenceNumber, postedAt, consumerIds }: PostedInquiry) {

@@ -1,0 +1,78 @@
+/** The platform that hears of everything: it verifies each event, counts, and is away now and then. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+
+export interface Hooks {
+  /** For the workers. */
+  env: Record<string, string>;
+  readonly delivered: number;
+  readonly refused: number;
+  /** Of runs: their ids, each once, from their `*.ended` events. */
+  readonly ended: ReadonlySet<string>;
+  /** Events whose signature did not hold. */
+  readonly forged: number;
+  close(): Promise<void>;
+}
+
+/** One in so many is answered with 503, and comes again 5 s later. */
+const REFUSED_ONE_IN = 50;
+
+/** @param secretFile is written */
+export async function startHooks(secretFile: string): Promise<Hooks> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  const webhook = new Webhook(secret);
+  const ended = new Set<string>();
+  const seen = { delivered: 0, refused: 0, forged: 0, asked: 0 };
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const status = take(body, request.headers as Record<string, string>);
+    response.writeHead(status).end();
+  });
+  const take = (body: string, headers: Record<string, string>): number => {
+    let event: { type: string; data: Record<string, unknown> };
+    try {
+      event = webhook.verify(body, headers) as typeof event;
+    } catch {
+      seen.forged++;
+      return 400;
+    }
+    if (seen.asked++ % REFUSED_ONE_IN === REFUSED_ONE_IN - 1) {
+      seen.refused++;
+      return 503;
+    }
+    seen.delivered++;
+    const { journeyId, pullId, shareId } = event.data;
+    if (event.type.endsWith('.ended')) ended.add(String(journeyId ?? pullId ?? shareId));
+    return 204;
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    env: {
+      WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      WEBHOOK_SECRET_FILE: secretFile,
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
+    },
+    get delivered() {
+      return seen.delivered;
+    },
+    get refused() {
+      return seen.refused;
+    },
+    get forged() {
+      return seen.forged;
+    },
+    ended,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
