@@ -2,9 +2,11 @@
 import { parseJson } from '../gateway/json-safety.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import type { InquiryView, Ledger } from '../ledger/port.ts';
+import { consumersOf } from '../model/consumer-results.ts';
 import type { Answer } from '../model/inquiry.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
+import type { ConsumerResult } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
 import { redact } from './redaction.ts';
@@ -17,6 +19,8 @@ export interface LedgerReferences {
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
   shares: { shareId: string; reportReferenceNumber: string }[];
+  /** Of FAILSAFE, where it was answered: what came of each consumer, as the run told it. */
+  consumers?: ConsumerResult[];
 }
 
 export class ReportWork {
@@ -78,7 +82,7 @@ export class ReportWork {
     if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
     const found = referencesOf(journeyId, inquiries);
     const redacted = permission.view === 'redacted';
-    const count = found.references.length + found.shares.length;
+    const count = found.references.length + found.shares.length + (found.consumers?.length ?? 0);
     return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
   }
 
@@ -109,6 +113,7 @@ export class ReportWork {
 export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: OutcomeAnswer }>();
   const shares = new Map<string, OutcomeAnswer>();
+  let consumers: ConsumerResult[] | undefined;
   // Oldest first, so that the newest is what stays.
   for (const inquiry of inquiries) {
     const answer = outcomeOf(inquiry);
@@ -116,6 +121,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
+    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, namedIn(answer));
   }
   return {
     journeyId,
@@ -131,7 +137,12 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     shares: [...shares].flatMap(([shareId, { reference }]) =>
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
     ),
+    ...(consumers === undefined || consumers.length === 0 ? {} : { consumers }),
   };
+}
+
+function namedIn({ applicants, reference }: OutcomeAnswer): string[] {
+  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 
 type OutcomeAnswer = Extract<Answer, { kind: 'outcome' }>;

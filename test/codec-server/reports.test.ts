@@ -53,6 +53,13 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   await answered({}, RECORD, REPORT);
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' }, RECORD);
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
+  const failsafe = {
+    productCode: 'FAILSAFE',
+    callerId: 'pull:P-1',
+    customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
+  };
+  const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
+  await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
   const [customerTraceNumber, productCode] = ['PQAAAAAAAAAAAAAAAAAAAAAAAA00', 'PREQUAL'];
@@ -158,6 +165,17 @@ test('references are those of the newest answered inquiries', async (t) => {
   const masked = await server.call('/journeys/J-1/references', { token: person });
   assert.equal(masked.json.redacted, true);
   assert.deepEqual(masked.json.references[0].reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
+});
+
+test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
+  const server = await startServer(t, keySet, { openLedger: await ledgerWithReport() });
+  const ask = async (roles: string[]) =>
+    (await server.call('/journeys/pull:P-1/references', { token: await token({ roles }) })).json;
+  const consumer = (consumerId: string) => ({ applicantId: '02', outcome: 'noRecord', consumerId });
+  const { references, consumers } = await ask(['report', 'decode']);
+  assert.deepEqual(references, []);
+  assert.deepEqual(consumers, [consumer('CONSUMER-SENTINEL')]);
+  assert.deepEqual((await ask(['report'])).consumers, [consumer(MASKED)]);
 });
 
 test('what changed is read whole by a service, and masked by people', async (t) => {
