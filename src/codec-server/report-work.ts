@@ -23,6 +23,16 @@ export interface LedgerReferences {
   consumers?: ConsumerResult[];
 }
 
+/** Answer of `…/changes`. */
+export interface ChangesAnswer {
+  /** Of the later report. */
+  customerTraceNumber: string;
+  attempt: number;
+  storedAt: string;
+  redacted: boolean;
+  changes: unknown;
+}
+
 export class ReportWork {
   readonly #openLedger: (() => Promise<Ledger>) | undefined;
   /** Where reports and references belong. */
@@ -35,7 +45,8 @@ export class ReportWork {
   }
 
   /**
-   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`.
+   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`; and which
+   * inquiry's report it is.
    *
    * @throws Refusal
    */
@@ -43,11 +54,9 @@ export class ReportWork {
     journeyId: string,
     productCode: ProductCode,
     permission: Permission,
-    customerTraceNumber?: string,
-  ): Promise<string> {
-    const stored = await this.#read(permission, (ledger) =>
-      ledger.readReport(journeyId, productCode, customerTraceNumber),
-    );
+    ofInquiry?: string,
+  ): Promise<{ text: string; customerTraceNumber: string }> {
+    const stored = await this.#read(permission, (ledger) => ledger.readReport(journeyId, productCode, ofInquiry));
     if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
     const { body, ...about } = stored;
     const parsed = parseJson(body);
@@ -55,7 +64,8 @@ export class ReportWork {
     const redacted = permission.view === 'redacted';
     // Whole, it is passed on as it came: parsing would round its longer numbers.
     const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
-    return `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+    const text = `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+    return { text, customerTraceNumber: stored.customerTraceNumber };
   }
 
   /**
@@ -63,7 +73,7 @@ export class ReportWork {
    *
    * @throws Refusal
    */
-  async changes(journeyId: string, permission: Permission): Promise<object> {
+  async changes(journeyId: string, permission: Permission): Promise<ChangesAnswer> {
     const stored = await this.#read(permission, (ledger) => ledger.readDerived(journeyId, 'changes'));
     if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
     const parsed = parseJson(stored.body);

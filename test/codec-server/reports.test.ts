@@ -143,10 +143,16 @@ test('people read it masked, unless they may reveal it and ask for it', async (t
     namespace: NAMESPACE,
     journeyId: 'J-1',
     productCode: 'PREQUAL',
+    // Whichever inquiry the newest report is of.
+    customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00',
     count: 1,
     revealed: false,
     status: 200,
   });
+  // A trace number that names nothing here may be anything: only the ledger's own are written down.
+  await server.call(`${path}?customerTraceNumber=912345678`, { token: person });
+  const { customerTraceNumber, status } = server.audited().at(-1) ?? {};
+  assert.deepEqual([customerTraceNumber, status], [undefined, 404]);
 });
 
 test('references are those of the newest answered inquiries', async (t) => {
@@ -190,6 +196,10 @@ test('what changed is read whole by a service, and masked by people', async (t) 
   const { json, text } = await server.call('/journeys/J-1/changes', { token: person });
   assert.equal(json.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
+  assert.deepEqual(
+    server.audited().map(({ customerTraceNumber }) => customerTraceNumber),
+    [about.customerTraceNumber, about.customerTraceNumber],
+  );
   const [account] = json.changes.applicants[0].newAccounts;
   assert.deepEqual([account.contributor, account.accountNumber, account.balance], ['FIRST SANDBOX BANK', MASKED, '12']);
   assert.deepEqual(account.identification.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });
