@@ -131,7 +131,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, namedIn(answer));
+    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, inquiry.applicantIds ?? namedIn(answer));
   }
   return {
     journeyId,
@@ -151,6 +151,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
   };
 }
 
+/** Of what was claimed before the ledger kept whom it asks about: as far as the answer names them. */
 function namedIn({ applicants, reference }: OutcomeAnswer): string[] {
   return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }

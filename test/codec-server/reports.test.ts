@@ -44,8 +44,8 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   ledgers += 1;
   const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
-  const answered = async (inquiry: object, answer: Answer, report?: string) => {
-    const claim = claimOf(ledger, { inquiry });
+  const answered = async (inquiry: object, answer: Answer, report?: string, applicantIds?: string[]) => {
+    const claim = claimOf(ledger, { inquiry, ...(applicantIds ? { applicantIds } : {}) });
     await ledger.claim(claim);
     const { customerTraceNumber } = claim.inquiry;
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer }), report);
@@ -60,6 +60,8 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   };
   const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
   await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
+  const unnamed = { ...failsafe, callerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
+  await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
   const [customerTraceNumber, productCode] = ['PQAAAAAAAAAAAAAAAAAAAAAAAA00', 'PREQUAL'];
@@ -175,13 +177,18 @@ test('references are those of the newest answered inquiries', async (t) => {
 
 test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
   const server = await startServer(t, keySet, { openLedger: await ledgerWithReport() });
-  const ask = async (roles: string[]) =>
-    (await server.call('/journeys/pull:P-1/references', { token: await token({ roles }) })).json;
+  const ask = async (roles: string[], pullId = 'P-1') =>
+    (await server.call(`/journeys/pull:${pullId}/references`, { token: await token({ roles }) })).json;
   const consumer = (consumerId: string) => ({ applicantId: '02', outcome: 'noRecord', consumerId });
   const { references, consumers } = await ask(['report', 'decode']);
   assert.deepEqual(references, []);
   assert.deepEqual(consumers, [consumer('CONSUMER-SENTINEL')]);
   assert.deepEqual((await ask(['report'])).consumers, [consumer(MASKED)]);
+  // One answer for all of them, in the order in which they were asked for.
+  assert.deepEqual((await ask(['report'], 'P-2')).consumers, [
+    { applicantId: '02', outcome: 'noRecord' },
+    { applicantId: '01', outcome: 'noRecord' },
+  ]);
 });
 
 test('what changed is read whole by a service, and masked by people', async (t) => {
