@@ -18,7 +18,14 @@ import { readProtocol } from './config/protocol.ts';
 import { readTelemetry, readTraceEndpoint } from './config/telemetry-settings.ts';
 import { readWebhookSettings } from './config/webhook-settings.ts';
 import { readWorkerSettings } from './config/worker-settings.ts';
-import type { ClientSettings, Config, DeploymentAccess, LedgerAccess, ReportAccess } from './config-shape.ts';
+import type {
+  ClientSettings,
+  CodecServerAccess,
+  Config,
+  DeploymentAccess,
+  LedgerAccess,
+  ReportAccess,
+} from './config-shape.ts';
 import { ENVIRONMENTS, type Environment } from './model/products.ts';
 import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';
 
@@ -44,6 +51,15 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
   const reader = new EnvironmentReader(env);
   return { config: readConfig(reader), problems: reader.problems };
+}
+
+/** The codec server that a client in this environment goes through, with the rules that it breaks, for `doctor`. */
+export function inspectCodecServer(
+  env: NodeJS.ProcessEnv,
+): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
+  const reader = new EnvironmentReader(env);
+  const access = readCodecServer(reader, readEnvironment(reader));
+  return access === undefined ? undefined : { access, problems: reader.problems };
 }
 
 function readConfig(reader: EnvironmentReader): Config {

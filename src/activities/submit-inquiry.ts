@@ -112,6 +112,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       consents: args.consents,
+      applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });
     return { profile, accessToken, claim, claimAskedAt };

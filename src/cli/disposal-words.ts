@@ -38,6 +38,7 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
     ...(planned.length === 0 ? (refused.length === 0 ? [nothing] : []) : plannedLines(planned, width)),
     ...(more ? ['There are more: do it again after these, or raise --limit.'] : []),
     ...refusedLines(refused, output),
+    ...shareLines([...planned, plan], output),
     ...(unfinished.length > 0
       ? wrap(`begun and not finished: ${unfinished.map(nameOf).join(', ')}. Do it again, by the same selection.`, width)
       : []),
@@ -79,6 +80,7 @@ export function resultLines(
     scrubbed: boolean;
     more: boolean;
     disposedAt?: string;
+    shares?: string[];
   },
   output: Output,
 ): string[] {
@@ -93,6 +95,7 @@ export function resultLines(
       ? ['nothing is to be disposed of']
       : []),
     ...refusedLines(refused, output),
+    ...shareLines([...disposed, result], output),
     ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Do it again, and it goes on.`, width) : []),
     ...(more ? ['There are more: do it again.'] : []),
     ...(scrubbed
@@ -102,6 +105,21 @@ export function resultLines(
           width,
         ).map(colors.yellow)),
   ];
+}
+
+/** Owners of their own: what they posted, and under which reference, is theirs. */
+function shareLines(
+  of: readonly { journeyId?: string; shares?: string[] }[],
+  { colors, width }: Pick<Output, 'colors' | 'width'>,
+): string[] {
+  // By age one may be old enough too.
+  const going = new Set(of.map(({ journeyId }) => journeyId));
+  const ownerIds = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((ownerId) => !going.has(ownerId));
+  if (ownerIds.length === 0) return [];
+  const shown = ownerIds.slice(0, MAX_SHOWN).map((ownerId) => `  credit-journey dispose ${ownerId}`);
+  const rest = ownerIds.length > MAX_SHOWN ? [`  and ${ownerIds.length - MAX_SHOWN} more`] : [];
+  const words = 'Shares of these reports that were made by themselves stay, until each is disposed of by its own id:';
+  return [...wrap(words, width).map(colors.yellow), ...shown, ...rest];
 }
 
 export function copyLines({ width }: Output): string[] {

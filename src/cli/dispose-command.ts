@@ -151,8 +151,8 @@ async function disposeEach(
   // Also where nothing was left to be disposed of: the process that did it may have ended before this.
   const isUntouched = plan.planned.length === 0 && plan.refused.length > 0;
   result.scrubbed = isUntouched || (await context.ledger.retention.scrub().catch(() => false));
-  const { more, disposedAt } = plan;
-  const at = disposedAt === undefined ? {} : { disposedAt };
+  const { more, disposedAt, shares } = plan;
+  const at = disposedAt === undefined ? {} : { disposedAt, ...(shares ? { shares } : {}) };
   const document = { ...result, more, unfinished: await unfinishedOf(context), ...at, copies: COPIES };
   const copies = () => (isUntouched ? [] : copyLines(output));
   output.answer(document, () => [...resultLines({ ...result, more, ...at }, output), ...copies()]);

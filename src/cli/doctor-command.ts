@@ -20,11 +20,12 @@ export function registerDoctorCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey doctor');
   command.action(async (options: DoctorOptions) => {
     const timeoutMs = timeoutOf(options);
-    const [{ inspectConfig }, { examine }] = await Promise.all([
+    const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../config.ts'),
       import('../doctor/examine.ts'),
     ]);
-    const inspected = inspectConfig(environmentWith(options));
+    const env = environmentWith(options);
+    const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env) };
     const examination = await examine(inspected, timeoutMs === undefined ? {} : { timeoutMs });
     const output = createOutput(options);
     output.answer(examination, () => doctorLines(examination, output));

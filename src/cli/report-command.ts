@@ -1,6 +1,7 @@
 /** The two commands that print personal data, since that is what they are asked for. */
 import type { Command } from 'commander';
 import type { ShareReportReferences, StoredPullReferences, StoredReferences } from '../client.ts';
+import type { ConsumerResult } from '../model/pull-shapes.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -77,7 +78,7 @@ function referenceLines(
     const { shareId, reportReferenceNumber } = found;
     return reportReferenceNumber === undefined ? ['no references yet'] : [`share ${shareId}  ${reportReferenceNumber}`];
   }
-  const { references, shares } = { shares: [], ...found };
+  const { references, shares, consumers = [] } = { shares: [], ...found };
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(
@@ -87,6 +88,18 @@ function referenceLines(
     ),
   ]);
   const shared = shares.map(({ shareId, reportReferenceNumber }) => `share ${shareId}  ${reportReferenceNumber}`);
-  const lines = [...stages, ...shared];
+  const lines = [...stages, ...consumerLines(consumers, width), ...shared];
   return lines.length > 0 ? lines : ['no references yet'];
+}
+
+/** FAILSAFE names who has no record, too. */
+function consumerLines(consumers: readonly ConsumerResult[], width: number): string[] {
+  if (consumers.length === 0) return [];
+  const rows = consumers.map(({ applicantId, outcome, reportReferenceNumber = '', consumerId = '' }) => [
+    applicantId,
+    outcome,
+    reportReferenceNumber,
+    consumerId,
+  ]);
+  return ['consumers', ...table(rows, width, '  ')];
 }

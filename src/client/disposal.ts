@@ -35,6 +35,8 @@ export interface PlannedDisposal {
   newestAt?: string;
   /** Begun before, and not finished. */
   begunAt?: string;
+  /** As below. */
+  shares?: string[];
 }
 
 export interface RefusedDisposal {
@@ -52,6 +54,8 @@ export interface DisposalPlan {
   unfinished: { journeyId: string; productCode?: ProductCode }[];
   /** By id, where nothing is left: when it was disposed of. */
   disposedAt?: string;
+  /** With `disposedAt`, as below. */
+  shares?: string[];
 }
 
 export interface FinishedDisposal {
@@ -60,6 +64,11 @@ export interface FinishedDisposal {
   inquiries: number;
   reports: number;
   runs: number;
+  /**
+   * Shares of its reports that were made by themselves, by owner id (`share:<shareId>`), of which there is something
+   * left. Each is an owner of its own: it stays until it is disposed of by its own id. Absent where there are none.
+   */
+  shares?: string[];
 }
 
 /** Gentle to a ledger and a server that others work with meanwhile. */
@@ -97,7 +106,10 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   return { ...plan, more: after !== undefined };
 }
 
-type PlannedOne = { planned: PlannedDisposal } | { refused: RefusedDisposal } | { disposedAt: string };
+type PlannedOne =
+  | { planned: PlannedDisposal }
+  | { refused: RefusedDisposal }
+  | ({ disposedAt: string } & Pick<DisposalPlan, 'shares'>);
 
 function placed(found: readonly (PlannedOne | undefined)[]) {
   const all = found.filter((one) => one !== undefined);
@@ -105,12 +117,13 @@ function placed(found: readonly (PlannedOne | undefined)[]) {
   return {
     planned: all.flatMap((one) => ('planned' in one ? [one.planned] : [])),
     refused: all.flatMap((one) => ('refused' in one ? [one.refused] : [])),
-    ...(first && 'disposedAt' in first ? { disposedAt: first.disposedAt } : {}),
+    ...(first && 'disposedAt' in first ? first : {}),
   };
 }
 
 /** `undefined` where neither ledger nor Temporal has anything of it. */
-async function planOne({ client, ledger }: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
+async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
+  const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
   const runs = await runsOf(client, scope.callerId, view.runs);
   const obstacles = obstaclesOf(view.obstacles, runs);
@@ -125,10 +138,24 @@ async function planOne({ client, ledger }: DisposalContext, scope: DisposalScope
         runs: runs.closed.length,
         ...(newestAt === undefined ? {} : { newestAt }),
         ...(begunAt === undefined ? {} : { begunAt }),
+        ...(await separateShares(context, scope)),
       },
     };
   }
-  return disposedAt === undefined ? undefined : { disposedAt };
+  return disposedAt === undefined ? undefined : { disposedAt, ...(await separateShares(context, scope)) };
+}
+
+/** What posted nothing is only in Temporal, if it is anywhere. */
+async function separateShares(
+  { client, ledger }: DisposalContext,
+  scope: DisposalScope,
+): Promise<{ shares?: string[] }> {
+  const shares: string[] = [];
+  for (const { ownerId, inquiries } of await ledger.retention.sharesOf(scope)) {
+    const { open, closed } = inquiries > 0 ? { open: [], closed: [] } : await runsOf(client, ownerId, []);
+    if (inquiries + open.length + closed.length > 0) shares.push(ownerId);
+  }
+  return shares.length > 0 ? { shares } : {};
 }
 
 function obstaclesOf(obstacles: DisposalView['obstacles'], { open }: JourneyRuns): RefusedDisposal['obstacles'] {
@@ -141,10 +168,11 @@ function obstaclesOf(obstacles: DisposalView['obstacles'], { open }: JourneyRuns
  * @throws TemporalUnavailableError, LedgerUnavailableError: nothing of the ledger was destroyed
  */
 export async function disposeOf(
-  { client, ledger }: DisposalContext,
+  context: DisposalContext,
   { journeyId, productCode }: Pick<PlannedDisposal, 'journeyId' | 'productCode'>,
   warrant: Warrant,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
+  const { client, ledger } = context;
   const { retention } = ledger;
   const name = { journeyId, ...(productCode ? { productCode } : {}) };
   const scope: DisposalScope = { callerId: journeyId, ...(productCode ? { productCode } : {}) };
@@ -152,6 +180,7 @@ export async function disposeOf(
   const view = await retention.view(scope);
   const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
   if (before.length > 0) return refused(before);
+  const shares = await separateShares(context, scope);
   const begun = await retention.begin(scope, warrant);
   if (begun.kind === 'refused') return refused(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
@@ -160,7 +189,7 @@ export async function disposeOf(
   if (left.closed.length > 0) return refused([{ reason: 'runsRemain' }]);
   const done = await retention.dispose(scope, warrant, deleted);
   if (done.kind === 'refused') return refused(done.obstacles);
-  return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted } };
+  return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }
 
 function nameOf({ callerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {

@@ -2,6 +2,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentMessage } from '../model/shapes.ts';
+import { priorityOf } from '../model/work-class.ts';
 import { lateConsentWorkflowId } from './business-keys.ts';
 import { translated } from './error-translation.ts';
 import { type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
@@ -25,6 +26,8 @@ export async function startLateConsent(
       args: [{ consent }],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       workflowIdConflictPolicy: 'USE_EXISTING',
+      // The message names no other end user; of one who has only a name there is no key.
+      priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
       staticSummary: `late consent · ${consent.decision}`,
     });
   } catch (error) {

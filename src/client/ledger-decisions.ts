@@ -7,6 +7,7 @@ import type { Client } from '@temporalio/client';
 import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
 import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { parseDecision } from '../validation/messages.ts';
 import { DecisionRefusedError } from './errors.ts';
@@ -63,7 +64,7 @@ export async function decideInLedger(
     return { journeyId, customerTraceNumber, duplicate: true };
   }
   const row = await undecidedRow(context, customerTraceNumber);
-  const reason = problemOf(leftBehind(row), message);
+  const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, recordOf(message, row));
   if (verdict.kind === 'overtaken') {
@@ -134,6 +135,11 @@ function problemOf({ reason, attempt, allowedActions }: OpenHold, message: Ledge
     return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
   }
   return null;
+}
+
+/** Not of an inquiry that was claimed before the ledger kept whom it asks about: there the person alone knows. */
+function referenceProblem({ applicantIds }: OpenInquiry, { reference }: CheckedDecision): string | null {
+  return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
 }
 
 function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {

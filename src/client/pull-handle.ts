@@ -49,7 +49,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
 
   /**
    * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
-   * Temporal, from where reports come from, without FAILSAFE's `consumers`.
+   * Temporal, from where reports come from.
    */
   references(): Promise<StoredPullReferences> {
     return referencesOr(
@@ -60,8 +60,9 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
       async () => {
         const stored = await this.storedReferences();
         if (!stored) return undefined;
+        const { consumers, redacted } = stored;
         const references = stored.references as PullReferences['references'];
-        return { pullId: this.pullId, references, redacted: stored.redacted };
+        return { pullId: this.pullId, references, ...(consumers ? { consumers } : {}), redacted };
       },
     );
   }

@@ -3,6 +3,7 @@ import type { SealedChanges } from '../changes/sealed-changes.ts';
 import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ProductCode } from '../model/products.ts';
+import type { ConsumerResult } from '../model/pull-shapes.ts';
 import type { JourneyReferences, ReportReference } from '../model/shapes.ts';
 import { JourneyDisposedError } from './errors.ts';
 
@@ -39,6 +40,8 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
     customerTraceNumber?: string;
     reference: ReportReference;
   }[];
+  /** Of FAILSAFE. */
+  consumers?: ConsumerResult[];
   /** The codec server has masked `consumerId`: not to be stored. */
   redacted: boolean;
 }

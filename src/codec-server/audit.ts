@@ -15,6 +15,8 @@ export interface AccessRecord {
   namespace?: string;
   journeyId?: string;
   productCode?: string;
+  /** Of the report, or list of changes, that was given out, as the ledger has it: never a caller's own words. */
+  customerTraceNumber?: string;
   /** How many payloads, reports or references. */
   count?: number;
   /** Payloads that could not be decoded. */

@@ -2,9 +2,11 @@
 import { parseJson } from '../gateway/json-safety.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
 import type { InquiryView, Ledger } from '../ledger/port.ts';
+import { consumersOf } from '../model/consumer-results.ts';
 import type { Answer } from '../model/inquiry.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
+import type { ConsumerResult } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
 import { redact } from './redaction.ts';
@@ -17,6 +19,18 @@ export interface LedgerReferences {
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
   shares: { shareId: string; reportReferenceNumber: string }[];
+  /** Of FAILSAFE, where it was answered: what came of each consumer, as the run told it. */
+  consumers?: ConsumerResult[];
+}
+
+/** Answer of `…/changes`. */
+export interface ChangesAnswer {
+  /** Of the later report. */
+  customerTraceNumber: string;
+  attempt: number;
+  storedAt: string;
+  redacted: boolean;
+  changes: unknown;
 }
 
 export class ReportWork {
@@ -31,7 +45,8 @@ export class ReportWork {
   }
 
   /**
-   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`.
+   * The answer's JSON text: `{customerTraceNumber, productCode, attempt, storedAt, redacted, report}`; and which
+   * inquiry's report it is.
    *
    * @throws Refusal
    */
@@ -39,11 +54,9 @@ export class ReportWork {
     journeyId: string,
     productCode: ProductCode,
     permission: Permission,
-    customerTraceNumber?: string,
-  ): Promise<string> {
-    const stored = await this.#read(permission, (ledger) =>
-      ledger.readReport(journeyId, productCode, customerTraceNumber),
-    );
+    ofInquiry?: string,
+  ): Promise<{ text: string; customerTraceNumber: string }> {
+    const stored = await this.#read(permission, (ledger) => ledger.readReport(journeyId, productCode, ofInquiry));
     if (!stored) throw new Refusal(404, 'NotFound', 'noReport', 'the ledger has no such report');
     const { body, ...about } = stored;
     const parsed = parseJson(body);
@@ -51,7 +64,8 @@ export class ReportWork {
     const redacted = permission.view === 'redacted';
     // Whole, it is passed on as it came: parsing would round its longer numbers.
     const report = redacted ? JSON.stringify(redact(parsed[0])) : body;
-    return `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+    const text = `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"report":${report}}`;
+    return { text, customerTraceNumber: stored.customerTraceNumber };
   }
 
   /**
@@ -59,7 +73,7 @@ export class ReportWork {
    *
    * @throws Refusal
    */
-  async changes(journeyId: string, permission: Permission): Promise<object> {
+  async changes(journeyId: string, permission: Permission): Promise<ChangesAnswer> {
     const stored = await this.#read(permission, (ledger) => ledger.readDerived(journeyId, 'changes'));
     if (!stored) throw new Refusal(404, 'NotFound', 'noChanges', 'the ledger has no list of changes of such a journey');
     const parsed = parseJson(stored.body);
@@ -78,7 +92,7 @@ export class ReportWork {
     if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw gone('the journey was disposed of');
     const found = referencesOf(journeyId, inquiries);
     const redacted = permission.view === 'redacted';
-    const count = found.references.length + found.shares.length;
+    const count = found.references.length + found.shares.length + (found.consumers?.length ?? 0);
     return { answer: { ...(redacted ? (redact(found) as object) : found), redacted }, count };
   }
 
@@ -109,6 +123,7 @@ export class ReportWork {
 export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: OutcomeAnswer }>();
   const shares = new Map<string, OutcomeAnswer>();
+  let consumers: ConsumerResult[] | undefined;
   // Oldest first, so that the newest is what stays.
   for (const inquiry of inquiries) {
     const answer = outcomeOf(inquiry);
@@ -116,6 +131,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
+    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, inquiry.applicantIds ?? namedIn(answer));
   }
   return {
     journeyId,
@@ -131,7 +147,13 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
     shares: [...shares].flatMap(([shareId, { reference }]) =>
       reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
     ),
+    ...(consumers === undefined || consumers.length === 0 ? {} : { consumers }),
   };
+}
+
+/** Of what was claimed before the ledger kept whom it asks about: as far as the answer names them. */
+function namedIn({ applicants, reference }: OutcomeAnswer): string[] {
+  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 
 type OutcomeAnswer = Extract<Answer, { kind: 'outcome' }>;

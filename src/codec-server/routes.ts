@@ -63,10 +63,10 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
       const { permission, noted, given } = granted(routes, request);
       const journeyId = checkedJourneyId(request.params.journeyId);
       const productCode = checkedProductCode(request.params.productCode);
-      const customerTraceNumber = checkedTraceNumber(request.query);
+      const ofInquiry = checkedTraceNumber(request.query);
       noted({ journeyId, productCode });
-      const text = await routes.reports.report(journeyId, productCode, permission, customerTraceNumber);
-      given({ count: 1, ...revealed(permission) });
+      const { text, customerTraceNumber } = await routes.reports.report(journeyId, productCode, permission, ofInquiry);
+      given({ customerTraceNumber, count: 1, ...revealed(permission) });
       return reply.type('application/json; charset=utf-8').send(text);
     },
   );
@@ -76,7 +76,7 @@ function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boole
     const journeyId = checkedJourneyId(request.params.journeyId);
     noted({ journeyId });
     const answer = await routes.reports.changes(journeyId, permission);
-    given({ count: 1, ...revealed(permission) });
+    given({ customerTraceNumber: answer.customerTraceNumber, count: 1, ...revealed(permission) });
     return answer;
   });
   const references = { route: '/journeys/{journeyId}/references', action: 'report', asksReveal } as const;

@@ -4,7 +4,9 @@ import type { Config } from '../config-shape.ts';
 import type { Check, CheckResult } from './check.ts';
 import { clearStartsCheck } from './clear-starts-check.ts';
 import { clockCheck } from './clock-check.ts';
+import { codecServerChecks, type InspectedCodecServer } from './codec-server-check.ts';
 import { configurationCheck } from './configuration-check.ts';
+import { consentTrustChecks } from './consent-trust-checks.ts';
 import { createContext } from './context.ts';
 import { deploymentCheck } from './deployment-check.ts';
 import { gatewayChecks } from './gateway-checks.ts';
@@ -25,6 +27,14 @@ export interface Examination {
   checks: CheckResult[];
 }
 
+/** As `inspectConfig` and `inspectCodecServer` give it. */
+export interface Inspected {
+  config: Config;
+  problems: readonly ConfigProblem[];
+  /** Absent: clients here go through none, and nothing is asked. */
+  codecServer?: InspectedCodecServer | undefined;
+}
+
 export interface ExamineOptions {
   /** For each check. Default 10 s: above the time-outs of ledger and connection. */
   timeoutMs?: number;
@@ -35,16 +45,14 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /**
  * Looks at everything that a worker of this configuration needs. It sends nothing to a gateway, writes nothing, and
  * fetches one token for each profile.
- *
- * @param inspected as `inspectConfig` gives it
  */
 export async function examine(
-  { config, problems }: { config: Config; problems: readonly ConfigProblem[] },
+  { config, problems, codecServer }: Inspected,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
 ): Promise<Examination> {
   const context = createContext(config, problems, timeoutMs);
   try {
-    const first = await runChecks(checksOf(config), context, { timeoutMs });
+    const first = await runChecks(checksOf(config, codecServer), context, { timeoutMs });
     const checks = [...first, ...(await runChecks([clockCheck], context, { timeoutMs }))];
     return { healthy: checks.every(({ status }) => status !== 'fail'), checks };
   } finally {
@@ -52,7 +60,7 @@ export async function examine(
   }
 }
 
-function checksOf({ profiles }: Config): Check[] {
+function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | undefined): Check[] {
   const all = [...profiles.values()];
   return [
     configurationCheck,
@@ -60,6 +68,7 @@ function checksOf({ profiles }: Config): Check[] {
     ledgerCheck,
     ledgerDurabilityCheck,
     ledgerKeysCheck,
+    ...codecServerChecks(codecServer),
     temporalCheck,
     namespaceCheck,
     searchAttributesCheck,
@@ -70,6 +79,7 @@ function checksOf({ profiles }: Config): Check[] {
     ...gatewayChecks(all),
     ...all.slice(0, 1).map(markerCheck),
     ...standingDecisionChecks(all),
+    ...consentTrustChecks(all),
     ...webhookChecks(all),
     clearStartsCheck,
     holdsCheck,

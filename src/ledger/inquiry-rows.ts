@@ -24,6 +24,8 @@ export interface InquiryRow {
   end_user: string | null;
   permissible_purpose_code: string | null;
   amends: string | null;
+  /** A JSON list. */
+  applicant_ids: string | null;
   digest: string | null;
   created_at: number;
   workflow_id: string | null;
@@ -281,6 +283,7 @@ function inquiryView(row: InquiryRow): InquiryDescription & Omit<InquiryView, 'a
   return {
     ...descriptionOf(row),
     createdAt: instant(row.created_at),
+    ...(row.applicant_ids === null ? {} : { applicantIds: JSON.parse(row.applicant_ids) as string[] }),
     ...(row.workflow_id === null ? {} : { workflowId: row.workflow_id }),
     ...(row.run_id === null ? {} : { runId: row.run_id }),
     ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),

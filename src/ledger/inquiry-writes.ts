@@ -41,7 +41,7 @@ export async function insertRow(
 export async function insertInquiry(
   { session, dialect }: Writing,
   inquiry: InquiryDescription,
-  claim?: Pick<ClaimRequest, 'digest' | 'run'>,
+  claim?: Pick<ClaimRequest, 'digest' | 'run' | 'applicantIds'>,
 ): Promise<boolean> {
   const inserted = await insertRow(
     session,
@@ -61,6 +61,7 @@ export async function insertInquiry(
       permissible_purpose_code: inquiry.permissiblePurposeCode,
       amends: inquiry.amends,
       digest: claim?.digest,
+      applicant_ids: claim?.applicantIds && JSON.stringify(claim.applicantIds),
       workflow_id: claim?.run.workflowId,
       run_id: claim?.run.runId,
     },
@@ -112,8 +113,15 @@ export async function insertAttempt(
 /** On a row that was there before: what a claim says about the inquiry as a whole. */
 export async function markClaimed({ session }: Writing, request: ClaimRequest): Promise<void> {
   await session.rows(
-    'UPDATE inquiries SET digest = $2, workflow_id = $3, run_id = $4 WHERE customer_trace_number = $1',
-    [request.inquiry.customerTraceNumber, request.digest, request.run.workflowId, request.run.runId],
+    `UPDATE inquiries SET digest = $2, workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids)
+     WHERE customer_trace_number = $1`,
+    [
+      request.inquiry.customerTraceNumber,
+      request.digest,
+      request.run.workflowId,
+      request.run.runId,
+      request.applicantIds && JSON.stringify(request.applicantIds),
+    ],
   );
 }
 

@@ -40,6 +40,8 @@ export interface ClaimRequest {
   answerWithinMs: number;
   /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
   consents: readonly ConsentRecord[];
+  /** Of the applicants that the request names, in its order; of a share those of the report. */
+  applicantIds?: readonly string[];
   /** SECONDUSE: which report is shared, by its `reportReferenceNumber`. Kept as a keyed digest. */
   sharedReference?: string;
 }
@@ -107,6 +109,8 @@ export type DecisionVerdict =
 /** An inquiry with all of its attempts, for people and programs that read. */
 export interface InquiryView extends InquiryDescription {
   createdAt: string;
+  /** Of whom it asks about, in the request's order. Absent where nothing was claimed since the ledger keeps them. */
+  applicantIds?: string[];
   firstClaimedAt?: string;
   /** Of the latest claim. */
   workflowId?: string;

@@ -2,8 +2,10 @@
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from './consent-rows.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
+import { ofOwner } from './owner-rows.ts';
 import type { ConsentsQuery, ShareRecord, StoredConsent } from './port.ts';
 import { referenceDigest } from './report-references.ts';
+import type { DisposalScope, SeparateShare } from './retention.ts';
 import type { SqlSession } from './sql-session.ts';
 
 /** Whether the row now says this, or said so before. */
@@ -30,6 +32,24 @@ export async function insertShare(
     [callerId, shareId],
   );
   return row?.reference_digest === digest;
+}
+
+/** As `Retention.sharesOf`. */
+export async function readSeparateShares(
+  session: SqlSession,
+  { callerId, productCode }: DisposalScope,
+): Promise<SeparateShare[]> {
+  const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
+  const rows = await session.rows<{ caller_id: string; inquiries: number }>(
+    `SELECT DISTINCT caller_id, (SELECT count(*) FROM inquiries i
+       WHERE i.caller_id = s.caller_id AND i.disposed_at IS NULL) AS inquiries
+     FROM report_shares s WHERE NOT (${ofOwner(callerId)}) AND reference_digest IN (
+       SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
+         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId)}${ofProduct}))
+     ORDER BY caller_id`,
+    productCode === undefined ? [callerId] : [callerId, productCode],
+  );
+  return rows.map(({ caller_id, inquiries }) => ({ ownerId: caller_id, inquiries }));
 }
 
 interface UseRow extends PostingRow {

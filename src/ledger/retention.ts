@@ -44,6 +44,13 @@ export interface DisposalView extends DisposalScope {
   obstacles: Obstacle[];
 }
 
+/** A share of one of the scope's reports that is an owner of its own: it is not disposed of with the scope. */
+export interface SeparateShare {
+  ownerId: string;
+  /** Its inquiries that are not disposed of yet; none where nothing was posted. */
+  inquiries: number;
+}
+
 export interface AgeQuery {
   /** How old, by the database's clock, the newest attempt or answer must be. */
   olderThanMs: number;
@@ -90,6 +97,9 @@ export interface RetentionEvent extends DisposalScope, Warrant {
 export interface Retention {
   /** Reads only. */
   view(scope: DisposalScope): Promise<DisposalView>;
+
+  /** Reads only: shares by themselves of the scope's reports, also where those were disposed of. */
+  sharesOf(scope: DisposalScope): Promise<SeparateShare[]>;
 
   /** Reads only: ids whose newest attempt or answer is old enough, whether or not something stands in the way. */
   olderThan(query: AgeQuery): Promise<AgePage>;

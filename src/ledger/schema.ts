@@ -9,6 +9,7 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   retention,
   derivedDocuments,
   secondaryUse,
+  applicantsAsked,
 ];
 
 /** The version that this code works on. */
@@ -150,6 +151,14 @@ function secondaryUse(dialect: SqlDialect): string[] {
     ...dialect.guardRows('report_references', 'appendOnly'),
     ...dialect.guardRows('report_shares', 'appendOnly'),
   ];
+}
+
+/**
+ * Whom an inquiry asks about, by the caller's ids (`["1A"]`): what a person accepts for it is held against them, and what
+ * came of each is told by them. NULL: claimed before there was such a column.
+ */
+function applicantsAsked(): string[] {
+  return ['ALTER TABLE inquiries ADD COLUMN applicant_ids TEXT'];
 }
 
 /** Consents with their proofs, and what makes it show when a consent or a decision is tampered with: audit-chain.ts. */

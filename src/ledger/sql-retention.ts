@@ -4,6 +4,7 @@ import { LedgerChangedError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from './legal-hold.ts';
 import type { LedgerIdentity } from './port.ts';
+import { readSeparateShares } from './report-shares.ts';
 import type {
   AgePage,
   AgeQuery,
@@ -13,6 +14,7 @@ import type {
   LegalHold,
   Retention,
   RetentionEvent,
+  SeparateShare,
   Warrant,
 } from './retention.ts';
 import { readEvents, readUnfinished } from './retention-events.ts';
@@ -29,6 +31,10 @@ export class SqlRetention implements Retention {
 
   view(scope: DisposalScope): Promise<DisposalView> {
     return this.#engine.read((session) => readDisposalView(session, this.#engine.dialect, scope));
+  }
+
+  sharesOf(scope: DisposalScope): Promise<SeparateShare[]> {
+    return this.#engine.read((session) => readSeparateShares(session, scope));
   }
 
   olderThan(query: AgeQuery): Promise<AgePage> {

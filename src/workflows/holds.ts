@@ -5,6 +5,7 @@ import type { DecisionRecord } from '../ledger/port.ts';
 import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
+import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -113,10 +114,7 @@ export class Holds {
     if (message.action === 'resend' && failureType === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
       return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
     }
-    if (message.reference && !isAboutThem(message.reference.applicants, hold.applicantIds)) {
-      return 'the reference must name each of the inquiry’s applicants at most once, and no other';
-    }
-    return null;
+    return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
   }
 
   /** Reserves the hold while an amendment's applicants are checked. */
@@ -157,11 +155,6 @@ function statusOf(
       (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
     ),
   };
-}
-
-function isAboutThem(named: readonly { applicantId: string }[], asked: readonly string[]): boolean {
-  const ids = named.map(({ applicantId }) => applicantId);
-  return new Set(ids).size === ids.length && ids.every((id) => asked.includes(id));
 }
 
 export type DecisionEffect =

@@ -1,4 +1,5 @@
 /** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
+import { consumersOf } from '../model/consumer-results.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type {
   ConsumerResult,
@@ -48,7 +49,12 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
   /** @param applicants those that the answered request named, which an amendment may have changed */
   answer(answer: Outcome, applicants: readonly { applicantId: string }[]): void {
     this.reference = answer.reference;
-    if (this.productCode === 'FAILSAFE') this.consumers = consumersOf(answer, applicants);
+    if (this.productCode === 'FAILSAFE') {
+      this.consumers = consumersOf(
+        answer,
+        applicants.map(({ applicantId }) => applicantId),
+      );
+    }
     this.end(answer.outcome);
     this.#tellAnswered(answer);
   }
@@ -101,19 +107,4 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
       attempts,
     });
   }
-}
-
-/** As the gateway told it of each (interface 2.8); else as one answer, or a person's word, stands for all. */
-function consumersOf(
-  { outcome, reference, applicants }: Outcome,
-  asked: readonly { applicantId: string }[],
-): ConsumerResult[] {
-  return asked.map(({ applicantId }) => {
-    const own = applicants?.find((one) => one.applicantId === applicantId);
-    if (own) return own;
-    const consumer = reference?.applicants.find((one) => one.applicantId === applicantId);
-    if (!reference || !consumer) return { applicantId, outcome: outcome === 'record' ? 'noRecord' : outcome };
-    const { reportReferenceNumber } = reference;
-    return { applicantId, outcome, reportReferenceNumber, consumerId: consumer.consumerId };
-  });
 }

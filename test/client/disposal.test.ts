@@ -1,5 +1,6 @@
 /** Disposal on a real Temporal server with a database file: what was kept is gone, and nothing is sent again. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { startTemporalServer, type TemporalServer } from '../../src/local/tempor
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
+import { attempted, SHARE } from '../ledger/fixtures.ts';
 import {
   applicant,
   consentMessage,
@@ -99,6 +101,19 @@ async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
   return requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length;
 }
 
+/** As `shareReport` leaves it in the ledger; beside it another one, which has posted nothing and left no run. */
+async function sharedByItself(reportReferenceNumber: string): Promise<string> {
+  const shareId = `S-${randomUUID()}`;
+  const inquiry = { ...SHARE, callerId: `share:${shareId}`, shareId };
+  const reference = { reportReferenceNumber: 'SHARED', requestedAt: new Date().toISOString(), applicants: [] };
+  const answer = { kind: 'outcome', outcome: 'record', reference } as const;
+  const run = { workflowId: `share-${shareId}`, runId: randomUUID() };
+  await attempted(ledger, { inquiry, run, sharedReference: reportReferenceNumber }, { state: 'answered', answer });
+  const another = { callerId: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
+  await ledger.recordShare(ledger.identity.ledgerId, another);
+  return inquiry.callerId;
+}
+
 test('of a journey that has ended nothing is left but its rows, and its id is never used again', async () => {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const { journeyId } = input;
@@ -121,11 +136,13 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   assert.ok(sealedBytes.every((bytes) => ledgerBytes.includes(bytes)));
   assert.ok(tablesWith(sent).includes('history_node'));
 
+  const share = await sharedByItself(reference?.reportReferenceNumber ?? '');
   const dry = await cli(['dispose', journeyId, '--dry-run']);
   assert.equal(dry.code, 0, dry.stderr);
   const { planned, refused } = JSON.parse(dry.stdout);
   const [{ newestAt: _, ...one }] = planned;
-  assert.deepEqual([one, planned.length, refused], [{ journeyId, inquiries: 1, reports: 1, runs: 2 }, 1, []]);
+  const whole = { journeyId, inquiries: 1, reports: 1, runs: 2, shares: [share] };
+  assert.deepEqual([one, planned.length, refused], [whole, 1, []]);
   const warrant = ['--by', WARRANT.by, '--reason', WARRANT.reason];
   assert.equal((await cli(['dispose', journeyId, ...warrant])).code, 2, 'without --yes nothing is done');
   assert.equal((await ledger.readReport(journeyId, 'PREQUAL'))?.body, report?.body);
@@ -134,7 +151,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const done = await cli(['dispose', journeyId, ...warrant, '--yes']);
   assert.equal(done.code, 0, done.stderr);
   const { disposed, scrubbed, copies } = JSON.parse(done.stdout);
-  assert.deepEqual([disposed, scrubbed], [[{ journeyId, inquiries: 1, reports: 1, runs: 2 }], true]);
+  assert.deepEqual([disposed, scrubbed], [[whole], true]);
   assert.match(copies.join(), /backups/);
   assert.deepEqual(await runsOf(harness.client, journeyId, []), { open: [], closed: [] });
   // The server deletes a history beside its other work, after it has forgotten the run.
@@ -159,8 +176,11 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   // What that start has left in Temporal is taken away by doing it again.
   const repeated = await disposeOf(context, { journeyId }, WARRANT);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
-  const { planned: none, disposedAt } = await planDisposal(context, { journeyId });
-  assert.deepEqual([none, disposedAt !== undefined], [[], true]);
+  const { planned: none, disposedAt, shares } = await planDisposal(context, { journeyId });
+  assert.deepEqual([none, disposedAt !== undefined, shares], [[], true, [share]]);
+  // An owner of its own: what it posted is there until it is disposed of by its own id.
+  assert.ok('finished' in (await disposeOf(context, { journeyId: share }, WARRANT)));
+  assert.equal((await planDisposal(context, { journeyId })).shares, undefined);
 });
 
 test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {

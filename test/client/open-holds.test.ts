@@ -153,6 +153,11 @@ describe('a decision', { concurrency: 4 }, () => {
     await one.handle.terminate('gone');
     const [open] = await journeys.openInLedger(one.customerTraceNumber);
     assert.deepEqual(open?.allowedActions, ['resend', 'accept', 'abandon']);
+    const ofAnother = { ...REFERENCE, applicants: [{ applicantId: '2A', consumerId: 'C-2' }] };
+    await assert.rejects(
+      journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: ofAnother })),
+      (error) => error instanceof DecisionRefusedError && /and no other/.test(error.reason),
+    );
     await journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: REFERENCE }));
     const again = await harness.start(one.input);
     assert.deepEqual((await again.result()).stages[0]?.reference, REFERENCE);

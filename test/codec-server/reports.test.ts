@@ -44,8 +44,8 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   ledgers += 1;
   const url = `file:${join(directory, `ledger-${ledgers}.db`)}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
-  const answered = async (inquiry: object, answer: Answer, report?: string) => {
-    const claim = claimOf(ledger, { inquiry });
+  const answered = async (inquiry: object, answer: Answer, report?: string, applicantIds?: string[]) => {
+    const claim = claimOf(ledger, { inquiry, ...(applicantIds ? { applicantIds } : {}) });
     await ledger.claim(claim);
     const { customerTraceNumber } = claim.inquiry;
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer }), report);
@@ -53,6 +53,15 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   await answered({}, RECORD, REPORT);
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' }, RECORD);
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
+  const failsafe = {
+    productCode: 'FAILSAFE',
+    callerId: 'pull:P-1',
+    customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
+  };
+  const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
+  await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
+  const unnamed = { ...failsafe, callerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
+  await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
   const [customerTraceNumber, productCode] = ['PQAAAAAAAAAAAAAAAAAAAAAAAA00', 'PREQUAL'];
@@ -136,10 +145,16 @@ test('people read it masked, unless they may reveal it and ask for it', async (t
     namespace: NAMESPACE,
     journeyId: 'J-1',
     productCode: 'PREQUAL',
+    // Whichever inquiry the newest report is of.
+    customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00',
     count: 1,
     revealed: false,
     status: 200,
   });
+  // A trace number that names nothing here may be anything: only the ledger's own are written down.
+  await server.call(`${path}?customerTraceNumber=912345678`, { token: person });
+  const { customerTraceNumber, status } = server.audited().at(-1) ?? {};
+  assert.deepEqual([customerTraceNumber, status], [undefined, 404]);
 });
 
 test('references are those of the newest answered inquiries', async (t) => {
@@ -160,6 +175,22 @@ test('references are those of the newest answered inquiries', async (t) => {
   assert.deepEqual(masked.json.references[0].reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
 });
 
+test('FAILSAFE’s references have each consumer, with a record and without', async (t) => {
+  const server = await startServer(t, keySet, { openLedger: await ledgerWithReport() });
+  const ask = async (roles: string[], pullId = 'P-1') =>
+    (await server.call(`/journeys/pull:${pullId}/references`, { token: await token({ roles }) })).json;
+  const consumer = (consumerId: string) => ({ applicantId: '02', outcome: 'noRecord', consumerId });
+  const { references, consumers } = await ask(['report', 'decode']);
+  assert.deepEqual(references, []);
+  assert.deepEqual(consumers, [consumer('CONSUMER-SENTINEL')]);
+  assert.deepEqual((await ask(['report'])).consumers, [consumer(MASKED)]);
+  // One answer for all of them, in the order in which they were asked for.
+  assert.deepEqual((await ask(['report'], 'P-2')).consumers, [
+    { applicantId: '02', outcome: 'noRecord' },
+    { applicantId: '01', outcome: 'noRecord' },
+  ]);
+});
+
 test('what changed is read whole by a service, and masked by people', async (t) => {
   const { server, service, person } = await started(t);
   const whole = await server.call('/journeys/J-1/changes', { token: service });
@@ -172,6 +203,10 @@ test('what changed is read whole by a service, and masked by people', async (t) 
   const { json, text } = await server.call('/journeys/J-1/changes', { token: person });
   assert.equal(json.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
+  assert.deepEqual(
+    server.audited().map(({ customerTraceNumber }) => customerTraceNumber),
+    [about.customerTraceNumber, about.customerTraceNumber],
+  );
   const [account] = json.changes.applicants[0].newAccounts;
   assert.deepEqual([account.contributor, account.accountNumber, account.balance], ['FIRST SANDBOX BANK', MASKED, '12']);
   assert.deepEqual(account.identification.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });

@@ -8,7 +8,9 @@ import type { ConfigProblem } from '../../src/config/environment-reader.ts';
 import { inspectConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-shape.ts';
 import type { Finding } from '../../src/doctor/check.ts';
+import { createContext } from '../../src/doctor/context.ts';
 import { examine } from '../../src/doctor/examine.ts';
+import { workerChecks } from '../../src/doctor/worker-checks.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { createKeyRing } from '../../src/protection/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -93,6 +95,7 @@ test('the checks are told in one order, whichever ends first', async () => {
       'gateway/default',
       'markers',
       'standing-decisions/default',
+      'consent-trust/default',
       'clear-starts',
       'holds',
       'clock',
@@ -103,6 +106,13 @@ test('the checks are told in one order, whichever ends first', async () => {
 test('the clocks of Temporal, the ledger and the token service are compared with ours', async () => {
   const { detail = '' } = (await findings()).get('clock') ?? {};
   for (const whose of ['Temporal', 'ledger', 'token-service/default']) assert.match(detail, new RegExp(`${whose} `));
+});
+
+test('how consents are trusted is told for each profile', async () => {
+  const told = async (change: Partial<GatewayProfile>) =>
+    (await findings(profile(change))).get('consent-trust/default') ?? assert.fail();
+  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in CONSENT_JWKS_FILE$/);
+  assert.match((await told({ consentTrust: 'proof' })).detail, /^proof: a grant counts with one/);
 });
 
 describe('what is wrong is named', () => {
@@ -144,6 +154,58 @@ describe('what is wrong is named', () => {
       workers: 'fail',
       'workers/gateway-default': 'fail',
     });
+  });
+
+  test('workers of one queue that were started with different limits', async (t) => {
+    const taskQueue = `test-${randomUUID()}`;
+    const check = workerChecks(['default']).at(-1) ?? assert.fail();
+    const look = async (maxInquiriesPerSecond?: number) => {
+      const { maxInquiriesPerSecond: _, ...worker } = harness.config.worker;
+      const limited = { ...worker, ...(maxInquiriesPerSecond === undefined ? {} : { maxInquiriesPerSecond }) };
+      const context = createContext({ ...harness.config, taskQueue, worker: limited }, [], 10_000);
+      try {
+        return await check.run(context, new AbortController().signal);
+      } finally {
+        await context.close();
+      }
+    };
+    /** As a worker does with this limit; one that waits is known to the server. */
+    const poll = async (identity: string, limit?: number) => {
+      const stop = new AbortController();
+      t.after(() => stop.abort());
+      const request = {
+        namespace: harness.config.temporal.namespace,
+        taskQueue: { name: `${taskQueue}-gateway-default` },
+        identity,
+        ...(limit === undefined ? {} : { taskQueueMetadata: { maxTasksPerSecond: { value: limit } } }),
+      };
+      const { connection } = harness.client;
+      const polling = connection.withDeadline(Date.now() + 60_000, () =>
+        connection.withAbortSignal(stop.signal, () => connection.workflowService.pollActivityTaskQueue(request)),
+      );
+      polling.catch(() => {});
+      const seen = async () =>
+        (await connection.workflowService.describeTaskQueue({ ...request, taskQueueType: 2 })).pollers?.some(
+          (poller) => poller.identity === identity,
+        );
+      while (!(await seen())) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await poll('one');
+    assert.match((await look()).detail, /1 worker on .*, no limit$/);
+    assert.match((await look(20)).detail, /started with no limit; here it would be 20 inquiries a second/);
+    await poll('two', 20);
+    const { status, detail } = await look(20);
+    assert.equal(status, 'warn');
+    assert.match(detail, /2 workers on .* different limits \(20 inquiries a second, no limit\)/);
+    await harness.client.workflowService.updateTaskQueueConfig({
+      namespace: harness.config.temporal.namespace,
+      taskQueue: `${taskQueue}-gateway-default`,
+      taskQueueType: 2,
+      updateQueueRateLimit: { rateLimit: { requestsPerSecond: 0 }, reason: 'a test' },
+    });
+    const stopped = await look(20);
+    assert.equal(stopped.status, 'warn');
+    assert.match(stopped.detail, /own limit stands above theirs: 0 inquiries a second/);
   });
 
   test('credentials that are refused, without showing them', async () => {

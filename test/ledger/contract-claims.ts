@@ -29,6 +29,26 @@ export function claimTests(opened: Open): void {
     assert.ok(Math.abs(Date.parse(now) - Date.parse(verdict.claimedAt)) < 10_000);
   });
 
+  test('a claim says whom the inquiry asks about, also one of an older row that lacked it', async (t) => {
+    const { ledger } = await opened(t);
+    const idsOf = async (callerId = 'J-1') =>
+      (await ledger.inquiriesOf(callerId)).map(({ applicantIds }) => applicantIds);
+    await attempted(ledger, {}, { state: 'notSent' });
+    assert.deepEqual(await idsOf(), [undefined]);
+    await attempted(ledger, { attempt: 2, applicantIds: ['2A', '1A'] }, { state: 'notSent' });
+    assert.deepEqual(await idsOf(), [['2A', '1A']]);
+    await ledger.claim(claimOf(ledger, { attempt: 3 }));
+    assert.deepEqual(await idsOf(), [['2A', '1A']]);
+    const inquiry = { ...INQUIRY, callerId: 'J-2', customerTraceNumber: 'B' };
+    await ledger.recordDecision(
+      ledger.identity.ledgerId,
+      inquiry,
+      decisionOf({ customerTraceNumber: 'B', attempt: 0 }),
+    );
+    await ledger.claim(claimOf(ledger, { inquiry, applicantIds: ['1A'] }));
+    assert.deepEqual(await idsOf('J-2'), [['1A']]);
+  });
+
   test('a claim in flight is waited for, and says how long', async (t) => {
     const { ledger } = await opened(t);
     await ledger.claim(claimOf(ledger));

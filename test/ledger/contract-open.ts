@@ -210,6 +210,7 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
       'DROP TABLE report_references_until',
       'DROP TABLE report_shares',
       'DROP INDEX attempt_consents_of_share',
+      'ALTER TABLE inquiries DROP COLUMN applicant_ids',
       'DELETE FROM ledger_schema WHERE version > 1',
     ]) {
       await backend.execute(url, statement);

@@ -94,6 +94,35 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(found?.inquiry.disposedAt);
   });
 
+  test('shares by themselves of an owner’s reports are known, also once those were disposed of', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const ofJourney = (more: object = {}) => ledger.retention.sharesOf({ callerId: 'J-1', ...more });
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await attempted(ledger, { inquiry: SHARE, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
+    assert.deepEqual(await ofJourney(), []);
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), callerId: 'share:S-8', shareId: 'S-8' });
+    await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), callerId: 'share:S-7', shareId: 'S-7' });
+    await attempted(ledger, { inquiry: BY_ITSELF, sharedReference: 'REF-1' }, { state: 'answered', answer: POSTED });
+    const found = [
+      { ownerId: 'share:S-8', inquiries: 0 },
+      { ownerId: 'share:S-9', inquiries: 1 },
+    ];
+    assert.deepEqual(await ofJourney(), found);
+    assert.deepEqual(await ofJourney({ productCode: 'PREQUAL' }), found);
+    assert.deepEqual(await ofJourney({ productCode: 'PREAPP' }), []);
+    assert.deepEqual(await ledger.retention.sharesOf({ callerId: 'share:S-9' }), []);
+    const warrant = { by: 'records', reason: 'kept long enough' };
+    for (const callerId of ['J-1', 'share:S-9']) {
+      await ledger.retention.begin({ callerId }, warrant);
+      assert.equal((await ledger.retention.dispose({ callerId }, warrant, 0)).kind, 'done');
+    }
+    assert.deepEqual(
+      (await ofJourney()).map(({ inquiries }) => inquiries),
+      [0, 0],
+    );
+  });
+
   test('one id is the share of one report', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;

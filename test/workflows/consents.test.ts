@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { lateConsentWorkflowId } from '../../src/client/business-keys.ts';
+import { startLateConsent } from '../../src/client/late-consent.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
 import { loadKeyRing } from '../../src/protection/key-ring.ts';
@@ -202,6 +204,24 @@ describe('a share', { concurrency: 8 }, () => {
       refusedMessages.map(({ reason }) => reason.slice(0, 29)),
       ['/evidence/reference must be pr', '/evidence/reference must be op'].map((reason) => reason.slice(0, 29)),
     );
+  });
+
+  test('a late consent that the client records shares with the others by its secondary user', async () => {
+    const { client, config } = harness;
+    const users = [{ endUserCode: 'EU999' }, { endUser: 'A Bank' }];
+    const priorities = await Promise.all(
+      users.map(async (secondaryUser) => {
+        const consent = consentMessage(randomUUID(), { applicantId: '1A', secondaryUser });
+        await (await startLateConsent(client, config.taskQueue, consent)).result();
+        const { events } = await client.workflow.getHandle(lateConsentWorkflowId(consent)).fetchHistory();
+        const { priorityKey, fairnessKey } = events?.[0]?.workflowExecutionStartedEventAttributes?.priority ?? {};
+        return [priorityKey, fairnessKey];
+      }),
+    );
+    assert.deepEqual(priorities, [
+      [3, 'EU999'],
+      [3, ''],
+    ]);
   });
 
   test('a late consent that was started with nothing ends as invalid, and hangs in no workflow task', async () => {

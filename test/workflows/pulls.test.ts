@@ -13,6 +13,8 @@ import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-sce
 
 let harness: Harness;
 let journeys: CreditJourneys;
+/** In a namespace that has none of the runs, with the same ledger. */
+let elsewhere: CreditJourneys;
 let ledger: Ledger;
 
 before(async () => {
@@ -20,17 +22,23 @@ before(async () => {
   const { config } = harness;
   const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
   ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
+  journeys = await connected(config.temporal.namespace);
+  elsewhere = await connected('temporal-system');
+});
+
+function connected(namespace: string): Promise<CreditJourneys> {
+  return CreditJourneys.connect({
+    address: harness.config.temporal.address,
+    namespace,
+    taskQueue: harness.config.taskQueue,
     // Not what is tested here, and the machine may be busy.
     queryTimeoutMs: 30_000,
     openLedger: async () => ledger,
   });
-});
+}
 
 after(async () => {
+  await elsewhere?.close();
   await journeys?.close();
   await harness?.close();
 });
@@ -107,7 +115,16 @@ describe('a single pull', { concurrency: 8 }, () => {
     const [row] = await inLedger(pull.pullId);
     assert.equal(row?.workflowType, 'failsafeCheck');
     assert.equal(row?.attempts[0]?.state, 'answered');
-    assert.deepEqual((await pull.references()).consumers, result.consumers);
+    const told = await pull.references();
+    assert.deepEqual(told.consumers, result.consumers);
+    // Once the run is gone, the ledger says the same.
+    const { references, ...stored } = await elsewhere.getPull(pull.pullId).references();
+    const { references: before, ...rest } = told;
+    assert.deepEqual(stored, rest);
+    assert.deepEqual(
+      references.map(({ productCode, reference }) => ({ productCode, reference })),
+      before,
+    );
   });
 
   test('finds the first where its start is repeated, running or completed', async () => {

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { inspectCodecServer, inspectConfig } from '../../src/config.ts';
+import type { CodecServerAccess } from '../../src/config-shape.ts';
+import { codecServerChecks } from '../../src/doctor/codec-server-check.ts';
+import { createContext } from '../../src/doctor/context.ts';
+import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
+import { KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
+import { deadPort, startServer as startScripted } from '../gateway/scripted-server.ts';
+import { keyRing } from '../ledger/fixtures.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'doctor-codec-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const keySet = join(directory, 'jwks.json');
+writeFileSync(keySet, JSON.stringify(KEY_SET));
+const keyRingFile = join(directory, 'keys.json');
+const workersRing = await createKeyRing(keyRingFile);
+const { config } = inspectConfig({ KEY_RING_FILE: keyRingFile, TEMPORAL_NAMESPACE: NAMESPACE });
+
+async function finding(access: CodecServerAccess, problems: readonly { variable: string; rule: string }[] = []) {
+  const [check] = codecServerChecks({ access, problems });
+  const context = createContext(config, [], 10_000);
+  const found = await check?.run(context, new AbortController().signal);
+  return found ?? assert.fail();
+}
+
+/** A server with these keys, and how a caller with these roles reaches it. */
+async function serverWith(t: TestContext, keys: KeyRing, roles: string[]) {
+  const server = await startServer(t, keySet, { keys });
+  const bearer = await token({ roles });
+  return { server, access: { url: server.endpoint, readToken: async () => bearer } };
+}
+
+const current = workersRing.current('payload').id;
+
+test('a codec server with the workers’ keys passes, for a service and for who may only read masked', async (t) => {
+  const service = await serverWith(t, workersRing, ['encode', 'decode']);
+  const { status, detail } = await finding(service.access);
+  assert.deepEqual([status, detail.includes(current)], ['pass', true], detail);
+  const person = await serverWith(t, workersRing, ['decode-redacted']);
+  assert.match((await finding(person.access)).detail, /may not encrypt/);
+});
+
+test('one that lacks the workers’ key, or encrypts under one that they lack, fails', async (t) => {
+  const other = keyRing('other');
+  const without = await serverWith(t, other, ['encode', 'decode']);
+  assert.deepEqual((await finding(without.access)).detail, `it lacks the key ${current}`);
+  // It has theirs too, and a newer one of its own.
+  const ahead: Pick<KeyRing, 'current' | 'find'> = {
+    current: (use) => other.current(use),
+    find: (use, id) => workersRing.find(use, id),
+  };
+  const { status, detail } = await finding((await serverWith(t, ahead as KeyRing, ['encode', 'decode'])).access);
+  assert.deepEqual([status, detail.includes(other.current('payload').id)], ['fail', true], detail);
+});
+
+test('a token that is refused, a server that is away or something else is told without address and token', async (t) => {
+  const { access } = await serverWith(t, workersRing, []);
+  const segment = 'unguessable-sentinel';
+  const secret = async () => 'sentinel.token';
+  const away = { url: `http://127.0.0.1:${await deadPort()}/${segment}`, readToken: secret };
+  const stranger = await startScripted(t, {
+    onRequest: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+  });
+  const found = [
+    await finding(access),
+    await finding({ ...access, readToken: secret }),
+    await finding(away),
+    await finding({ url: `${stranger.url}/${segment}` }),
+  ];
+  assert.deepEqual(new Set(found.map(({ status }) => status)), new Set(['fail']));
+  assert.match(
+    found.map(({ detail }) => detail).join(),
+    /in the namespace.*refuses the token.*cannot be reached.*does not answer as/s,
+  );
+  assert.doesNotMatch(JSON.stringify(found), /sentinel/);
+});
+
+test('what clients could not use is told by its rule; where none is named, nothing is asked', async () => {
+  const inspected = inspectCodecServer({
+    GATEWAY_ENVIRONMENT: 'production',
+    CODEC_SERVER_URL: 'http://sentinel.example.com',
+  });
+  assert.ok(inspected);
+  const { status, detail } = await finding(inspected.access, inspected.problems);
+  assert.equal(status, 'fail');
+  assert.match(detail, /CODEC_SERVER_URL must be https.*CODEC_SERVER_TOKEN_FILE is required/);
+  assert.doesNotMatch(detail, /sentinel/);
+  assert.deepEqual(codecServerChecks(inspectCodecServer({})), []);
+});
