@@ -58,7 +58,7 @@ export function ownerIdIn(status: AnyStatus): string {
 export function needsPerson(
   status: Pick<AnyStatus, 'state' | 'holds'> &
     Partial<Pick<JourneyStatus, 'shares'>> &
-    Partial<Pick<ShareReportStatus, 'attention'>>,
+    Partial<Pick<ShareReportStatus | PortfolioStatus, 'attention'>>,
 ): boolean {
   const { state, holds, shares = [], attention } = status;
   if (attention !== undefined) return true;

@@ -13,6 +13,9 @@ export const MAX_ROWS = 1_000_000;
 /** Where so many inquiries wait for a person, something is wrong that no further row should meet. */
 export const MAX_HELD = 500;
 
+/** Why a review needs a person whose files cannot be reached: `NeedsAttention`, and `attention` of its status. */
+export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
+
 export const PORTFOLIO_FORMATS = ['csv', 'jsonl'] as const;
 export type PortfolioFormat = (typeof PORTFOLIO_FORMATS)[number];
 
@@ -95,6 +98,8 @@ export interface PortfolioStatus {
   productCode: 'ACCTRVW';
   state: PortfolioState;
   waitingFor?: string;
+  /** Its files cannot be reached, and are asked for again and again. */
+  attention?: typeof PORTFOLIO_UNAVAILABLE;
   file: string;
   /** SHA-256 of the file, in hexadecimal. */
   digest?: string;

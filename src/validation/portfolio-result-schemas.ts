@@ -1,5 +1,6 @@
 /** One zod schema for each thing that a portfolio review answers, for the published JSON Schemas; open, as result-schemas.ts. */
 import { z } from 'zod';
+import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { ENVIRONMENTS } from '../model/products.ts';
 import { holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
 
@@ -27,6 +28,10 @@ export const portfolioStatusSchema = z
     productCode,
     state: z.enum(['examining', 'running', 'paused', 'held', 'stopping', 'completed', 'withdrawn']),
     waitingFor: z.string().exactOptional(),
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .exactOptional()
+      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,

@@ -10,7 +10,7 @@ import type { PortfolioResult, PortfolioReviewInput } from '../model/portfolio-s
 import { showDetails } from './details-on-demand.ts';
 import { applicationFailureOf } from './flights.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
-import { portfolioActivities, preparePortfolio } from './portfolio-stubs.ts';
+import { preparePortfolio } from './portfolio-stubs.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Review } from './review.ts';
 import { reviewDetails } from './review-details.ts';
@@ -47,13 +47,8 @@ async function examine(review: Review): Promise<ReviewState> {
   const checking = { summary: 'checking the input' };
   const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
   review.run = run;
-  const { examinePortfolio } = portfolioActivities;
-  const examining = { summary: `examining ${input.file}` };
-  const examined = await prepareRun(
-    input,
-    () => examinePortfolio.executeWithOptions(examining, [{ input }]),
-    onRefused,
-  );
+  const examining = `examining ${input.file}`;
+  const examined = await prepareRun(input, () => review.files.ask('examinePortfolio', examining, { input }), onRefused);
   return review.begin(run, examined);
 }
 
@@ -85,19 +80,15 @@ async function handOver(review: Review, rows: ReviewRows): Promise<never> {
 /** Whoever relies on the results relies on the digest: a change after the last rows were read is told as well. */
 async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
   try {
-    await portfolioActivities.readPortfolioRowsAt.executeWithOptions({ summary: 'comparing the whole file' }, [
-      { known, places: [] },
-    ]);
+    await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
     review.isStopping = true;
   }
 }
 
-async function finish({ reviewId, input }: Review, { parts }: ReviewState): Promise<void> {
-  await portfolioActivities.finishPortfolioResults.executeWithOptions({ summary: 'writing the result file' }, [
-    { reviewId, file: input.file, parts },
-  ]);
+async function finish({ reviewId, input, files }: Review, { parts }: ReviewState): Promise<void> {
+  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, file: input.file, parts });
 }
 
 function changed(review: Review): ApplicationFailure {

@@ -35,6 +35,7 @@ export function reviewDetails(review: Review): string {
       ],
     ),
     `File ${code(input.file)}${status.digest === undefined ? '' : `, SHA-256 ${code(status.digest)}`}`,
+    filesAway(review),
     ...open.slice(0, HOLDS_SHOWN).map((hold) => holdSection(hold, { ownerId, run: side, isEnding })),
     ...(open.length > HOLDS_SHOWN ? [`and ${open.length - HOLDS_SHOWN} more.`] : []),
     refusedMessages({ status }),
@@ -42,6 +43,14 @@ export function reviewDetails(review: Review): string {
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** What somebody can do about it; where the files are, only the workers know. */
+function filesAway({ files, input }: Review): string {
+  if (files.away === undefined) return '';
+  return `## The portfolio’s files cannot be reached: ${plain(files.away)}
+
+Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${code(input.file)} in its \`PORTFOLIO_DIR\`, which must be writable. Put it there: the review asks again every minute, and goes on by itself. \`docs/runbook/portfolio-unavailable.md\``;
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {

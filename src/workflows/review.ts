@@ -1,10 +1,11 @@
 /** What one run of a portfolio review knows. No waiting. */
-import type { PreparedRun } from '../activities/contract.ts';
-import type { ExaminedFile } from '../activities/portfolio-contract.ts';
+import type { ExaminedFile, PreparedReview } from '../activities/portfolio-contract.ts';
+import type { FailureType } from '../model/failure-types.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { outputNamesOf } from '../model/portfolio-files.ts';
 import {
   MAX_HELD,
+  PORTFOLIO_UNAVAILABLE,
   type PortfolioMessage,
   type PortfolioProgress,
   type PortfolioResult,
@@ -17,15 +18,20 @@ import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
+import { ReviewFiles } from './review-files.ts';
 import { Pace, type ReviewState } from './review-state.ts';
 
 export class Review {
   readonly input: PortfolioReviewInput;
   readonly flights = new Flights();
   readonly holds = new Holds(() => this.changed());
+  readonly files = new ReviewFiles(
+    () => this.run?.tellsOfFiles === true,
+    () => this.#filesChanged(),
+  );
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
-  run: PreparedRun | undefined;
+  run: PreparedReview | undefined;
   pace = new Pace([]);
   /** Counts whatever may let somebody go on who waits. */
   changes = 0;
@@ -40,6 +46,8 @@ export class Review {
   isCancelled = false;
   outcome: PortfolioResult['outcome'] | undefined;
   readonly #refused: RefusedMessages;
+  #heldFor: FailureType | null = null;
+  #filesWereAway = false;
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
   /** The input is not checked yet: nothing here may fail on it, whatever it is. */
@@ -88,7 +96,7 @@ export class Review {
     return this.holds.list.length >= MAX_HELD;
   }
 
-  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+  begin(run: PreparedReview, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
     this.state = {
       ...{ run, known, badRows, rows, duplicateLines, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
@@ -111,6 +119,11 @@ export class Review {
     };
   }
 
+  /** What somebody should see to although no inquiry waits for it; before those that do, since all rows wait for it. */
+  get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
+    return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
+  }
+
   get done(): number {
     const { record, noRecord, noReport, abandoned } = this.state?.done ?? NOTHING_DONE;
     return record + noRecord + noReport + abandoned;
@@ -124,14 +137,22 @@ export class Review {
   changed(): void {
     this.changes++;
     // Holds that are handed on are still holds.
-    if (this.isLeaving) return;
+    if (!this.isLeaving) this.#heldFor = this.holds.list[0]?.failureType ?? null;
+    else if (!this.#filesWereAway) return;
     const { endUserCode } = this.input;
     this.#published.upsert({
-      NeedsAttention: this.holds.list[0]?.failureType ?? null,
+      NeedsAttention: this.attention ?? this.#heldFor,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
       CustomerTraceNumber: [],
     });
+  }
+
+  #filesChanged(): void {
+    this.#filesWereAway = true;
+    // To wait for them is no pace.
+    this.pace.startAnew(this.done);
+    this.changed();
   }
 
   progress(): PortfolioProgress {
@@ -145,12 +166,17 @@ export class Review {
 
   status(): PortfolioStatus {
     const { reviewId, state, run } = this;
-    const standing = this.#standing();
+    const { attention } = this;
+    const { state: shown, waitingFor } = this.#standing();
+    const files = attention && `the portfolio’s files: ${this.files.away}`;
+    const waits = [files, waitingFor].filter((one) => one !== undefined);
     return {
       reviewId,
       environment: run?.environment ?? null,
       productCode: 'ACCTRVW',
-      ...standing,
+      state: shown,
+      ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
+      ...(attention ? { attention } : {}),
       file: this.input.file,
       ...(state ? { digest: state.known.digest } : {}),
       progress: this.progress(),
