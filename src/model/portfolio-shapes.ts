@@ -1,6 +1,13 @@
 /** The JSON of portfolio reviews (docs/portfolio.md): ACCTRVW over a file of rows. Types and limits only. */
 import type { Environment } from './products.ts';
-import type { Applicant, HoldStatus, RefusedMessage, ReportOutcome, ResolveInquiryMessage } from './shapes.ts';
+import type {
+  Applicant,
+  EndWithoutOutcome,
+  HoldStatus,
+  RefusedMessage,
+  ReportOutcome,
+  ResolveInquiryMessage,
+} from './shapes.ts';
 
 /** Rows under way at once where the input names no `window`. */
 export const DEFAULT_WINDOW = 20;
@@ -89,7 +96,15 @@ export interface PortfolioProgress {
 }
 
 /** `held`: nothing is left but inquiries that wait for a person. */
-export type PortfolioState = 'examining' | 'running' | 'paused' | 'held' | 'stopping' | 'completed' | 'withdrawn';
+export type PortfolioState =
+  | 'examining'
+  | 'running'
+  | 'paused'
+  | 'held'
+  | 'stopping'
+  | PortfolioOutcome
+  | EndWithoutOutcome;
+export type PortfolioOutcome = 'completed' | 'withdrawn';
 
 /** Answer of the query `status`: nothing personal. */
 export interface PortfolioStatus {
@@ -114,7 +129,7 @@ export interface PortfolioResult {
   reviewId: string;
   environment: Environment;
   productCode: 'ACCTRVW';
-  outcome: 'completed' | 'withdrawn';
+  outcome: PortfolioOutcome;
   file: string;
   digest: string;
   rows: number;

@@ -4,7 +4,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
 import type { PullOutcome, PullProduct } from './pull-shapes.ts';
-import type { JourneyOutcome, ReportOutcome } from './shapes.ts';
+import type { EndWithoutOutcome, JourneyOutcome, ReportOutcome } from './shapes.ts';
 import type { ShareReportOutcome } from './share-shapes.ts';
 import { base32 } from './trace-number.ts';
 
@@ -30,7 +30,7 @@ interface InquiryName {
 }
 
 /** How a run that its platform hears of may end: with its own outcome, or without one. */
-export type Ended<Outcome> = Outcome | 'cancelled' | 'failed';
+export type Ended<Outcome> = Outcome | EndWithoutOutcome;
 
 /**
  * `data` of each type, without what all of them have. Nothing personal, and no report reference: it is half of a

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { ENVIRONMENTS } from '../model/products.ts';
-import { holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
+import { ENDS_WITHOUT_OUTCOME, holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
 
 const count = z.int().min(0);
 const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
 const productCode = z.literal('ACCTRVW');
+const outcome = z.enum(['completed', 'withdrawn']);
 
 export const portfolioProgressSchema = z
   .object({
@@ -26,7 +27,11 @@ export const portfolioStatusSchema = z
     reviewId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
-    state: z.enum(['examining', 'running', 'paused', 'held', 'stopping', 'completed', 'withdrawn']),
+    state: z.enum([
+      ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
+      ...outcome.options,
+      ...ENDS_WITHOUT_OUTCOME,
+    ]),
     waitingFor: z.string().exactOptional(),
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)
@@ -45,7 +50,7 @@ export const portfolioResultSchema = z.object({
   reviewId: z.string(),
   environment: z.enum(ENVIRONMENTS),
   productCode,
-  outcome: z.enum(['completed', 'withdrawn']),
+  outcome,
   file: z.string(),
   digest: z.string(),
   rows: count,

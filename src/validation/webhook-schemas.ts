@@ -4,6 +4,7 @@ import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../model/products.ts';
 import type { WebhookEventType } from '../model/webhook-events.ts';
 import { applicantId, customerTraceNumber, instant, journeyId, pullId, shareId, stage } from './fields.ts';
+import { ENDS_WITHOUT_OUTCOME } from './result-schemas.ts';
 
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
@@ -23,7 +24,7 @@ const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
 
 /** Of a run that has an outcome, or was cancelled, or has failed. */
 function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
-  return z.enum([...outcomes, 'cancelled', 'failed']);
+  return z.enum([...outcomes, ...ENDS_WITHOUT_OUTCOME]);
 }
 
 const DATA = {

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
 import { showDetails } from './details-on-demand.ts';
+import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { applicationFailureOf } from './flights.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
@@ -34,15 +35,16 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
     const state = past ?? (await examine(review));
     return await reviewRows(review, state);
   } catch (error) {
-    review.isCancelled = isCancellation(error);
+    review.endedAs = endWithoutOutcome(error);
     throw error;
   }
 }
 
 async function examine(review: Review): Promise<ReviewState> {
   const { input } = review;
-  const onRefused = () => {
+  const onRefused = (refusal: unknown) => {
     review.endedUnchecked = true;
+    review.endedAs = endWithoutOutcome(refusal);
   };
   const checking = { summary: 'checking the input' };
   const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);

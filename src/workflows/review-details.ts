@@ -1,5 +1,5 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
-import { refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
+import { ENDED_WITHOUT_OUTCOME, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
 import { holdSection } from './hold-details.ts';
 import { code, plain, table } from './markdown.ts';
 import type { Review } from './review.ts';
@@ -14,7 +14,7 @@ export function reviewDetails(review: Review): string {
   const { ownerId, isEnding, input } = review;
   const status = review.status();
   const { progress } = status;
-  const isOver = review.isCancelled || review.outcome !== undefined;
+  const isOver = review.endedAs !== undefined || review.outcome !== undefined;
   const open = review.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode: input.endUserCode };
   return [
@@ -54,7 +54,7 @@ Nothing is lost: what cannot be read is not sent, and what cannot be written sta
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {
-  if (review.isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
+  if (review.endedAs) return ENDED_WITHOUT_OUTCOME[review.endedAs];
   const { state } = review.status();
   const waiting = waitingFor === undefined ? '' : `; it waits for ${plain(waitingFor)}`;
   return `The review is ${state}${waiting}.`;

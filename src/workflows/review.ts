@@ -13,7 +13,7 @@ import {
   type PortfolioState,
   type PortfolioStatus,
 } from '../model/portfolio-shapes.ts';
-import type { RefusedMessage } from '../model/shapes.ts';
+import type { EndWithoutOutcome, RefusedMessage } from '../model/shapes.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
@@ -43,7 +43,7 @@ export class Review {
   /** Nothing more may be sent: the file has changed. */
   isStopping = false;
   endedUnchecked = false;
-  isCancelled = false;
+  endedAs: EndWithoutOutcome | undefined;
   outcome: PortfolioResult['outcome'] | undefined;
   readonly #refused: RefusedMessages;
   #heldFor: FailureType | null = null;
@@ -160,7 +160,7 @@ export class Review {
     const held = this.holds.list.length;
     return {
       ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
-      ...(this.isPaused || this.outcome ? {} : this.pace.figures(this.done, rows - this.done - held)),
+      ...(this.isPaused || this.outcome || this.endedAs ? {} : this.pace.figures(this.done, rows - this.done - held)),
     };
   }
 
@@ -186,8 +186,9 @@ export class Review {
   }
 
   #standing(): { state: PortfolioState; waitingFor?: string } {
-    const { outcome, state } = this;
-    if (outcome) return { state: outcome };
+    const { outcome, endedAs, state } = this;
+    const end = endedAs ?? outcome;
+    if (end) return { state: end };
     if (!state) return { state: 'examining' };
     const held = this.holds.list.length;
     if (this.isStopping || this.isEnding) {
