@@ -28,6 +28,8 @@ export interface RowsRead {
 export interface PreparedReview extends PreparedRun {
   /** It says so where its files cannot be reached. Absent in runs from before it did. */
   tellsOfFiles?: true;
+  /** Its events go out, where the profile has endpoints. Absent in runs from before they did. */
+  tellsEvents?: true;
 }
 
 export interface PortfolioActivities {

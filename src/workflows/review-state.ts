@@ -3,6 +3,7 @@ import type { KnownFile, PreparedReview } from '../activities/portfolio-contract
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
+import type { SettledDecision } from './holds.ts';
 import type { InquiryResumption } from './inquiry-terms.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
@@ -32,6 +33,10 @@ export interface ReviewState {
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
   pace: PaceMark[];
+  /** Decisions that have taken effect, the latest. Absent where the run before did not hand them on. */
+  settled?: SettledDecision[];
+  /** How often each event has been told of rows that may yet be told of. */
+  events?: Record<string, number>;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
 }
 

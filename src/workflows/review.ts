@@ -14,6 +14,7 @@ import {
   type PortfolioStatus,
 } from '../model/portfolio-shapes.ts';
 import type { EndWithoutOutcome, RefusedMessage } from '../model/shapes.ts';
+import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
@@ -24,7 +25,8 @@ import { Pace, type ReviewState } from './review-state.ts';
 export class Review {
   readonly input: PortfolioReviewInput;
   readonly flights = new Flights();
-  readonly holds = new Holds(() => this.changed());
+  readonly events: EventsOut;
+  readonly holds: Holds;
   readonly files = new ReviewFiles(
     () => this.run?.tellsOfFiles === true,
     () => this.#filesChanged(),
@@ -54,6 +56,8 @@ export class Review {
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
     this.#refused = new RefusedMessages(state?.refused);
+    this.events = new EventsOut(state?.events);
+    this.holds = new Holds(() => this.changed(), this.events, state?.settled);
     if (!state) return;
     this.state = state;
     this.run = state.run;
@@ -107,11 +111,17 @@ export class Review {
     return this.state;
   }
 
-  /** What the next run begins with. */
-  handOver(state: ReviewState): ReviewState {
+  /**
+   * What the next run begins with.
+   *
+   * @param traceNumbers of the rows that it takes over
+   */
+  handOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
     return {
       ...state,
+      settled: this.holds.settled,
+      events: this.events.handOver(traceNumbers),
       isPaused,
       pace: this.pace.marks,
       refused: this.#refused.status(),

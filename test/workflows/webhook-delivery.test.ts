@@ -6,7 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { runsOf } from '../../src/client/journey-runs.ts';
 import { decideDelivery, openDeliveries } from '../../src/client/webhook-deliveries.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
@@ -15,6 +15,7 @@ import { failsafeApplicant, failsafePull, firstHold, startPull } from '../suppor
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
   ALL_OF_A_PULL,
+  ALL_OF_A_REVIEW,
   ALL_OF_A_SHARE,
   ALL_OF_IT,
   askDelivery,
@@ -24,6 +25,7 @@ import {
   playFully,
   playHeld,
   playPull,
+  playReview,
   playShare,
   startWebhookStage,
   untilDelivery,
@@ -164,19 +166,27 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
 });
 
-test('a pull and a share by itself tell what happens by their own ids, and are sent again or dropped by them', async () => {
+test('a pull, a share by itself and a review tell what happens by their own ids, and are sent again or dropped by them', async () => {
   const { harness, receiver } = stage;
   const { client, config } = harness;
   for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
   const pull = await playPull(stage);
   const share = await playShare(stage, pull.pullId);
+  // Reset while it holds, it tells of the hold again, under the same id.
+  const review = await playReview(stage, async (handle) => {
+    await receiver.accepted('/steady', ownerIdOfWorkflow(handle.workflowId) ?? '', 1);
+    const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
+    return resetTo(harness, handle, prepared?.eventId ?? assert.fail('nothing was prepared'));
+  });
   const runs = [
+    { ...review, names: { reviewId: review.reviewId }, types: ['inquiry.held', ...ALL_OF_A_REVIEW] },
     { ...pull, names: { pullId: pull.pullId }, types: ALL_OF_A_PULL },
     { ...share, names: { shareId: share.shareId }, types: ALL_OF_A_SHARE },
   ];
   for (const { ownerId, names, types } of runs) {
     const told = await receiver.accepted('/steady', ownerId, types.length);
     assert.deepEqual(typesOf(told), types);
+    assert.equal(new Set(told.map(({ id }) => id)).size, new Set(types).size);
     for (const { body, event } of told) {
       assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
       assert.deepEqual({ ...event?.data, ...names }, event?.data);
