@@ -96,7 +96,8 @@ export class ReviewRows {
     const review = this.#review;
     if (this.#failure) throw this.#failure.error;
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
-    if (review.isLeaving || review.isStopping) this.#releaseHolds();
+    // Until nothing else is in flight, somebody may decide about them here: between two runs nobody can.
+    if (review.isStopping || (review.isLeaving && this.#hasLanded())) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
     if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
     const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
@@ -111,6 +112,10 @@ export class ReviewRows {
     if (this.#open.size > 0) return null;
     if (review.isEnding) return this.#carried.length === 0 ? 'over' : null;
     return this.#isAllBegun() ? 'over' : null;
+  }
+
+  #hasLanded(): boolean {
+    return this.#review.underWay === 0 && !this.#isReading && !this.#isWriting && this.#results.length === 0;
   }
 
   #isAllBegun(): boolean {
