@@ -173,6 +173,7 @@ describe('a review on the command line', () => {
       [['cancel', 'casey@example.com'], '/reviewId'],
       [schedule('--overlap', 'sometimes'), '/overlap'],
       [schedule('--time-zone', 'Nowhere/City'), '/timeZone'],
+      [['schedule', 'create', 'S-1', 'x.csv', '--cron', 'monthly', ...ORDER], '/cron'],
       [['schedule', 'create', 'x'.repeat(41), 'x.csv', '--cron', '@monthly', ...ORDER], '/scheduleId'],
       [['schedule', 'create', 'S-1', '/etc/passwd', '--cron', '@monthly', ...ORDER], '/order/file'],
     ];

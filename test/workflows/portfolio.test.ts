@@ -55,6 +55,20 @@ async function resultsIn(file: string): Promise<RowResult[]> {
     .map((line) => JSON.parse(line) as RowResult);
 }
 
+test('a review lists itself where it cannot reach its files, and takes that back', async () => {
+  const file = new URL('../histories/portfolioReview-filesAway.json', import.meta.url);
+  const { events } = JSON.parse(await readFile(file, 'utf8')) as {
+    events: { upsertWorkflowSearchAttributesEventAttributes?: { searchAttributes: { indexedFields: Fields } } }[];
+  };
+  type Fields = Record<string, { data?: string } | undefined>;
+  const told = events.flatMap(({ upsertWorkflowSearchAttributesEventAttributes: upsert }) => {
+    const attention = upsert?.searchAttributes.indexedFields.NeedsAttention;
+    return attention ? [Buffer.from(attention.data ?? '', 'base64').toString()] : [];
+  });
+  assert.deepEqual(told.slice(0, 1), ['"PortfolioUnavailable"']);
+  assert.ok(told.length === 2 && !told[1]?.includes('Portfolio'), String(told));
+});
+
 describe('a portfolio review', () => {
   test('asks once for each row, and writes what came of it', async () => {
     const file = await writePortfolio(

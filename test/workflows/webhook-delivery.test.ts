@@ -10,7 +10,14 @@ import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
-import { consentMessage, journeyInput, untilStatus, update, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import {
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  untilStatus,
+  update,
+  WAIT_LIMIT_MS,
+} from '../support/journey-harness.ts';
 import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
@@ -62,6 +69,12 @@ async function outgrow(delivery: Delivery): Promise<void> {
     if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+async function activitiesOf(handle: JourneyHandle): Promise<string[]> {
+  return (await eventsOf(handle)).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
 }
 
 /** Every payload of a history, as text. */
@@ -172,21 +185,21 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
   const pull = await playPull(stage);
   const share = await playShare(stage, pull.pullId);
-  // Reset while it holds, it tells of the hold again, under the same id.
+  // Reset while it holds, it tells of the hold again, under the same id: the delivery, which is open, knows it.
   const review = await playReview(stage, async (handle) => {
     await receiver.accepted('/steady', ownerIdOfWorkflow(handle.workflowId) ?? '', 1);
     const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
     return resetTo(harness, handle, prepared?.eventId ?? assert.fail('nothing was prepared'));
   });
+  assert.equal((await activitiesOf(review.handle)).filter((name) => name === 'queueWebhooks').length, 3);
   const runs = [
-    { ...review, names: { reviewId: review.reviewId }, types: ['inquiry.held', ...ALL_OF_A_REVIEW] },
+    { ...review, names: { reviewId: review.reviewId }, types: ALL_OF_A_REVIEW },
     { ...pull, names: { pullId: pull.pullId }, types: ALL_OF_A_PULL },
     { ...share, names: { shareId: share.shareId }, types: ALL_OF_A_SHARE },
   ];
   for (const { ownerId, names, types } of runs) {
     const told = await receiver.accepted('/steady', ownerId, types.length);
     assert.deepEqual(typesOf(told), types);
-    assert.equal(new Set(told.map(({ id }) => id)).size, new Set(types).size);
     for (const { body, event } of told) {
       assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
       assert.deepEqual({ ...event?.data, ...names }, event?.data);
@@ -248,10 +261,7 @@ test('what is said about consent while the end is handed over reaches the ledger
     profiles.set('mixed', profile);
   }
   await handle.result();
-  const activities = (await eventsOf(handle)).flatMap(
-    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
-  );
-  assert.deepEqual(activities.slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
+  assert.deepEqual((await activitiesOf(handle)).slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
   await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
 });
 
