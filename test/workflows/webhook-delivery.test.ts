@@ -7,6 +7,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { runsOf } from '../../src/client/journey-runs.ts';
 import { decideDelivery, openDeliveries } from '../../src/client/webhook-deliveries.ts';
 import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { PullStatus } from '../../src/model/pull-shapes.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
@@ -229,6 +230,7 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   await firstHold(cancelled);
   await cancelled.cancel();
   await assert.rejects(cancelled.result());
+  assert.equal((await cancelled.query<PullStatus>('status')).state, 'cancelled');
   const told = await receiver.accepted('/all', `pull:${input.pullId}`, 2);
   assert.deepEqual(typesOf(told), ['inquiry.held', 'pull.ended']);
   const { pullId } = input;
