@@ -64,6 +64,7 @@ export type { GatewayResponse } from './gateway/responses.ts';
 export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
 export type {
   PortfolioMessage,
+  PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
   PortfolioReviewInput,
@@ -93,6 +94,7 @@ export type {
   AdvanceMessage,
   Applicant,
   ConsentMessage,
+  EndWithoutOutcome,
   GateInput,
   HoldStatus,
   JourneyOutcome,

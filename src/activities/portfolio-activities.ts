@@ -1,6 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { DEFAULT_MAX_BAD_ROWS, type PortfolioFormat } from '../model/portfolio-shapes.ts';
+import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE, type PortfolioFormat } from '../model/portfolio-shapes.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
 import { examinePortfolio } from '../portfolio/examine.ts';
 import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';
@@ -74,7 +74,7 @@ function formatOf(file: string): PortfolioFormat {
 }
 
 /** As `translating`, with what only a portfolio's files throw. */
-export function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
+function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
   return translating(async () => {
     try {
       return await body();
@@ -89,7 +89,8 @@ export function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
           code === 'PORTFOLIO_DIR'
             ? 'this worker has no PORTFOLIO_DIR'
             : `the portfolio’s files cannot be reached (${code})`;
-        throw ApplicationFailure.create({ type: 'PortfolioUnavailable', message, nonRetryable: false });
+        const details = [{ code }];
+        throw ApplicationFailure.create({ type: PORTFOLIO_UNAVAILABLE, message, nonRetryable: false, details });
       }
       throw error;
     }

@@ -1,10 +1,9 @@
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { openPortfolio, requireDirectory } from '../portfolio/file-path.ts';
 import { parsePortfolioReviewInput } from '../validation/messages.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
-import { translatingPortfolio } from './portfolio-activities.ts';
+import { translating } from './failures.ts';
 import type { PortfolioActivities } from './portfolio-contract.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
@@ -13,16 +12,17 @@ export function createPreparePortfolio(
 ): Pick<PortfolioActivities, 'preparePortfolio'> {
   return {
     /**
-     * Checks a review's input, and that its file can be opened, and fixes what the run will be held to.
+     * Checks a review's input, and fixes what the run will be held to; the file is for `examinePortfolio`, which is waited
+     * for where it cannot be reached.
      *
-     * @throws `InvalidInput` (final) with every problem; `PortfolioUnavailable`, `LedgerUnavailable` (repeated)
+     * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
     preparePortfolio: ({ input }) =>
-      translatingPortfolio(async () => {
+      translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const review = parsePortfolioReviewInput(input);
         await refuseInTheClear(dependencies, profile);
-        const { reviewId, endUserCode, permissiblePurposeCode, file } = review;
+        const { reviewId, endUserCode, permissiblePurposeCode } = review;
         const problems = [
           ...(await ownerProblems(dependencies, { ownerId: ownerIdOf('portfolio', reviewId), path: '/reviewId' })),
           ...entitlementProblems(profile, {
@@ -34,8 +34,7 @@ export function createPreparePortfolio(
           }),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
-        await (await openPortfolio(requireDirectory(dependencies.config.portfolioDirectory), file)).close();
-        return fixRun(dependencies, profile);
+        return { ...(await fixRun(dependencies, profile)), tellsOfFiles: true, tellsEvents: true };
       }),
   };
 }

@@ -107,7 +107,7 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
       else output.redraw(statusLines(status, output));
       attention = needsPerson(status);
       // A review goes on beside what it holds; `held` is what it says once nothing else is left.
-      const waits = 'reviewId' in status ? status.state === 'held' : isOpen(status.state);
+      const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
       if (attention && !throughHolds && waits) return EXIT.needsPerson;
     }
     if (signal.aborted) return EXIT.interrupted;

@@ -44,7 +44,7 @@ function registerStart(portfolio: Command): void {
     .description('start a review; the same id again finds the first')
     .argument('<file>', 'relative to the workers’ PORTFOLIO_DIR')
     .option('--review-id <id>', 'the review’s id (default: a new one)')
-    .option('--watch', 'show its progress until it ends or only holds are left');
+    .option('--watch', 'show its progress until it ends, or waits for a person');
   withExamples(
     withServerOptions(withOrderOptions(command)),
     'credit-journey portfolio start sample.csv --review-id R-1001 --end-user EU123 --purpose 01 --watch',
@@ -85,9 +85,9 @@ function registerStatus(portfolio: Command): void {
 function registerWatch(portfolio: Command): void {
   const command = portfolio
     .command('watch')
-    .description('show done, held, rate and time left until it ends (0) or only holds are left (3)')
+    .description('show done, held, rate and time left until it ends (0), or only holds or missing files are left (3)')
     .argument('<reviewId>', REVIEW_ID)
-    .option('--through-holds', 'go on where only holds are left, until it ends');
+    .option('--through-holds', 'go on where it waits for a person, until it ends');
   withExamples(withServerOptions(command), 'credit-journey portfolio watch R-1001');
   command.action(async (reviewId: string, options: ServerOptions & { throughHolds?: boolean }) => {
     requireOwnerId(ownerIdOf('portfolio', reviewId));

@@ -4,10 +4,19 @@ import { heldByRun } from '../client/open-hold.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type { PortfolioState, PortfolioStatus } from '../model/portfolio-shapes.ts';
 import type { PullState, PullStatus } from '../model/pull-shapes.ts';
-import type { HoldStatus, JourneyState, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
+import type {
+  EndWithoutOutcome,
+  HoldStatus,
+  JourneyState,
+  JourneyStatus,
+  ShareStatus,
+  StageStatus,
+} from '../model/shapes.ts';
 import type { ShareReportState, ShareReportStatus } from '../model/share-shapes.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
+
+const ENDS_WITHOUT_OUTCOME: Record<EndWithoutOutcome, string> = { cancelled: 'cancelled', failed: 'failed' };
 
 const STATE_WORDS: Record<JourneyState, string> = {
   running: 'running',
@@ -19,6 +28,7 @@ const STATE_WORDS: Record<JourneyState, string> = {
   expired: 'expired',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
 };
 
 const PULL_STATE_WORDS: Record<PullState, string> = {
@@ -29,6 +39,7 @@ const PULL_STATE_WORDS: Record<PullState, string> = {
   noReport: 'answered without a report',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
 };
 
 const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
@@ -42,6 +53,7 @@ const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
   reportGone: 'the report is gone',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
 };
 
 /** The status of a run of any kind. */
@@ -58,7 +70,7 @@ export function ownerIdIn(status: AnyStatus): string {
 export function needsPerson(
   status: Pick<AnyStatus, 'state' | 'holds'> &
     Partial<Pick<JourneyStatus, 'shares'>> &
-    Partial<Pick<ShareReportStatus, 'attention'>>,
+    Partial<Pick<ShareReportStatus | PortfolioStatus, 'attention'>>,
 ): boolean {
   const { state, holds, shares = [], attention } = status;
   if (attention !== undefined) return true;
@@ -118,6 +130,7 @@ const REVIEW_STATE_WORDS: Record<PortfolioState, string> = {
   stopping: 'ending',
   completed: 'completed',
   withdrawn: 'withdrawn',
+  ...ENDS_WITHOUT_OUTCOME,
 };
 
 /** Of many holds the first; `credit-journey holds` has all. */

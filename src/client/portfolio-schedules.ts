@@ -6,6 +6,7 @@ import {
   type ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { ScheduledReviewInput } from '../model/portfolio-shapes.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { parsePortfolioSchedule } from '../validation/messages.ts';
 import { translated } from './error-translation.ts';
 
@@ -138,9 +139,18 @@ export class PortfolioSchedules {
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) throw new PortfolioScheduleError(scheduleId, 'exists');
       if (error instanceof ScheduleNotFoundError) throw new PortfolioScheduleError(scheduleId, 'notFound');
+      // The SDK's word for what the server refuses of a schedule.
+      if (error instanceof TypeError) throw new InvalidInputError([problemOf(error.message)]);
       throw translated(error, `portfolio:${scheduleId}`);
     }
   }
+}
+
+/** Which expressions and time zones there are, the server knows; what it says of one repeats it. */
+function problemOf(refusal: string): Problem {
+  return /time ?zone/i.test(refusal)
+    ? { path: '/timeZone', rule: 'must be the IANA name of a time zone that the server knows' }
+    : { path: '/cron', rule: 'must be a cron expression that the server understands' };
 }
 
 /** As `scheduledReview` makes it. */

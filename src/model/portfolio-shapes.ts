@@ -1,6 +1,13 @@
 /** The JSON of portfolio reviews (docs/portfolio.md): ACCTRVW over a file of rows. Types and limits only. */
 import type { Environment } from './products.ts';
-import type { Applicant, HoldStatus, RefusedMessage, ReportOutcome, ResolveInquiryMessage } from './shapes.ts';
+import type {
+  Applicant,
+  EndWithoutOutcome,
+  HoldStatus,
+  RefusedMessage,
+  ReportOutcome,
+  ResolveInquiryMessage,
+} from './shapes.ts';
 
 /** Rows under way at once where the input names no `window`. */
 export const DEFAULT_WINDOW = 20;
@@ -12,6 +19,9 @@ export const MAX_BAD_ROWS = 10_000;
 export const MAX_ROWS = 1_000_000;
 /** Where so many inquiries wait for a person, something is wrong that no further row should meet. */
 export const MAX_HELD = 500;
+
+/** Why a review needs a person whose files cannot be reached: `NeedsAttention`, and `attention` of its status. */
+export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
 
 export const PORTFOLIO_FORMATS = ['csv', 'jsonl'] as const;
 export type PortfolioFormat = (typeof PORTFOLIO_FORMATS)[number];
@@ -86,7 +96,15 @@ export interface PortfolioProgress {
 }
 
 /** `held`: nothing is left but inquiries that wait for a person. */
-export type PortfolioState = 'examining' | 'running' | 'paused' | 'held' | 'stopping' | 'completed' | 'withdrawn';
+export type PortfolioState =
+  | 'examining'
+  | 'running'
+  | 'paused'
+  | 'held'
+  | 'stopping'
+  | PortfolioOutcome
+  | EndWithoutOutcome;
+export type PortfolioOutcome = 'completed' | 'withdrawn';
 
 /** Answer of the query `status`: nothing personal. */
 export interface PortfolioStatus {
@@ -95,6 +113,8 @@ export interface PortfolioStatus {
   productCode: 'ACCTRVW';
   state: PortfolioState;
   waitingFor?: string;
+  /** Its files cannot be reached, and are asked for again and again. */
+  attention?: typeof PORTFOLIO_UNAVAILABLE;
   file: string;
   /** SHA-256 of the file, in hexadecimal. */
   digest?: string;
@@ -109,7 +129,7 @@ export interface PortfolioResult {
   reviewId: string;
   environment: Environment;
   productCode: 'ACCTRVW';
-  outcome: 'completed' | 'withdrawn';
+  outcome: PortfolioOutcome;
   file: string;
   digest: string;
   rows: number;

@@ -2,6 +2,7 @@
 import type { Environment, ReportProduct } from './products.ts';
 import type {
   Applicant,
+  EndWithoutOutcome,
   HoldStatus,
   RefusedMessage,
   ReportOutcome,
@@ -38,7 +39,7 @@ export type PullInput = CreditReportInput | FailsafeCheckInput;
 export type PullProduct = PullInput['productCode'];
 
 export type PullOutcome = ReportOutcome | 'abandoned' | 'withdrawn';
-export type PullState = 'running' | 'held' | PullOutcome;
+export type PullState = 'running' | 'held' | PullOutcome | EndWithoutOutcome;
 
 /** Answer of a pull's query `status`: nothing personal. */
 export interface PullStatus {

@@ -206,6 +206,9 @@ export interface RefusedMessage {
   consentId?: string;
 }
 
+/** The end of a run of any kind that has no outcome, and so no result. */
+export type EndWithoutOutcome = 'cancelled' | 'failed';
+
 export type JourneyState =
   | 'running'
   | 'waitingAtGate'
@@ -215,7 +218,8 @@ export type JourneyState =
   | 'stopped'
   | 'expired'
   | 'withdrawn'
-  | 'abandoned';
+  | 'abandoned'
+  | EndWithoutOutcome;
 
 /** Answer of the query `status`: nothing personal. */
 export interface JourneyStatus {

@@ -1,6 +1,13 @@
 /** The JSON of reports that are shared at any time (docs/shares.md). Types only, as in shapes.ts. */
 import type { Environment, ReportProduct } from './products.ts';
-import type { HoldStatus, RefusedMessage, ReportReference, ResolveInquiryMessage, SecondaryUser } from './shapes.ts';
+import type {
+  EndWithoutOutcome,
+  HoldStatus,
+  RefusedMessage,
+  ReportReference,
+  ResolveInquiryMessage,
+  SecondaryUser,
+} from './shapes.ts';
 
 /** A report that the ledger has: the newest of its owner and product, unless its trace number says which. */
 export type StoredReportInput = ({ journeyId: string } | { pullId: string }) & {
@@ -35,7 +42,7 @@ export type ReportSource =
   | { kind: 'given' };
 
 export type ShareReportOutcome = 'posted' | 'denied' | 'revoked' | 'expired' | 'reportGone' | 'abandoned' | 'withdrawn';
-export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome;
+export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome | EndWithoutOutcome;
 
 /** Answer of the query `status`: nothing personal. */
 export interface ShareReportStatus {

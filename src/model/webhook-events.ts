@@ -2,9 +2,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FailureType, HoldAction } from './failure-types.ts';
+import type { PortfolioOutcome } from './portfolio-shapes.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
 import type { PullOutcome, PullProduct } from './pull-shapes.ts';
-import type { JourneyOutcome, ReportOutcome } from './shapes.ts';
+import type { EndWithoutOutcome, JourneyOutcome, ReportOutcome } from './shapes.ts';
 import type { ShareReportOutcome } from './share-shapes.ts';
 import { base32 } from './trace-number.ts';
 
@@ -19,6 +20,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'pull.answered',
   'pull.ended',
   'share.ended',
+  'portfolio.ended',
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
@@ -30,7 +32,7 @@ interface InquiryName {
 }
 
 /** How a run that its platform hears of may end: with its own outcome, or without one. */
-export type Ended<Outcome> = Outcome | 'cancelled' | 'failed';
+export type Ended<Outcome> = Outcome | EndWithoutOutcome;
 
 /**
  * `data` of each type, without what all of them have. Nothing personal, and no report reference: it is half of a
@@ -54,6 +56,7 @@ export interface WebhookEventData {
   'pull.ended': { productCode: PullProduct; outcome: Ended<PullOutcome> };
   /** Of a `shareReport`; a journey tells of its shares, and then of its own end. */
   'share.ended': { outcome: Ended<ShareReportOutcome> };
+  'portfolio.ended': { outcome: Ended<PortfolioOutcome> };
 }
 
 interface OfJourney {
@@ -67,21 +70,26 @@ interface OfShare {
   shareId: string;
 }
 
+interface OfReview {
+  reviewId: string;
+}
+
 /** The run that an event is of, by its caller's own id. */
-export type WebhookRun = OfJourney | OfPull | OfShare;
+export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
 
 /** Which runs have events of a type. */
 export interface WebhookRuns {
   'stage.answered': OfJourney;
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;
-  'inquiry.held': OfJourney | OfPull | OfShare;
-  'hold.resolved': OfJourney | OfPull | OfShare;
+  'inquiry.held': WebhookRun;
+  'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;
   'journey.ended': OfJourney;
   'pull.answered': OfPull;
   'pull.ended': OfPull;
   'share.ended': OfShare;
+  'portfolio.ended': OfReview;
 }
 
 /** What every event's `data` has. */

@@ -4,6 +4,7 @@ import type { GatewayErrorCode } from '../gateway/errors.ts';
 import type { LedgerOperation } from '../ledger/observed-ledger.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
@@ -16,6 +17,7 @@ export const ATTENTION_REASONS = [
   'lateAnswer',
   'lateConsent',
   'revokedAfterPosting',
+  PORTFOLIO_UNAVAILABLE,
   WEBHOOK_ATTENTION,
 ] as const;
 export type AttentionWord = (typeof ATTENTION_REASONS)[number];

@@ -1,11 +1,13 @@
 /** One zod schema for each thing that a portfolio review answers, for the published JSON Schemas; open, as result-schemas.ts. */
 import { z } from 'zod';
+import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { ENVIRONMENTS } from '../model/products.ts';
-import { holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
+import { ENDS_WITHOUT_OUTCOME, holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
 
 const count = z.int().min(0);
 const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
 const productCode = z.literal('ACCTRVW');
+const outcome = z.enum(['completed', 'withdrawn']);
 
 export const portfolioProgressSchema = z
   .object({
@@ -25,8 +27,16 @@ export const portfolioStatusSchema = z
     reviewId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
-    state: z.enum(['examining', 'running', 'paused', 'held', 'stopping', 'completed', 'withdrawn']),
+    state: z.enum([
+      ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
+      ...outcome.options,
+      ...ENDS_WITHOUT_OUTCOME,
+    ]),
     waitingFor: z.string().exactOptional(),
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .exactOptional()
+      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,
@@ -40,7 +50,7 @@ export const portfolioResultSchema = z.object({
   reviewId: z.string(),
   environment: z.enum(ENVIRONMENTS),
   productCode,
-  outcome: z.enum(['completed', 'withdrawn']),
+  outcome,
   file: z.string(),
   digest: z.string(),
   rows: count,

@@ -289,7 +289,8 @@ const PUBLISHED: Record<string, Published> = {
   'webhook-event': {
     title: 'Body of a webhook',
     description:
-      'What happened in a journey, in a pull, or in a share by itself. Nothing personal, and no report reference. The ' +
+      'What happened in a journey, a pull, a share by itself or a portfolio’s review. Nothing personal, and no report ' +
+      'reference. The ' +
       'header webhook-id names the event: one that was had already is the same again.',
     schema: webhookEventSchema,
   },

@@ -1,7 +1,13 @@
 /** One zod schema for each thing that a single pull answers, for the published JSON Schemas; open, as result-schemas.ts. */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
-import { holdStatusSchema, refusedMessageSchema, reportReferenceSchema, updateAnswerSchema } from './result-schemas.ts';
+import {
+  ENDS_WITHOUT_OUTCOME,
+  holdStatusSchema,
+  refusedMessageSchema,
+  reportReferenceSchema,
+  updateAnswerSchema,
+} from './result-schemas.ts';
 
 const productCode = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
 const reportOutcome = z.enum(['record', 'noRecord', 'noReport']);
@@ -22,7 +28,7 @@ export const pullStatusSchema = z
     pullId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
-    state: z.enum(['running', 'held', ...outcome.options]),
+    state: z.enum(['running', 'held', ...outcome.options, ...ENDS_WITHOUT_OUTCOME]),
     waitingFor: z.string().exactOptional(),
     attempts,
     customerTraceNumber: z.string().exactOptional(),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { COMPARISON_GAPS } from '../model/change-summary.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../model/products.ts';
+import type { EndWithoutOutcome } from '../model/shapes.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -122,13 +123,16 @@ export const refusedMessageSchema = z
   .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
   .meta({ id: 'refusedMessage' });
 
+/** Of a run that has no result, as its status says it. */
+export const ENDS_WITHOUT_OUTCOME = ['cancelled', 'failed'] as const satisfies EndWithoutOutcome[];
+
 const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
 
 export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
     environment: environment.nullable(),
-    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES]),
+    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...ENDS_WITHOUT_OUTCOME]),
     waitingFor: z.string().exactOptional(),
     reportTooOld: stage
       .exactOptional()

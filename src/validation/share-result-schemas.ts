@@ -1,7 +1,13 @@
 /** One zod schema for each thing that `shareReport` answers, for the published JSON Schemas; open, as result-schemas.ts. */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
-import { holdStatusSchema, refusedMessageSchema, reportReferenceSchema, updateAnswerSchema } from './result-schemas.ts';
+import {
+  ENDS_WITHOUT_OUTCOME,
+  holdStatusSchema,
+  refusedMessageSchema,
+  reportReferenceSchema,
+  updateAnswerSchema,
+} from './result-schemas.ts';
 
 const outcome = z.enum(['posted', 'denied', 'revoked', 'expired', 'reportGone', 'abandoned', 'withdrawn']);
 const attempts = z.int().min(0);
@@ -23,7 +29,7 @@ export const shareReportStatusSchema = z
   .object({
     shareId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
-    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options]),
+    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...ENDS_WITHOUT_OUTCOME]),
     waitingFor: z.string().exactOptional(),
     report: reportSourceSchema.exactOptional(),
     consentsMissing: z

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../model/products.ts';
 import type { WebhookEventType } from '../model/webhook-events.ts';
-import { applicantId, customerTraceNumber, instant, journeyId, pullId, shareId, stage } from './fields.ts';
+import { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } from './fields.ts';
+import { ENDS_WITHOUT_OUTCOME } from './result-schemas.ts';
 
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
 const OF_PULL = { pullId, environment };
 const OF_SHARE = { shareId, environment };
+const OF_REVIEW = { reviewId, environment };
 
 const attempt = z.int().min(0);
 const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.exactOptional() };
@@ -23,7 +25,7 @@ const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
 
 /** Of a run that has an outcome, or was cancelled, or has failed. */
 function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
-  return z.enum([...outcomes, 'cancelled', 'failed']);
+  return z.enum([...outcomes, ...ENDS_WITHOUT_OUTCOME]);
 }
 
 const DATA = {
@@ -46,6 +48,7 @@ const DATA = {
   'share.ended': {
     outcome: ended(['posted', 'denied', 'revoked', 'expired', 'reportGone', 'abandoned', 'withdrawn']),
   },
+  'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<WebhookEventType, z.ZodRawShape>;
 
 const timestamp = instant.meta({ description: 'When it happened.' });
@@ -68,15 +71,26 @@ export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
   eventSchema(
     'inquiry.held',
-    z.union([dataOf('inquiry.held', OF_JOURNEY), dataOf('inquiry.held', OF_PULL), dataOf('inquiry.held', OF_SHARE)]),
+    z.union([
+      dataOf('inquiry.held', OF_JOURNEY),
+      dataOf('inquiry.held', OF_PULL),
+      dataOf('inquiry.held', OF_SHARE),
+      dataOf('inquiry.held', OF_REVIEW),
+    ]),
   ),
   eventSchema(
     'hold.resolved',
-    z.union([dataOf('hold.resolved', OF_JOURNEY), dataOf('hold.resolved', OF_PULL), dataOf('hold.resolved', OF_SHARE)]),
+    z.union([
+      dataOf('hold.resolved', OF_JOURNEY),
+      dataOf('hold.resolved', OF_PULL),
+      dataOf('hold.resolved', OF_SHARE),
+      dataOf('hold.resolved', OF_REVIEW),
+    ]),
   ),
   eventSchema('share.posted', z.union([dataOf('share.posted', OF_JOURNEY), dataOf('share.posted', OF_SHARE)])),
   eventSchema('journey.ended', dataOf('journey.ended', OF_JOURNEY)),
   eventSchema('pull.answered', dataOf('pull.answered', OF_PULL)),
   eventSchema('pull.ended', dataOf('pull.ended', OF_PULL)),
   eventSchema('share.ended', dataOf('share.ended', OF_SHARE)),
+  eventSchema('portfolio.ended', dataOf('portfolio.ended', OF_REVIEW)),
 ]);

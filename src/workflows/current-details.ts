@@ -1,6 +1,6 @@
 /** A run's current details: where it stands and what a person can do about it, as Markdown for the Temporal UI. Pure. */
 import type { RunKind } from '../model/owner-id.ts';
-import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
+import type { EndWithoutOutcome, HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../model/shapes.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
 
@@ -31,12 +31,18 @@ const HOLDS_LISTED = 5;
 const SHARES_LISTED = 6;
 const PULLS_LISTED = 6;
 
+export const ENDED_WITHOUT_OUTCOME: Record<EndWithoutOutcome, string> = {
+  cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
+  failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
+};
+
 const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
   completed: 'It has completed.',
   stopped: 'It has ended: a stage came back without a record.',
   expired: 'It has ended: nobody passed a gate in time.',
   withdrawn: 'It has ended: it was withdrawn.',
   abandoned: 'It has ended: a person gave up the inquiry of a stage.',
+  failed: ENDED_WITHOUT_OUTCOME.failed,
 };
 
 export const UNCHECKED: Record<UncheckedInput, string> = {
@@ -74,7 +80,7 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
   }
   if (holds.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
+  if (isCancelled) return ENDED_WITHOUT_OUTCOME.cancelled;
   if (OUTCOMES[state]) return OUTCOMES[state];
   if (gate && status.reportTooOld) {
     return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${time(gate.until)} at the most.`;

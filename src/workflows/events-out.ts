@@ -18,7 +18,12 @@ export class EventsOut {
   #subject: WebhookRun | undefined;
   #waiting: WebhookEvent[] = [];
   #isHandingOver = false;
-  readonly #occurrences = new Map<string, number>();
+  readonly #occurrences: Map<string, number>;
+
+  /** @param occurrences of the run before: what `handOver` has told it */
+  constructor(occurrences: Readonly<Record<string, number>> = {}) {
+    this.#occurrences = new Map(Object.entries(occurrences));
+  }
 
   /** From here on events go out, where the run's profile has endpoints; what was noted before is not kept. */
   begin(run: PreparedRun, subject: WebhookRun): void {
@@ -46,6 +51,16 @@ export class EventsOut {
       timestamp: new Date().toISOString(),
       data: { ...this.#subject, environment, ...data },
     });
+  }
+
+  /**
+   * How often each event has been told, so that the next run tells none of them under the id of another.
+   *
+   * @param subjects what may yet be told of, as the first part of its events' keys: the rest is over
+   */
+  handOver(subjects: ReadonlySet<string>): Record<string, number> {
+    const isKept = (name: string) => subjects.has((JSON.parse(name) as unknown[])[1] as string);
+    return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
   }
 
   /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */

@@ -19,6 +19,12 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 };
 export type Decision = DecisionMessage & { receivedAt: string };
 
+/** A decision that has taken effect, by what it is known again. */
+export type SettledDecision = Pick<DecisionMessage, 'customerTraceNumber' | 'attempt' | 'decisionId'>;
+
+/** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
+const HANDED_ON = 500;
+
 interface OpenHold {
   status: HoldStatus;
   applicantIds: readonly string[];
@@ -29,13 +35,20 @@ interface OpenHold {
 
 export class Holds {
   readonly #open = new Map<string, OpenHold>();
-  readonly #settled: Decision[] = [];
+  readonly #settled: SettledDecision[];
   readonly #onChange: () => void;
   readonly #events: EventsOut | undefined;
 
-  constructor(onChange: () => void, events?: EventsOut) {
+  /** @param settled by the runs before */
+  constructor(onChange: () => void, events?: EventsOut, settled: readonly SettledDecision[] = []) {
     this.#onChange = onChange;
     this.#events = events;
+    this.#settled = [...settled];
+  }
+
+  /** The decisions that the next run is to know again. */
+  get settled(): SettledDecision[] {
+    return this.#settled.slice(-HANDED_ON);
   }
 
   get list(): HoldStatus[] {
@@ -51,16 +64,20 @@ export class Holds {
     }));
   }
 
-  /** Puts the inquiry on hold until a person has decided. Never times out. */
+  /**
+   * Puts the inquiry on hold until a person has decided. Never times out.
+   *
+   * @param judged `isTold`: the run before has told of it
+   */
   async wait(
     inquiry: InquiryDescription,
     failure: InquiryFailure,
-    judged: { attempt: number; applicantIds: readonly string[]; since: string },
+    judged: { attempt: number; applicantIds: readonly string[]; since: string; isTold?: boolean },
   ): Promise<Decision> {
     const hold: OpenHold = { status: statusOf(inquiry, failure, judged), applicantIds: judged.applicantIds };
     this.#open.set(inquiry.customerTraceNumber, hold);
     this.#onChange();
-    this.#tell(hold.status);
+    if (!judged.isTold) this.#tell(hold.status);
     try {
       await condition(() => hold.decision !== undefined);
     } catch (error) {
@@ -74,7 +91,8 @@ export class Holds {
   settle(decision: Decision): void {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
-    this.#settled.push(decision);
+    const { customerTraceNumber, attempt, decisionId } = decision;
+    this.#settled.push({ customerTraceNumber, attempt, decisionId });
     this.#onChange();
     if (hold) this.#tell(hold.status, decision.action);
   }
@@ -89,7 +107,7 @@ export class Holds {
   }
 
   isDuplicate(message: DecisionMessage): boolean {
-    const same = (one: DecisionMessage) =>
+    const same = (one: SettledDecision) =>
       one.customerTraceNumber === message.customerTraceNumber &&
       one.attempt === message.attempt &&
       one.decisionId === message.decisionId;

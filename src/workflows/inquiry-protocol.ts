@@ -301,6 +301,7 @@ class InquiryRun {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#applicantIds(),
       since,
+      isTold: heldSince !== undefined,
     });
     const recorded = await recordTheDecision(this.#host.run, this.#inquiry, failure, decision);
     holds.settle(decision);

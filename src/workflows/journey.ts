@@ -7,6 +7,7 @@ import { parseInstantMs } from '../model/instants.ts';
 import { type Environment, STAGES, type StageCode } from '../model/products.ts';
 import type {
   Applicant,
+  EndWithoutOutcome,
   GateInput,
   JourneyOutcome,
   JourneyReferences,
@@ -93,7 +94,7 @@ export class Journey {
   outcome: JourneyOutcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
-  isCancelled = false;
+  endedAs: EndWithoutOutcome | undefined;
   readonly #refused = new RefusedMessages();
   readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
@@ -146,6 +147,10 @@ export class Journey {
 
   knowsApplicant(applicantId: string): boolean {
     return this.#applicantIds.has(applicantId);
+  }
+
+  get isCancelled(): boolean {
+    return this.endedAs === 'cancelled';
   }
 
   addShare(input: ShareInput): void {
@@ -295,6 +300,7 @@ export class Journey {
   }
 
   #state(): JourneyState {
+    if (this.endedAs) return this.endedAs;
     if (this.holds.list.length > 0) return 'held';
     if (this.outcome) return this.outcome;
     if (this.gate) return 'waitingAtGate';
@@ -303,6 +309,7 @@ export class Journey {
   }
 
   #waitingFor(): string | undefined {
+    if (this.endedAs) return undefined;
     const hold = this.holds.list[0];
     if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
     if (this.outcome) return undefined;

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
@@ -8,6 +8,7 @@ import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
 import { currentDetails } from './current-details.ts';
 import { showDetails } from './details-on-demand.ts';
+import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { Journey } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { viewOf } from './journey-view.ts';
@@ -33,10 +34,9 @@ export async function lendingJourney(input: LendingJourneyInput): Promise<Journe
     await recordWhatCameLast(journey, run);
     return journey.result(run.environment, outcome);
   } catch (error) {
-    journey.isCancelled = isCancellation(error);
+    journey.endedAs = endWithoutOutcome(error);
     if (journey.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
-    // Anything else parks the run for a fix: it has not ended.
-    if (error instanceof TemporalFailure) await tellEnded(journey, journey.isCancelled ? 'cancelled' : 'failed');
+    if (journey.endedAs) await tellEnded(journey, journey.endedAs);
     if (journey.isCancelled) await recordWhatCameLast(journey, run);
     throw error;
   }
@@ -53,8 +53,9 @@ async function prepare(journey: Journey): Promise<PreparedRun> {
   const run = await prepareRun(
     input,
     () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-    () => {
+    (refusal) => {
       journey.endedUnchecked = true;
+      journey.endedAs = endWithoutOutcome(refusal);
     },
   );
   journey.run = run;

@@ -5,12 +5,18 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  workflowInfo,
 } from '@temporalio/workflow';
-import type { PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import type { PreparedReview } from '../activities/portfolio-contract.ts';
+import { rowOwnerId } from '../model/owner-id.ts';
+import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
+import { traceNumber } from '../model/trace-number.ts';
+import type { Ended } from '../model/webhook-events.ts';
 import { showDetails } from './details-on-demand.ts';
+import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { applicationFailureOf } from './flights.ts';
 import { pinnedWhereVersioned } from './pinned-versions.ts';
-import { portfolioActivities, preparePortfolio } from './portfolio-stubs.ts';
+import { preparePortfolio } from './portfolio-stubs.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Review } from './review.ts';
 import { reviewDetails } from './review-details.ts';
@@ -30,30 +36,29 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
   const review = new Review(input, past);
   handleReviewMessages(review);
   showDetails(() => reviewDetails(review));
+  if (past) tellEvents(review, past.run);
   try {
     const state = past ?? (await examine(review));
     return await reviewRows(review, state);
   } catch (error) {
-    review.isCancelled = isCancellation(error);
+    review.endedAs = endWithoutOutcome(error);
+    if (review.endedAs) await tellEnded(review, review.endedAs);
     throw error;
   }
 }
 
 async function examine(review: Review): Promise<ReviewState> {
   const { input } = review;
-  const onRefused = () => {
+  const onRefused = (refusal: unknown) => {
     review.endedUnchecked = true;
+    review.endedAs = endWithoutOutcome(refusal);
   };
   const checking = { summary: 'checking the input' };
   const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
   review.run = run;
-  const { examinePortfolio } = portfolioActivities;
-  const examining = { summary: `examining ${input.file}` };
-  const examined = await prepareRun(
-    input,
-    () => examinePortfolio.executeWithOptions(examining, [{ input }]),
-    onRefused,
-  );
+  tellEvents(review, run);
+  const examining = `examining ${input.file}`;
+  const examined = await prepareRun(input, () => review.files.ask('examinePortfolio', examining, { input }), onRefused);
   return review.begin(run, examined);
 }
 
@@ -67,6 +72,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
     if (review.isStopping) throw changed(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
     await condition(allHandlersFinished);
+    await tellEnded(review, review.outcome);
     return review.result(review.outcome);
   } catch (error) {
     if (isCancellation(error)) {
@@ -78,26 +84,48 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
 }
 
 async function handOver(review: Review, rows: ReviewRows): Promise<never> {
+  // Events that wait are in no state that is handed on.
+  await review.events.flush();
   await condition(allHandlersFinished);
-  return continueAsNew<typeof portfolioReview>(review.input, review.handOver(rows.handOver()));
+  const state = rows.handOver();
+  return continueAsNew<typeof portfolioReview>(review.input, review.handOver(state, traceNumbersOf(review, state)));
+}
+
+/** Of the inquiries that the rows taken over are at: whatever came before them is over. */
+function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Set<string> {
+  const { workflowType } = workflowInfo();
+  const names = carried.map(({ accountId, resume: { ordinal } }) =>
+    traceNumber({
+      ...{ ...run, workflowType, productCode: 'ACCTRVW', ordinal },
+      callerId: rowOwnerId(reviewId, accountId),
+    }),
+  );
+  return new Set(names);
+}
+
+/** From here on; runs from before reviews had events have none. */
+function tellEvents({ events, reviewId }: Review, run: PreparedReview): void {
+  if (run.tellsEvents) events.begin(run, { reviewId });
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded({ events }: Review, outcome: Ended<PortfolioOutcome>): Promise<void> {
+  events.emit('portfolio.ended', [outcome], { outcome });
+  await events.flush();
 }
 
 /** Whoever relies on the results relies on the digest: a change after the last rows were read is told as well. */
 async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
   try {
-    await portfolioActivities.readPortfolioRowsAt.executeWithOptions({ summary: 'comparing the whole file' }, [
-      { known, places: [] },
-    ]);
+    await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
     review.isStopping = true;
   }
 }
 
-async function finish({ reviewId, input }: Review, { parts }: ReviewState): Promise<void> {
-  await portfolioActivities.finishPortfolioResults.executeWithOptions({ summary: 'writing the result file' }, [
-    { reviewId, file: input.file, parts },
-  ]);
+async function finish({ reviewId, input, files }: Review, { parts }: ReviewState): Promise<void> {
+  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, file: input.file, parts });
 }
 
 function changed(review: Review): ApplicationFailure {

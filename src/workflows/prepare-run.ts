@@ -6,14 +6,19 @@ import { applicationFailureOf } from './flights.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**
- * Asks `prepare` once the input could be decoded. `onRefused` is told before it throws.
+ * Asks `prepare` once the input could be decoded. `onRefused` is told why before it throws.
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function prepareRun<T>(input: unknown, prepare: () => Promise<T>, onRefused: () => void): Promise<T> {
+export async function prepareRun<T>(
+  input: unknown,
+  prepare: () => Promise<T>,
+  onRefused: (refusal: unknown) => void,
+): Promise<T> {
   if (isUndecodable(input)) {
-    onRefused();
-    throw undecodableInput(input);
+    const refusal = undecodableInput(input);
+    onRefused(refusal);
+    throw refusal;
   }
   for (let round = 0; ; round++) {
     try {
@@ -24,7 +29,7 @@ export async function prepareRun<T>(input: unknown, prepare: () => Promise<T>, o
         await waitToTryAgain('the check of the input', round);
         continue;
       }
-      onRefused();
+      onRefused(error);
       throw refusalIn(error);
     }
   }

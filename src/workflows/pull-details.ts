@@ -1,5 +1,5 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
-import { ending, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
+import { ENDED_WITHOUT_OUTCOME, ending, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
 import { holdSection } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
 import type { Pull } from './pull.ts';
@@ -18,7 +18,7 @@ export function pullDetails(pull: Pull): string {
   if (!run) return UNCHECKED[pull.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
   const { ownerId, isEnding, endUserCode } = pull;
   const status = pull.status();
-  const isOver = pull.isCancelled || pull.outcome !== undefined;
+  const isOver = pull.endedAs !== undefined || pull.outcome !== undefined;
   const [hold] = pull.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode };
   return [
@@ -46,12 +46,12 @@ export function pullDetails(pull: Pull): string {
 }
 
 function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): string {
-  const { inquiry, outcome, isCancelled, holds } = pull;
+  const { inquiry, outcome, endedAs, holds } = pull;
   if (hold) {
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
+  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
   if (outcome) return OUTCOMES[outcome];
   const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
   return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;

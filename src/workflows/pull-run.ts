@@ -1,10 +1,11 @@
 /** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
-import { allHandlersFinished, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../model/pull-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { showDetails } from './details-on-demand.ts';
+import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import { prepareRun } from './prepare-run.ts';
 import { Pull } from './pull.ts';
@@ -20,7 +21,7 @@ export async function runPull(input: PullInput): Promise<PullResult> {
     const run = await prepare(pull, input);
     return await toItsEnd(pull, run);
   } catch (error) {
-    pull.isCancelled = isCancellation(error);
+    pull.endedAs = endWithoutOutcome(error);
     throw error;
   }
 }
@@ -33,8 +34,8 @@ async function toItsEnd(pull: Pull, run: PreparedRun): Promise<PullResult> {
     await tellEnded(pull, outcome);
     return pull.result(outcome);
   } catch (error) {
-    // Anything else parks the run for a fix: it has not ended.
-    if (error instanceof TemporalFailure) await tellEnded(pull, isCancellation(error) ? 'cancelled' : 'failed');
+    const end = endWithoutOutcome(error);
+    if (end) await tellEnded(pull, end);
     throw error;
   }
 }
@@ -49,8 +50,9 @@ async function prepare(pull: Pull, input: PullInput): Promise<PreparedRun> {
   pull.run = await prepareRun(
     input,
     () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-    () => {
+    (refusal) => {
       pull.endedUnchecked = true;
+      pull.endedAs = endWithoutOutcome(refusal);
     },
   );
   return pull.run;

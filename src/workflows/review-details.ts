@@ -1,5 +1,5 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
-import { refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
+import { ENDED_WITHOUT_OUTCOME, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
 import { holdSection } from './hold-details.ts';
 import { code, plain, table } from './markdown.ts';
 import type { Review } from './review.ts';
@@ -14,7 +14,7 @@ export function reviewDetails(review: Review): string {
   const { ownerId, isEnding, input } = review;
   const status = review.status();
   const { progress } = status;
-  const isOver = review.isCancelled || review.outcome !== undefined;
+  const isOver = review.endedAs !== undefined || review.outcome !== undefined;
   const open = review.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode: input.endUserCode };
   return [
@@ -35,6 +35,7 @@ export function reviewDetails(review: Review): string {
       ],
     ),
     `File ${code(input.file)}${status.digest === undefined ? '' : `, SHA-256 ${code(status.digest)}`}`,
+    filesAway(review),
     ...open.slice(0, HOLDS_SHOWN).map((hold) => holdSection(hold, { ownerId, run: side, isEnding })),
     ...(open.length > HOLDS_SHOWN ? [`and ${open.length - HOLDS_SHOWN} more.`] : []),
     refusedMessages({ status }),
@@ -44,8 +45,16 @@ export function reviewDetails(review: Review): string {
     .join('\n\n');
 }
 
+/** What somebody can do about it; where the files are, only the workers know. */
+function filesAway({ files, input }: Review): string {
+  if (files.away === undefined) return '';
+  return `## The portfolio’s files cannot be reached: ${plain(files.away)}
+
+Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${code(input.file)} in its \`PORTFOLIO_DIR\`, which must be writable. Put it there: the review asks again every minute, and goes on by itself. \`docs/runbook/portfolio-unavailable.md\``;
+}
+
 function sentence(review: Review, waitingFor: string | undefined): string {
-  if (review.isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
+  if (review.endedAs) return ENDED_WITHOUT_OUTCOME[review.endedAs];
   const { state } = review.status();
   const waiting = waitingFor === undefined ? '' : `; it waits for ${plain(waitingFor)}`;
   return `The review is ${state}${waiting}.`;

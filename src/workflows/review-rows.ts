@@ -9,7 +9,6 @@ import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { applicationFailureOf } from './flights.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from './inquiry-terms.ts';
-import { portfolioActivities } from './portfolio-stubs.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
 
@@ -97,7 +96,8 @@ export class ReviewRows {
     const review = this.#review;
     if (this.#failure) throw this.#failure.error;
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
-    if (review.isLeaving || review.isStopping) this.#releaseHolds();
+    // Until nothing else is in flight, somebody may decide about them here: between two runs nobody can.
+    if (review.isStopping || (review.isLeaving && this.#hasLanded())) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
     if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
     const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
@@ -112,6 +112,10 @@ export class ReviewRows {
     if (this.#open.size > 0) return null;
     if (review.isEnding) return this.#carried.length === 0 ? 'over' : null;
     return this.#isAllBegun() ? 'over' : null;
+  }
+
+  #hasLanded(): boolean {
+    return this.#review.underWay === 0 && !this.#isReading && !this.#isWriting && this.#results.length === 0;
   }
 
   #isAllBegun(): boolean {
@@ -264,9 +268,10 @@ export class ReviewRows {
     if (!next) return;
     const { done } = this.#review;
     const inFull = done - comparedAt >= rows / COMPARISONS;
-    const read = await portfolioActivities.readPortfolioRows.executeWithOptions(
-      { summary: `reading rows from line ${next.line}${inFull ? ', comparing the whole file' : ''}` },
-      [{ known, from: next, limit: Math.min(2 * this.#readAhead(), MAX_READ_AT_ONCE), inFull }],
+    const read = await this.#review.files.ask(
+      'readPortfolioRows',
+      `reading rows from line ${next.line}${inFull ? ', comparing the whole file' : ''}`,
+      { known, from: next, limit: Math.min(2 * this.#readAhead(), MAX_READ_AT_ONCE), inFull },
     );
     if (inFull) this.#state.comparedAt = done;
     this.#state.known = { ...known, mark: read.mark };
@@ -284,10 +289,8 @@ export class ReviewRows {
     );
     const rows = new Map<string, FailsafeApplicant[]>();
     if (places.length > 0) {
-      const read = await portfolioActivities.readPortfolioRowsAt.executeWithOptions(
-        { summary: `reading ${places.length} rows again that were begun` },
-        [{ known, places }],
-      );
+      const summary = `reading ${places.length} rows again that were begun`;
+      const read = await this.#review.files.ask('readPortfolioRowsAt', summary, { known, places });
       this.#state.known = { ...known, mark: read.mark };
       for (const { accountId, applicants } of read.rows) rows.set(accountId, applicants);
     }
@@ -301,13 +304,11 @@ export class ReviewRows {
   }
 
   async #write(): Promise<void> {
-    const { reviewId, input } = this.#review;
+    const { reviewId, input, files } = this.#review;
     const part = this.#state.parts;
     const results = this.#results.slice(0, RESULTS_IN_A_PART);
-    await portfolioActivities.writePortfolioResults.executeWithOptions(
-      { summary: `writing ${results.length} results` },
-      [{ reviewId, file: input.file, part, results }],
-    );
+    const args = { reviewId, file: input.file, part, results };
+    await files.ask('writePortfolioResults', `writing ${results.length} results`, args);
     this.#state.parts = part + 1;
     this.#results = this.#results.slice(results.length);
   }

@@ -1,9 +1,9 @@
 /** What a review hands on to its next run (continue-as-new), and how much of it is done. Nothing personal but amendments. */
-import type { PreparedRun } from '../activities/contract.ts';
-import type { KnownFile } from '../activities/portfolio-contract.ts';
+import type { KnownFile, PreparedReview } from '../activities/portfolio-contract.ts';
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
+import type { SettledDecision } from './holds.ts';
 import type { InquiryResumption } from './inquiry-terms.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
@@ -17,7 +17,7 @@ export interface CarriedRow {
 }
 
 export interface ReviewState {
-  run: PreparedRun;
+  run: PreparedReview;
   known: KnownFile;
   badRows: number;
   rows: number;
@@ -33,6 +33,10 @@ export interface ReviewState {
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
   pace: PaceMark[];
+  /** Decisions that have taken effect, the latest. Absent where the run before did not hand them on. */
+  settled?: SettledDecision[];
+  /** How often each event has been told of rows that may yet be told of. */
+  events?: Record<string, number>;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
 }
 

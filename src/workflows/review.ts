@@ -1,10 +1,11 @@
 /** What one run of a portfolio review knows. No waiting. */
-import type { PreparedRun } from '../activities/contract.ts';
-import type { ExaminedFile } from '../activities/portfolio-contract.ts';
+import type { ExaminedFile, PreparedReview } from '../activities/portfolio-contract.ts';
+import type { FailureType } from '../model/failure-types.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { outputNamesOf } from '../model/portfolio-files.ts';
 import {
   MAX_HELD,
+  PORTFOLIO_UNAVAILABLE,
   type PortfolioMessage,
   type PortfolioProgress,
   type PortfolioResult,
@@ -12,20 +13,27 @@ import {
   type PortfolioState,
   type PortfolioStatus,
 } from '../model/portfolio-shapes.ts';
-import type { RefusedMessage } from '../model/shapes.ts';
+import type { EndWithoutOutcome, RefusedMessage } from '../model/shapes.ts';
+import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
+import { ReviewFiles } from './review-files.ts';
 import { Pace, type ReviewState } from './review-state.ts';
 
 export class Review {
   readonly input: PortfolioReviewInput;
   readonly flights = new Flights();
-  readonly holds = new Holds(() => this.changed());
+  readonly events: EventsOut;
+  readonly holds: Holds;
+  readonly files = new ReviewFiles(
+    () => this.run?.tellsOfFiles === true,
+    () => this.#filesChanged(),
+  );
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
-  run: PreparedRun | undefined;
+  run: PreparedReview | undefined;
   pace = new Pace([]);
   /** Counts whatever may let somebody go on who waits. */
   changes = 0;
@@ -37,15 +45,19 @@ export class Review {
   /** Nothing more may be sent: the file has changed. */
   isStopping = false;
   endedUnchecked = false;
-  isCancelled = false;
+  endedAs: EndWithoutOutcome | undefined;
   outcome: PortfolioResult['outcome'] | undefined;
   readonly #refused: RefusedMessages;
+  #heldFor: FailureType | null = null;
+  #filesWereAway = false;
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
   /** The input is not checked yet: nothing here may fail on it, whatever it is. */
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
     this.#refused = new RefusedMessages(state?.refused);
+    this.events = new EventsOut(state?.events);
+    this.holds = new Holds(() => this.changed(), this.events, state?.settled);
     if (!state) return;
     this.state = state;
     this.run = state.run;
@@ -88,7 +100,7 @@ export class Review {
     return this.holds.list.length >= MAX_HELD;
   }
 
-  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+  begin(run: PreparedReview, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
     this.state = {
       ...{ run, known, badRows, rows, duplicateLines, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
@@ -99,16 +111,27 @@ export class Review {
     return this.state;
   }
 
-  /** What the next run begins with. */
-  handOver(state: ReviewState): ReviewState {
+  /**
+   * What the next run begins with.
+   *
+   * @param traceNumbers of the rows that it takes over
+   */
+  handOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
     return {
       ...state,
+      settled: this.holds.settled,
+      events: this.events.handOver(traceNumbers),
       isPaused,
       pace: this.pace.marks,
       refused: this.#refused.status(),
       ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
     };
+  }
+
+  /** What somebody should see to although no inquiry waits for it; before those that do, since all rows wait for it. */
+  get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
+    return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
   }
 
   get done(): number {
@@ -124,14 +147,22 @@ export class Review {
   changed(): void {
     this.changes++;
     // Holds that are handed on are still holds.
-    if (this.isLeaving) return;
+    if (!this.isLeaving) this.#heldFor = this.holds.list[0]?.failureType ?? null;
+    else if (!this.#filesWereAway) return;
     const { endUserCode } = this.input;
     this.#published.upsert({
-      NeedsAttention: this.holds.list[0]?.failureType ?? null,
+      NeedsAttention: this.attention ?? this.#heldFor,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
       CustomerTraceNumber: [],
     });
+  }
+
+  #filesChanged(): void {
+    this.#filesWereAway = true;
+    // To wait for them is no pace.
+    this.pace.startAnew(this.done);
+    this.changed();
   }
 
   progress(): PortfolioProgress {
@@ -139,18 +170,23 @@ export class Review {
     const held = this.holds.list.length;
     return {
       ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
-      ...(this.isPaused || this.outcome ? {} : this.pace.figures(this.done, rows - this.done - held)),
+      ...(this.isPaused || this.outcome || this.endedAs ? {} : this.pace.figures(this.done, rows - this.done - held)),
     };
   }
 
   status(): PortfolioStatus {
     const { reviewId, state, run } = this;
-    const standing = this.#standing();
+    const { attention } = this;
+    const { state: shown, waitingFor } = this.#standing();
+    const files = attention && `the portfolio’s files: ${this.files.away}`;
+    const waits = [files, waitingFor].filter((one) => one !== undefined);
     return {
       reviewId,
       environment: run?.environment ?? null,
       productCode: 'ACCTRVW',
-      ...standing,
+      state: shown,
+      ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
+      ...(attention ? { attention } : {}),
       file: this.input.file,
       ...(state ? { digest: state.known.digest } : {}),
       progress: this.progress(),
@@ -160,8 +196,9 @@ export class Review {
   }
 
   #standing(): { state: PortfolioState; waitingFor?: string } {
-    const { outcome, state } = this;
-    if (outcome) return { state: outcome };
+    const { outcome, endedAs, state } = this;
+    const end = endedAs ?? outcome;
+    if (end) return { state: end };
     if (!state) return { state: 'examining' };
     const held = this.holds.list.length;
     if (this.isStopping || this.isEnding) {

@@ -1,6 +1,6 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 import { nameOfUser } from '../model/secondary-user.ts';
-import { ending, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
+import { ENDED_WITHOUT_OUTCOME, ending, refusedMessages, resetTerminateCancel, UNCHECKED } from './current-details.ts';
 import { holdSection } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
 import type { ReportShare } from './report-share.ts';
@@ -21,7 +21,7 @@ export function shareReportDetails(share: ReportShare): string {
   if (!run) return UNCHECKED[share.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
   const { ownerId, isEnding, endUserCode } = share;
   const status = share.status();
-  const isOver = share.isCancelled || share.outcome !== undefined;
+  const isOver = share.endedAs !== undefined || share.outcome !== undefined;
   const [hold] = share.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode };
   return [
@@ -59,13 +59,13 @@ function reportCell(report: ReturnType<ReportShare['status']>['report']): string
 }
 
 function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number] | undefined): string {
-  const { outcome, isCancelled, holds, inquiry } = share;
+  const { outcome, endedAs, holds, inquiry } = share;
   const { state, waitingFor, until } = share.status();
   if (hold) {
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return 'It was cancelled. What was on hold stays undecided in the ledger.';
+  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
   if (outcome) return OUTCOMES[outcome];
   if (state === 'waitingForConsent') {
     return `Waits for ${plain(waitingFor ?? 'consent')}, until ${time(until)}; silence means no.`;

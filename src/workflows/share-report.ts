@@ -1,5 +1,5 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope, condition, isCancellation, TemporalFailure } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { nameOfUser } from '../model/secondary-user.ts';
@@ -9,6 +9,7 @@ import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, learnRefusals, recordConsents, recordWhatCameLast } from './consent-recording.ts';
 import { showDetails } from './details-on-demand.ts';
+import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquirySpec } from './inquiry-terms.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -38,10 +39,9 @@ export async function shareReport(input: ShareReportInput): Promise<ShareReportR
     await recordWhatCameLast(share, run);
     return share.result(outcome);
   } catch (error) {
-    share.isCancelled = isCancellation(error);
+    share.endedAs = endWithoutOutcome(error);
     if (share.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(share, run));
-    // Anything else parks the run for a fix: it has not ended.
-    if (error instanceof TemporalFailure) await tellEnded(share, share.isCancelled ? 'cancelled' : 'failed');
+    if (share.endedAs) await tellEnded(share, share.endedAs);
     if (share.isCancelled) await recordWhatCameLast(share, run);
     throw error;
   }
@@ -59,8 +59,9 @@ async function prepare(share: ReportShare, input: ShareReportInput): Promise<Pre
   const prepared = await prepareRun(
     input,
     () => prepareShareReport.executeWithOptions({ summary }, [{ input }]),
-    () => {
+    (refusal) => {
       share.endedUnchecked = true;
+      share.endedAs = endWithoutOutcome(refusal);
     },
   );
   share.begin(prepared);

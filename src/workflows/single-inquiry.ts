@@ -1,7 +1,7 @@
 /** What a run with one inquiry knows, whatever it inquires about, and what the inquiry needs of it. No waiting. */
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { HoldStatus, RefusedMessage } from '../model/shapes.ts';
+import type { EndWithoutOutcome, HoldStatus, RefusedMessage } from '../model/shapes.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
@@ -31,7 +31,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   outcome: Outcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
-  isCancelled = false;
+  endedAs: EndWithoutOutcome | undefined;
   readonly #refused = new RefusedMessages();
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
@@ -47,6 +47,10 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** As the search attribute `JourneyStage` has it. */
   protected get stage(): string {
     return this.productCode;
+  }
+
+  get isCancelled(): boolean {
+    return this.endedAs === 'cancelled';
   }
 
   get isEnding(): boolean {
@@ -92,7 +96,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
 
   /** The part of a run's status that is the same for each kind. Nothing personal. */
   standing(): {
-    state: 'running' | 'held' | Outcome;
+    state: 'running' | 'held' | Outcome | EndWithoutOutcome;
     waitingFor?: string;
     attempts: number;
     customerTraceNumber?: string;
@@ -106,8 +110,8 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
       ? `a decision about ${hold.customerTraceNumber} (${hold.failureType})`
       : this.inquiry.waitingFor;
     return {
-      state: hold ? 'held' : (this.outcome ?? 'running'),
-      ...(waitingFor === undefined || this.outcome ? {} : { waitingFor }),
+      state: this.endedAs ?? (hold ? 'held' : (this.outcome ?? 'running')),
+      ...(waitingFor === undefined || this.outcome || this.endedAs ? {} : { waitingFor }),
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       holds: this.holds.list,

@@ -160,6 +160,9 @@ describe('a portfolio file', () => {
       [joint, /unknown members/],
       [jsonlLine(7).replace('{"accountId":"ACC-7"', '{"accountId":"ACC-8","accountId":"ACC-7"'), /accountId twice/],
       ['{"accountId":"ACC-7","applicants":[]}', /./],
+      [jsonlLine(7).replace('"accountId":"ACC-7",', ''), /is required/],
+      [jsonlLine(7).replace('Casey', 'x'.repeat(1_000_000)), /longer than 65536 bytes/],
+      [jsonlLine(7).replace('Casey', 'x'.repeat(10_000)), /must have at most \d+ characters/],
     ] as const) {
       const found = await examined(`${jsonlLine(1)}\n${line}\n${jsonlLine(2)}\n`, { format: 'jsonl' });
       assert.deepEqual(idsOf(await rowsOf(found, 'jsonl')), ['ACC-1', 'ACC-2']);

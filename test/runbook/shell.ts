@@ -2,6 +2,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,6 +15,8 @@ export interface Shell {
   directory: string;
   /** Runs a script until its first command that fails. */
   run(script: string, env: Record<string, string>): Promise<Ran>;
+  /** Runs one command alone, without a shell and without a process: what it costs is what the command does. */
+  cli(args: string[], env: Record<string, string>): Promise<Ran>;
   close(): Promise<void>;
 }
 
@@ -51,6 +54,12 @@ export async function openShell(): Promise<Shell> {
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
       const [code] = await exit;
       return { code: code as number | null, stdout, stderr };
+    },
+    async cli(args, env) {
+      const connection = connect(socket);
+      const own = { ...bareEnvironment(), ...env, NO_COLOR: '1' };
+      connection.end(JSON.stringify({ args, env: own, cwd: directory, stdin: '' }));
+      return JSON.parse(await text(connection)) as Ran;
     },
     async close() {
       const ended = once(server, 'exit');

@@ -90,6 +90,22 @@ export const PORTFOLIO_SCENARIOS: readonly PortfolioScenario[] = [
     await until(handle, ({ state }) => state === 'held');
     await handle.cancel();
   }),
+  {
+    name: 'portfolioReview-filesAway',
+    async play({ client, config }) {
+      const reviewId = `R-${randomUUID().slice(0, 13)}`;
+      const file = `${reviewId}.csv`;
+      const handle = (await client.workflow.start('portfolioReview', {
+        workflowId: `portfolio-${reviewId}`,
+        taskQueue: config.taskQueue,
+        args: [{ reviewId, ...ORDER, file }],
+      })) as unknown as JourneyHandle;
+      await until(handle, ({ attention }) => attention !== undefined);
+      await writePortfolio(config.portfolioDirectory ?? '', file, csvText(2));
+      await handle.result();
+      return handle;
+    },
+  },
   scenario('invalidInput', ['0001'], undefined, { maxBadRows: -1 }),
   {
     name: 'scheduledReview-completed',

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { ownerOf } from '../../src/model/owner-id.ts';
+import { ID_NAMES, ownerOf } from '../../src/model/owner-id.ts';
 import { WAIT_LIMIT_MS } from './journey-harness.ts';
 
 export interface ReceivedWebhook {
@@ -83,9 +83,9 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
 /** What has a journey's id is the journey's, whatever else it names. */
 function isOf({ event }: ReceivedWebhook, ownerId: string): boolean {
   const { kind, id } = ownerOf(ownerId);
-  const { journeyId, pullId, shareId } = event?.data ?? {};
+  const { journeyId } = event?.data ?? {};
   if (kind === 'journey') return journeyId === id;
-  return journeyId === undefined && (kind === 'pull' ? pullId : shareId) === id;
+  return journeyId === undefined && event?.data[ID_NAMES[kind]] === id;
 }
 
 export function typesOf(webhooks: readonly ReceivedWebhook[]): string[] {

@@ -1,9 +1,11 @@
 /** Runs that tell what happens to endpoints of every kind: that answer, that do not, and that want no more. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ownerIdOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
 import type { PullResult } from '../../src/model/pull-shapes.ts';
 import {
   type WebhookDeliveryResult,
@@ -23,6 +25,7 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from './journey-harness.ts';
+import { csvText, writePortfolio } from './portfolio-files.ts';
 import { decideFirstHold, reportPull, startPull } from './pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from './share-scenarios.ts';
 import { newWebhookSecret, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
@@ -68,7 +71,7 @@ export async function startWebhookStage(): Promise<WebhookStage> {
   };
   await writeFile(file, JSON.stringify({ profiles }));
   // Shorter than the first wait of the retries: what fails is given up, unless its endpoint asks for an earlier time.
-  const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: 'PT4S' };
+  const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: 'PT4S', PORTFOLIO_DIR: directory };
   const harness = await startHarness({ env });
   return {
     harness,
@@ -184,6 +187,46 @@ export async function playShare({ harness }: WebhookStage, pullId: string) {
   return { handle, ownerId: ownerIdOf('share', shareId), shareId };
 }
 
+/** What a review tells that had a row on hold: nothing of the rows that were answered. */
+export const ALL_OF_A_REVIEW = ['inquiry.held', 'hold.resolved', 'portfolio.ended'];
+
+/** @param whileHeld what is done before the decision; returns the run that is decided in */
+export async function playReview(
+  { harness, directory }: WebhookStage,
+  whileHeld: (handle: JourneyHandle) => Promise<JourneyHandle> = async (handle) => handle,
+) {
+  const reviewId = `R-${randomUUID().slice(0, 13)}`;
+  const file = await writePortfolio(
+    directory,
+    `${reviewId}.csv`,
+    csvText(3, (index) => (index === 1 ? '4001' : '0001')),
+  );
+  const begun = (await harness.client.workflow.start('portfolioReview', {
+    workflowId: workflowIdOf(ownerIdOf('portfolio', reviewId)),
+    taskQueue: harness.config.taskQueue,
+    args: [{ reviewId, profile: 'mixed', endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
+  })) as unknown as JourneyHandle;
+  await untilReview(begun, 'held');
+  const handle = await whileHeld(begun);
+  const { holds } = await untilReview(handle, 'held');
+  const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
+  const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'resend', providerSaid: 'notPosted' };
+  const message = { reviewId, ...decision, by: 'operator', reason: 'asked' };
+  await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
+  await handle.result();
+  return { handle, ownerId: ownerIdOf('portfolio', reviewId), reviewId };
+}
+
+export async function untilReview(handle: JourneyHandle, state: PortfolioStatus['state']): Promise<PortfolioStatus> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const status = await handle.query<PortfolioStatus>('status');
+    if (status.state === state) return status;
+    if (performance.now() > endsAt) throw new Error(`waited in vain: ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** All that could be delivered is; what could not has been given up. */
 export const nothingWaits = ({ endpoints }: WebhookDeliveryStatus) => endpoints.every(({ waiting }) => waiting === 0);
 
@@ -197,6 +240,7 @@ export interface WebhookScenario {
 export const WEBHOOK_SCENARIOS: WebhookScenario[] = [
   { name: 'lendingJourney-webhooks', play: async (stage) => (await playFully(stage)).handle },
   { name: 'lendingJourney-webhooksHeld', play: async (stage) => (await playHeld(stage)).handle },
+  { name: 'portfolioReview-webhooks', play: async (stage) => (await playReview(stage)).handle },
   { name: 'creditReport-webhooks', play: async (stage) => (await playPull(stage)).handle },
   {
     name: 'shareReport-webhooks',

@@ -171,6 +171,7 @@ describe('a journey', { concurrency: 8 }, () => {
     await handle.cancel();
     await assert.rejects(handle.result(), (error: Error) => (error.cause as Error).name === 'CancelledFailure');
     const status = await statusOf(handle);
+    assert.equal(status.state, 'cancelled');
     assert.equal(status.stages[0]?.state, 'record');
     assert.equal((await harness.posted(handle)).length, 1);
   });
@@ -192,6 +193,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.ok(paths.includes('/endUserCode'), String(paths));
     assert.ok(!JSON.stringify(failure).includes('SENTINEL'));
     assert.equal((await harness.received(handle)).length, 0);
+    assert.equal((await statusOf(handle)).state, 'failed');
   });
 
   test('with input of any other shape fails as invalid, too', async () => {

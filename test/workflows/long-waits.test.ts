@@ -1,7 +1,11 @@
 /** Waits of days, on the server that skips time: for the whole environment at once, so one test after another. */
 import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { PortfolioResult, PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
 import type { JourneyResult, LendingJourneyInput } from '../../src/model/shapes.ts';
 import {
   applicant,
@@ -12,19 +16,24 @@ import {
   newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
+import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { startTimeSkippingEnvironment } from '../support/temporal.ts';
 
 let environment: TestWorkflowEnvironment;
 let harness: Harness;
+let portfolios: string;
 before(async () => {
+  portfolios = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
   environment = await startTimeSkippingEnvironment();
   harness = await startHarness({
     server: { address: environment.address, namespace: environment.namespace ?? 'default' },
+    env: { PORTFOLIO_DIR: portfolios },
   });
 });
 after(async () => {
   await harness?.close();
   await environment?.teardown();
+  await rm(portfolios, { recursive: true, force: true });
 });
 
 const DAY_MS = 86_400_000;
@@ -158,4 +167,49 @@ test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a r
   const result = await resultOf(handle);
   assert.equal(result.outcome, 'completed');
   assert.equal((await harness.posted(handle)).length, 1);
+});
+
+/** Time skips while nothing runs, and the review's activities are real: looks until it is as wanted. */
+async function untilReview(
+  handle: JourneyHandle,
+  isWanted: (status: PortfolioStatus) => boolean,
+): Promise<PortfolioStatus> {
+  let status: PortfolioStatus | undefined;
+  for (let tries = 0; tries < 100; tries++) {
+    await environment.sleep(10_000);
+    status = await handle.query<PortfolioStatus>('status');
+    if (isWanted(status)) return status;
+  }
+  throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
+}
+
+test('a review says what it waits for where its files are away, and goes on by itself once they are back', async () => {
+  const [reviewId, file] = ['R-LATE', 'late.csv'];
+  const handle = (await harness.client.workflow.start('portfolioReview', {
+    workflowId: `portfolio-${reviewId}`,
+    taskQueue: harness.config.taskQueue,
+    args: [{ reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
+  })) as unknown as JourneyHandle;
+  const away = await untilReview(handle, ({ attention }) => attention !== undefined);
+  assert.equal(away.state, 'examining');
+  assert.equal(away.waitingFor, 'the portfolio’s files: ENOENT');
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  assert.match(currentDetails, /cannot be reached: ENOENT[\s\S]*docs\/runbook\/portfolio-unavailable\.md/);
+  assert.ok(!currentDetails.includes(portfolios));
+
+  const lastFourOf = (index: number) => (index === 1 ? '4002' : '0001');
+  await writePortfolio(portfolios, file, csvText(3, lastFourOf));
+  const { attention, waitingFor, holds } = await untilReview(handle, ({ state }) => state === 'held');
+  assert.equal(attention, undefined);
+  assert.equal(waitingFor, 'a decision about 1 inquiry');
+
+  await rename(portfolios, `${portfolios}-away`);
+  const { customerTraceNumber, attempts: attempt } = holds[0] ?? assert.fail('no hold');
+  const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'abandon', providerSaid: 'notPosted' };
+  await handle.executeUpdate('resolveInquiry', { args: [{ reviewId, ...decision, by: 'ops', reason: 'asked' }] });
+  await untilReview(handle, (status) => status.attention === 'PortfolioUnavailable');
+  await rename(`${portfolios}-away`, portfolios);
+  const result = (await resultOf(handle)) as unknown as PortfolioResult;
+  assert.deepEqual([result.record, result.abandoned], [2, 1]);
+  assert.equal((await readFile(join(portfolios, result.resultFile), 'utf8')).trimEnd().split('\n').length, 3);
 });

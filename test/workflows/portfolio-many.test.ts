@@ -1,14 +1,16 @@
 /** A portfolio of 2,000 rows: more than one run's history takes. A worker of its own, with a wide window. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { CreditJourneys } from '../../src/client.ts';
-import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+import type { PortfolioStatus, RowResult } from '../../src/model/portfolio-shapes.ts';
+import type { HoldStatus } from '../../src/model/shapes.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { newWebhookSecret, startWebhookReceiver, typesOf, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 // The SDK notes a stack with each promise of a workflow: half of what it costs to play so many rows.
 setFlagsFromString('--stack-trace-limit=1');
@@ -17,13 +19,26 @@ const ROWS = 2_000;
 /** Two rows whose answers are lost: what they wait for, the next run has to know. */
 const LOST = [5, 6];
 
+/** Once each, however many runs have the hold. */
+const ALL_TOLD = ['inquiry.held', 'inquiry.held', 'hold.resolved', 'hold.resolved', 'portfolio.ended'];
+
 let harness: Harness;
 let journeys: CreditJourneys;
 let directory: string;
+let receiver: WebhookReceiver;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
-  harness = await startHarness({ env: { PORTFOLIO_DIR: directory, GATEWAY_CONNECTIONS: '32' } });
+  const secret = newWebhookSecret();
+  receiver = await startWebhookReceiver(secret);
+  await writeFile(join(directory, 'secret'), secret, { mode: 0o600 });
+  harness = await startHarness({
+    env: {
+      ...{ PORTFOLIO_DIR: directory, GATEWAY_CONNECTIONS: '32' },
+      ...{ WEBHOOK_URL: `${receiver.url}/all`, WEBHOOK_SECRET_FILE: join(directory, 'secret') },
+      WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
+    },
+  });
   const { temporal, taskQueue } = harness.config;
   const { address, namespace } = temporal;
   journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
@@ -32,6 +47,7 @@ before(async () => {
 after(async () => {
   await journeys?.close();
   await harness?.close();
+  await receiver?.close();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -41,13 +57,24 @@ describe('a portfolio of 2,000 rows', () => {
     const file = await writePortfolio(directory, 'many.csv', csvText(ROWS, lastFourOf));
     const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file, window: 100 };
     const review = await journeys.reviewPortfolio({ reviewId: 'R-MANY', ...order });
-    // Seldom: each question is a workflow task beside those of the rows.
-    while ((await review.status()).state !== 'held') await new Promise((resolve) => setTimeout(resolve, 500));
-    assert.equal((await review.status()).holds.length, LOST.length);
-    for (const { customerTraceNumber, attempts: attempt } of (await review.status()).holds) {
+    const abandon = ({ customerTraceNumber, attempts: attempt }: HoldStatus) => {
       const decision = { decisionId: 'D1', customerTraceNumber, attempt, by: 'ops', reason: 'asked' } as const;
-      await review.resolve({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
-    }
+      return review.resolve({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
+    };
+    // Seldom: each question is a workflow task beside those of the rows.
+    const until = async (isWanted: (status: PortfolioStatus) => boolean): Promise<HoldStatus[]> => {
+      for (;;) {
+        const status = await review.status();
+        if (isWanted(status)) return status.holds;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    };
+    const [early = assert.fail()] = await until(({ holds }) => holds.length === LOST.length);
+    assert.equal((await abandon(early)).duplicate, false);
+    const [late = assert.fail(), ...others] = await until(({ state }) => state === 'held');
+    assert.deepEqual(others, []);
+    assert.equal((await abandon(early)).duplicate, true, 'a later run knows what one before was told');
+    await abandon(late);
     const result = await review.result();
     assert.equal(result.record, ROWS - LOST.length);
     assert.equal(result.abandoned, LOST.length);
@@ -61,6 +88,9 @@ describe('a portfolio of 2,000 rows', () => {
     const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
     const posted = ((await answer.json()) as { customerTraceNumber: string }[]).map((one) => one.customerTraceNumber);
     assert.equal(new Set(posted).size, posted.length);
+    const told = await receiver.accepted('/all', review.ownerId, ALL_TOLD.length);
+    assert.deepEqual(typesOf(told), ALL_TOLD);
+    assert.equal(new Set(told.map(({ id }) => id)).size, ALL_TOLD.length);
     let runs = 0;
     const query = `WorkflowId = '${review.workflowId}'`;
     for await (const run of harness.client.workflow.list({ query })) {

@@ -55,6 +55,20 @@ async function resultsIn(file: string): Promise<RowResult[]> {
     .map((line) => JSON.parse(line) as RowResult);
 }
 
+test('a review lists itself where it cannot reach its files, and takes that back', async () => {
+  const file = new URL('../histories/portfolioReview-filesAway.json', import.meta.url);
+  const { events } = JSON.parse(await readFile(file, 'utf8')) as {
+    events: { upsertWorkflowSearchAttributesEventAttributes?: { searchAttributes: { indexedFields: Fields } } }[];
+  };
+  type Fields = Record<string, { data?: string } | undefined>;
+  const told = events.flatMap(({ upsertWorkflowSearchAttributesEventAttributes: upsert }) => {
+    const attention = upsert?.searchAttributes.indexedFields.NeedsAttention;
+    return attention ? [Buffer.from(attention.data ?? '', 'base64').toString()] : [];
+  });
+  assert.deepEqual(told.slice(0, 1), ['"PortfolioUnavailable"']);
+  assert.ok(told.length === 2 && !told[1]?.includes('Portfolio'), String(told));
+});
+
 describe('a portfolio review', () => {
   test('asks once for each row, and writes what came of it', async () => {
     const file = await writePortfolio(
@@ -186,10 +200,33 @@ describe('a portfolio review', () => {
     await assert.rejects(schedules.pause(scheduleId), PortfolioScheduleError);
   });
 
+  test('takes a file as a spreadsheet writes it, sends nothing for what is wrong in it, and loses nothing else', async () => {
+    const lines = csvText(6).trimEnd().split('\n');
+    lines[2] = lines[2]?.replace('12 Example Street', '"12 Example Street, rear"') ?? '';
+    lines[3] = lines[3]?.replace('Casey', 'x'.repeat(1_000_000)) ?? '';
+    lines[4] = lines[4]?.replace('Casey', '"Casey') ?? '';
+    const file = await writePortfolio(directory, 'spreadsheet.csv', `\ufeff${lines.join('\r\n')}\r\n`);
+    const posted = await postedCount();
+    const result = await (await journeys.reviewPortfolio(reviewOf(file))).result();
+    assert.deepEqual([result.rows, result.badRows, result.record], [4, 2, 4]);
+    assert.equal((await postedCount()) - posted, 4);
+    const ids = (await resultsIn(result.resultFile)).map(({ accountId }) => accountId);
+    assert.deepEqual(ids.sort(), ['ACC-0', 'ACC-1', 'ACC-4', 'ACC-5']);
+    const report = await readFile(join(directory, result.badRowsFile ?? ''), 'utf8');
+    const bad = report.trimEnd().split('\n');
+    assert.deepEqual(
+      bad.map((line) => (JSON.parse(line) as { line: number }).line),
+      [4, 5],
+    );
+    assert.match(report, /longer than 65536 bytes[\s\S]*quotation mark/);
+    assert.doesNotMatch(report, /xxx|Casey|Example/);
+  });
+
   test('is refused with a file that it could not use, and another input under its id', async () => {
-    await writePortfolio(directory, 'wrong.csv', 'a,b\n1,2\n');
+    await writePortfolio(directory, 'wrong.csv', csvText(2).replace('ssn,', ''));
+    const posted = await postedCount();
     for (const [overrides, rule] of [
-      [{ file: 'wrong.csv' }, /lacks the columns/],
+      [{ file: 'wrong.csv' }, /^lacks the columns ssn in its header$/],
       [{ file: 'twenty.csv', profile: 'unknown' }, /configured gateway profile/],
     ] as const) {
       const review = await journeys.reviewPortfolio(reviewOf('twenty.csv', overrides));
@@ -199,6 +236,7 @@ describe('a portfolio review', () => {
       });
     }
     await assert.rejects(journeys.reviewPortfolio(reviewOf('../x.csv')), InvalidInputError);
+    assert.equal(await postedCount(), posted);
     const input = reviewOf('twenty.csv');
     await journeys.reviewPortfolio(input);
     await journeys.reviewPortfolio(input);

@@ -240,6 +240,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       '/permissiblePurposeCode',
       '/applicants',
     ]);
+    assert.equal((await journeys.getPull(pullId).status()).state, 'failed');
     assert.throws(() => journeys.getPull('900-11-0001'), InvalidInputError);
     assert.deepEqual(await ledger.inquiriesOf(`pull:${pullId}`), []);
   });

@@ -6,6 +6,7 @@ import type { ShareHandle } from '../../src/client/share-handle.ts';
 import {
   CreditJourneys,
   InvalidInputError,
+  JourneyFailedError,
   type ReportReference,
   type ShareConsentMessage,
   ShareDiffersError,
@@ -256,6 +257,12 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await share.withdraw({ by: 'ops', reason: 'only a test' });
     assert.equal((await share.result()).outcome, 'withdrawn');
     assert.deepEqual(await postedOf(whole.shareId), []);
+    const cancelled = await journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }));
+    await until(cancelled, 'waitingForConsent');
+    await harness.client.workflow.getHandle(cancelled.workflowId).cancel();
+    await assert.rejects(cancelled.result(), JourneyFailedError);
+    const { state, waitingFor, consentsMissing } = await cancelled.status();
+    assert.deepEqual([state, waitingFor, consentsMissing], ['cancelled', undefined, []]);
   });
 
   test('is never one without a record, nobody’s, its own end user’s, disposed of or on legal hold', async () => {

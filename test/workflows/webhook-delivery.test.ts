@@ -6,15 +6,24 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { runsOf } from '../../src/client/journey-runs.ts';
 import { decideDelivery, openDeliveries } from '../../src/client/webhook-deliveries.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { PullStatus } from '../../src/model/pull-shapes.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
-import { consentMessage, journeyInput, untilStatus, update, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import {
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  untilStatus,
+  update,
+  WAIT_LIMIT_MS,
+} from '../support/journey-harness.ts';
 import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
   ALL_OF_A_PULL,
+  ALL_OF_A_REVIEW,
   ALL_OF_A_SHARE,
   ALL_OF_IT,
   askDelivery,
@@ -24,6 +33,7 @@ import {
   playFully,
   playHeld,
   playPull,
+  playReview,
   playShare,
   startWebhookStage,
   untilDelivery,
@@ -60,6 +70,12 @@ async function outgrow(delivery: Delivery): Promise<void> {
     if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+async function activitiesOf(handle: JourneyHandle): Promise<string[]> {
+  return (await eventsOf(handle)).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
 }
 
 /** Every payload of a history, as text. */
@@ -164,13 +180,21 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
 });
 
-test('a pull and a share by itself tell what happens by their own ids, and are sent again or dropped by them', async () => {
+test('a pull, a share by itself and a review tell what happens by their own ids, and are sent again or dropped by them', async () => {
   const { harness, receiver } = stage;
   const { client, config } = harness;
   for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
   const pull = await playPull(stage);
   const share = await playShare(stage, pull.pullId);
+  // Reset while it holds, it tells of the hold again, under the same id: the delivery, which is open, knows it.
+  const review = await playReview(stage, async (handle) => {
+    await receiver.accepted('/steady', ownerIdOfWorkflow(handle.workflowId) ?? '', 1);
+    const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
+    return resetTo(harness, handle, prepared?.eventId ?? assert.fail('nothing was prepared'));
+  });
+  assert.equal((await activitiesOf(review.handle)).filter((name) => name === 'queueWebhooks').length, 3);
   const runs = [
+    { ...review, names: { reviewId: review.reviewId }, types: ALL_OF_A_REVIEW },
     { ...pull, names: { pullId: pull.pullId }, types: ALL_OF_A_PULL },
     { ...share, names: { shareId: share.shareId }, types: ALL_OF_A_SHARE },
   ];
@@ -195,7 +219,7 @@ test('a pull and a share by itself tell what happens by their own ids, and are s
     await deliveryOf(stage, ownerId).result();
     // What disposes of the run disposes of its delivery.
     const { closed } = await runsOf(client, ownerId, []);
-    assert.deepEqual(closed.map(({ workflowId }) => workflowId).sort(), [
+    assert.deepEqual([...new Set(closed.map(({ workflowId }) => workflowId))].sort(), [
       workflowIdOf(ownerId),
       `webhooks-${workflowIdOf(ownerId)}`,
     ]);
@@ -206,6 +230,7 @@ test('a pull and a share by itself tell what happens by their own ids, and are s
   await firstHold(cancelled);
   await cancelled.cancel();
   await assert.rejects(cancelled.result());
+  assert.equal((await cancelled.query<PullStatus>('status')).state, 'cancelled');
   const told = await receiver.accepted('/all', `pull:${input.pullId}`, 2);
   assert.deepEqual(typesOf(told), ['inquiry.held', 'pull.ended']);
   const { pullId } = input;
@@ -238,10 +263,7 @@ test('what is said about consent while the end is handed over reaches the ledger
     profiles.set('mixed', profile);
   }
   await handle.result();
-  const activities = (await eventsOf(handle)).flatMap(
-    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
-  );
-  assert.deepEqual(activities.slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
+  assert.deepEqual((await activitiesOf(handle)).slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
   await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
 });
 

@@ -1,0 +1,270 @@
+/** `portfolio` as people and scripts type it: its answers, its exit codes and what it refuses; one worker for all. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pc from 'picocolors';
+import { needsPerson, statusLines } from '../../src/cli/status-lines.ts';
+import type { ListedSchedule } from '../../src/client/portfolio-schedules.ts';
+import type { PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
+import type { Problem } from '../../src/model/problems.ts';
+import { openShell, type Shell } from '../runbook/shell.ts';
+import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+
+let directory: string;
+let harness: Harness;
+let shell: Shell;
+let env: Record<string, string>;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
+  [harness, shell] = await Promise.all([startHarness({ env: { PORTFOLIO_DIR: directory } }), openShell()]);
+  const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
+  env = {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    LEDGER_URL: ledger.url,
+    KEY_RING_FILE: keyRingFile,
+    PAYLOAD_ENCRYPTION: 'off',
+    GATEWAY_AUTH_URL: harness.sandboxUrl,
+    GATEWAY_BASE_URL: harness.sandboxUrl,
+  };
+});
+after(async () => {
+  await shell?.close();
+  await harness?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const portfolio = (...args: string[]) => shell.cli(['portfolio', ...args], env);
+const ORDER = ['--end-user', 'EU123', '--purpose', '01'];
+const WORD = ['--by', 'ops', '--reason', 'a test'];
+
+/** The one document of a command that ends with this exit code. */
+async function answered<T = PortfolioStatus>(code: number, ...args: string[]): Promise<T> {
+  const ran = await portfolio(...args);
+  assert.equal(ran.code, code, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+  return JSON.parse(ran.stdout) as T;
+}
+
+interface Refusal {
+  type: string;
+  message: string;
+  problems?: Problem[];
+}
+
+async function refused(code: number, ...args: string[]): Promise<Refusal> {
+  const ran = await portfolio(...args);
+  assert.equal(ran.code, code, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+  assert.equal(ran.stdout, '');
+  return (JSON.parse(ran.stderr) as { error: Refusal }).error;
+}
+
+/** Its name in the directory, and an id for a review of it. */
+async function portfolioOf(lastFours: readonly string[]): Promise<{ file: string; reviewId: string }> {
+  const reviewId = `R-${randomUUID().slice(0, 13)}`;
+  const text = csvText(lastFours.length, (index) => lastFours[index] ?? '0001');
+  return { reviewId, file: await writePortfolio(directory, `${reviewId}.csv`, text) };
+}
+
+const linesOf = <T>(stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T);
+
+async function postedCount(): Promise<number> {
+  return ((await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;
+}
+
+describe('a review on the command line', () => {
+  test('is started once, watched until only a hold is left, decided about, and watched to its end', async () => {
+    const { file, reviewId } = await portfolioOf(['0001', '4002', '0001']);
+    const order = ['start', file, '--review-id', reviewId, ...ORDER];
+    const watched = await portfolio(...order, '--watch');
+    assert.equal(watched.code, 3, watched.stderr);
+    const [started, ...statuses] = linesOf<PortfolioStatus & { id: string; workflowId: string }>(watched.stdout);
+    assert.deepEqual([started?.id, started?.workflowId], [`portfolio:${reviewId}`, `portfolio-${reviewId}`]);
+    assert.equal(statuses.at(-1)?.state, 'held');
+    // A repetition finds it; another order under its id does not.
+    assert.equal((await answered<{ reviewId: string }>(0, ...order)).reviewId, reviewId);
+    assert.equal((await refused(1, ...order, '--window', '7')).type, 'PortfolioDiffersError');
+
+    assert.equal((await answered(3, 'status', reviewId, '--json')).progress.held, 1);
+    const { holds } = await answered<Pick<PortfolioStatus, 'holds'>>(3, 'holds', reviewId);
+    const { customerTraceNumber = '' } = holds[0] ?? {};
+    const decision = ['--attempt', '1', '--action', 'abandon', '--provider-said', 'notPosted', ...WORD];
+    const resolve = ['resolve', `portfolio:${reviewId}`, customerTraceNumber, '--decision-id', 'D1', ...decision];
+    const decided = await shell.cli(resolve, env);
+    assert.equal(decided.code, 0, decided.stderr);
+    assert.equal((await portfolio('watch', reviewId)).code, 0);
+    const { state, progress } = await answered(0, 'status', reviewId);
+    assert.deepEqual([state, progress.record, progress.abandoned], ['completed', 2, 1]);
+    assert.deepEqual(await answered(0, 'holds', reviewId), { reviewId, holds: [] });
+  });
+
+  test('is paused, goes on, and is withdrawn; told twice it says so, and told after its end it is refused', async () => {
+    const { file, reviewId } = await portfolioOf(['3429', '0001', '0001']);
+    await answered(0, 'start', file, '--review-id', reviewId, '--window', '1', ...ORDER);
+    type Answer = { duplicate: boolean; status: PortfolioStatus };
+    // Until its file was examined nothing is under way.
+    while ((await answered(0, 'status', reviewId)).state === 'examining') await delay(50);
+    const paused = await answered<Answer>(0, 'pause', reviewId, ...WORD);
+    assert.deepEqual([paused.duplicate, paused.status.state], [false, 'paused']);
+    assert.equal((await answered<Answer>(0, 'pause', reviewId, ...WORD)).duplicate, true);
+    assert.equal((await answered<Answer>(0, 'resume', reviewId, ...WORD)).duplicate, false);
+    const { status } = await answered<Answer>(0, 'withdraw', reviewId, ...WORD);
+    assert.equal(status.state, 'stopping');
+    assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
+    assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
+    assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'JourneyFinishedError');
+  });
+
+  test('says that it was cancelled, or refused for its file, after it has ended', async () => {
+    const { file, reviewId } = await portfolioOf(['4002']);
+    await portfolio('start', file, '--review-id', reviewId, '--watch', ...ORDER);
+    assert.deepEqual(await answered(0, 'cancel', reviewId), { reviewId, cancelled: true });
+    const watched = await portfolio('watch', reviewId);
+    assert.equal(watched.code, 1, watched.stdout);
+    const { state, holds, waitingFor } = await answered(0, 'status', reviewId);
+    assert.deepEqual([state, holds, waitingFor], ['cancelled', [], undefined]);
+
+    const before = await postedCount();
+    await writePortfolio(directory, 'headless.csv', csvText(2).replace(/^.*\n/, ''));
+    const own = `${reviewId}-2`;
+    const ran = await portfolio('start', 'headless.csv', '--review-id', own, '--watch', ...ORDER);
+    assert.equal(ran.code, 2, ran.stdout);
+    const { problems = [] } = (JSON.parse(ran.stderr) as { error: Refusal }).error;
+    assert.match(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '), /^\/file lacks the columns accountId/);
+    assert.ok(!ran.stderr.includes('Casey'));
+    assert.equal((await answered(0, 'status', own)).state, 'failed');
+    assert.equal(await postedCount(), before);
+  });
+
+  test('is refused before anything is started, with the place of what is wrong', async () => {
+    const start = (...more: string[]) => ['start', 'x.csv', '--review-id', 'R-WRONG', ...ORDER, ...more];
+    const schedule = (...more: string[]) => [
+      'schedule',
+      'create',
+      'S-1',
+      'x.csv',
+      '--cron',
+      '0 6 1 * *',
+      ...ORDER,
+      ...more,
+    ];
+    const wrong: [string[], string][] = [
+      [['start', '../x.csv', ...ORDER], '/file'],
+      [['start', 'x.csv', '--review-id', '900-12-3456', ...ORDER], '/reviewId'],
+      [start('--window', '0'), '/window'],
+      [start('--window', 'many'), '/window'],
+      [start('--max-bad-rows', '-1'), '/maxBadRows'],
+      [start('--format', 'xml'), '/format'],
+      [['pause', 'R-1', '--by', 'ops'], '/reason'],
+      [['withdraw', 'R-1', '--reason', 'why'], '/by'],
+      [['status', 'a b'], '/reviewId'],
+      [['watch', 'a b'], '/reviewId'],
+      [['holds', 'a b'], '/reviewId'],
+      [['cancel', 'casey@example.com'], '/reviewId'],
+      [schedule('--overlap', 'sometimes'), '/overlap'],
+      [schedule('--time-zone', 'Nowhere/City'), '/timeZone'],
+      [['schedule', 'create', 'S-1', 'x.csv', '--cron', 'monthly', ...ORDER], '/cron'],
+      [['schedule', 'create', 'x'.repeat(41), 'x.csv', '--cron', '@monthly', ...ORDER], '/scheduleId'],
+      [['schedule', 'create', 'S-1', '/etc/passwd', '--cron', '@monthly', ...ORDER], '/order/file'],
+    ];
+    for (const [args, path] of wrong) {
+      const { type, problems = [] } = await refused(2, ...args);
+      assert.equal(type, 'InvalidInputError', args.join(' '));
+      assert.deepEqual([...new Set(problems.map((problem) => problem.path))], [path], args.join(' '));
+    }
+    for (const args of [
+      ['start', 'x.csv', '--purpose', '01'],
+      ['start', ...ORDER],
+      start('--rows', '5'),
+      schedule('--jitter', 'ten minutes'),
+      ['schedule', 'create', 'S-1', 'x.csv', ...ORDER],
+      ['schedule', 'pause'],
+    ]) {
+      const ran = await portfolio(...args);
+      assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
+      assert.equal(ran.stdout, '');
+    }
+    assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'JourneyNotFoundError');
+    assert.equal((await refused(1, 'schedule', 'pause', 'S-NOBODY')).type, 'PortfolioScheduleError');
+  });
+});
+
+describe('a schedule on the command line', () => {
+  test('is created, listed, paused and triggered, and its reviews have ids of their own', async () => {
+    const { file } = await portfolioOf(['0001', '0404']);
+    const scheduleId = `S-${randomUUID().slice(0, 8)}`;
+    const create = ['schedule', 'create', scheduleId, file, '--cron', '0 6 1 1 *', '--paused', ...ORDER];
+    const more = [
+      '--time-zone',
+      'America/New_York',
+      '--overlap',
+      'allowAll',
+      '--jitter',
+      'PT1S',
+      '--catch-up',
+      'PT10M',
+    ];
+    assert.deepEqual(await answered(0, ...create, ...more), { scheduleId, created: true });
+    assert.equal((await refused(1, ...create)).type, 'PortfolioScheduleError');
+    assert.equal((await untilListed(scheduleId, () => true)).paused, true);
+    assert.deepEqual(await answered(0, 'schedule', 'unpause', scheduleId, '--note', 'ops'), {
+      scheduleId,
+      done: 'unpause',
+    });
+    assert.equal((await untilListed(scheduleId, ({ paused }) => !paused)).nextAt.length > 0, true);
+    await answered(0, 'schedule', 'pause', scheduleId, '--note', 'ops: the provider has asked');
+    assert.equal((await untilListed(scheduleId, ({ paused }) => paused)).note, 'ops: the provider has asked');
+
+    await answered(0, 'schedule', 'trigger', scheduleId);
+    const { lastReviewIds } = await untilListed(scheduleId, (one) => one.lastReviewIds.length > 0);
+    const reviewId = lastReviewIds[0] ?? '';
+    assert.match(reviewId, new RegExp(`^${scheduleId}-\\d{8}T\\d{6}Z$`));
+    while ((await portfolio('watch', reviewId)).code !== 0) await delay(100);
+    const { progress } = await answered(0, 'status', reviewId);
+    assert.deepEqual([progress.record, progress.noRecord], [1, 1]);
+    await answered(0, 'schedule', 'delete', scheduleId);
+    assert.equal((await refused(1, 'schedule', 'delete', scheduleId)).type, 'PortfolioScheduleError');
+  });
+
+  /** Lists lag behind. */
+  async function untilListed(scheduleId: string, isWanted: (one: ListedSchedule) => boolean): Promise<ListedSchedule> {
+    for (;;) {
+      const { schedules } = await answered<{ schedules: ListedSchedule[] }>(0, 'schedule', 'list');
+      const found = schedules.find((one) => one.scheduleId === scheduleId);
+      if (found && isWanted(found)) return found;
+      await delay(100);
+    }
+  }
+});
+
+test('a review that cannot reach its files needs a person, and reads as a sentence', () => {
+  const counts = { rows: 0, badRows: 0, done: 0, record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
+  const status: PortfolioStatus = {
+    reviewId: 'R-1',
+    environment: 'sandbox',
+    productCode: 'ACCTRVW',
+    state: 'examining',
+    waitingFor: 'the portfolio’s files: ENOENT',
+    attention: 'PortfolioUnavailable',
+    file: 'accounts.csv',
+    progress: { ...counts, held: 0, underWay: 0 },
+    holds: [],
+    refusedMessages: [],
+    refusedMessagesTotal: 0,
+  };
+  assert.equal(needsPerson(status), true);
+  const text = statusLines(status, { width: 80, colors: pc.createColors(false) }).join(' ');
+  assert.match(text.replaceAll(/\s+/g, ' '), /is being examined · waits for the portfolio’s files: ENOENT/);
+  const { attention: _, ...calm } = status;
+  assert.equal(needsPerson(calm), false);
+});
