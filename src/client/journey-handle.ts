@@ -42,7 +42,9 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    * Passes the gate before a stage, or has the latest stage pulled once more; one that comes early is kept. `applicants`
    * are whoever applies from then on.
    */
-  advance(message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  async advance(
+    message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,
+  ): Promise<UpdateAnswer> {
     const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context);
     return this.update('advance', updateIds.advance(checked), checked);
   }
@@ -77,13 +79,13 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /** A person's decision about an inquiry on hold. */
-  resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>): Promise<UpdateAnswer> {
     const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context);
     return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
   }
 
   /** Ends the journey after any attempt in flight. */
-  withdraw(message: Omit<WithdrawMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  async withdraw(message: Omit<WithdrawMessage, 'journeyId'>): Promise<UpdateAnswer> {
     const checked = parseWithdraw({ ...message, journeyId: this.journeyId });
     return this.update('withdraw', updateIds.withdraw(), checked);
   }

@@ -42,22 +42,22 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
   }
 
   /** A person's decision about one of the inquiries on hold. */
-  resolve(decision: Omit<ResolvePortfolioMessage, 'reviewId'>): Promise<PortfolioUpdateAnswer> {
+  async resolve(decision: Omit<ResolvePortfolioMessage, 'reviewId'>): Promise<PortfolioUpdateAnswer> {
     const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context);
     return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
   }
 
   /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
-  pause(message: Message): Promise<PortfolioUpdateAnswer> {
+  async pause(message: Message): Promise<PortfolioUpdateAnswer> {
     return this.#tell('pause', message);
   }
 
-  resume(message: Message): Promise<PortfolioUpdateAnswer> {
+  async resume(message: Message): Promise<PortfolioUpdateAnswer> {
     return this.#tell('resume', message);
   }
 
   /** Ends the review after the attempts in flight, and once nothing is on hold. */
-  withdraw(message: Message): Promise<PortfolioUpdateAnswer> {
+  async withdraw(message: Message): Promise<PortfolioUpdateAnswer> {
     return this.#tell('withdraw', message, updateIds.withdraw());
   }
 
@@ -67,7 +67,7 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
   }
 
   /** @param updateId absent: each is told anew, since a review may be paused many times */
-  #tell(name: string, message: Message, updateId?: string): Promise<PortfolioUpdateAnswer> {
+  async #tell(name: string, message: Message, updateId?: string): Promise<PortfolioUpdateAnswer> {
     return this.update(name, updateId, parsePortfolioMessage({ ...message, reviewId: this.reviewId }));
   }
 

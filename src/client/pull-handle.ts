@@ -27,13 +27,13 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
   }
 
   /** A person's decision about the inquiry on hold. */
-  resolve(decision: Omit<ResolvePullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+  async resolve(decision: Omit<ResolvePullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
     const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context);
     return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
   }
 
   /** Ends the pull after any attempt in flight. */
-  withdraw(message: Omit<WithdrawPullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+  async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
     const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
     return this.update('withdraw', updateIds.withdraw(), checked);
   }

@@ -34,7 +34,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
-  consent(message: ShareConsentMessage): Promise<{ late: boolean }> {
+  async consent(message: ShareConsentMessage): Promise<{ late: boolean }> {
     return signalConsent(this.context, this.handle, this.#consentOf(message));
   }
 
@@ -55,13 +55,13 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** A person's decision about the inquiry on hold. */
-  resolve(decision: Omit<ResolveShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+  async resolve(decision: Omit<ResolveShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
     const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
     return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
   }
 
   /** Ends the share after any attempt in flight. */
-  withdraw(message: Omit<WithdrawShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+  async withdraw(message: Omit<WithdrawShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
     const checked = parseWithdrawShareReport({ ...message, shareId: this.shareId });
     return this.update('withdraw', updateIds.withdraw(), checked);
   }
