@@ -19,6 +19,8 @@ const WORKERS_WITHIN_MS = 60_000;
 
 export interface Run {
   counts: StormCounts;
+  /** What else was counted, by name. */
+  figures: ReadonlyMap<string, number>;
   decisions: number;
   settled: Settled;
   /** By program: how often it ended though nobody had told it to. */
@@ -59,6 +61,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const { verdicts, holes } = await judge(world, people.books, options);
     return {
       counts,
+      figures: world.figures,
       decisions: decided + settled.decisions,
       settled,
       endedByThemselves: Object.fromEntries(endedByThemselves),

@@ -20,12 +20,16 @@ import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
+import type { WriteRefused } from './worker-conditions.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
 const LISTENING_LIMIT_MS = 30_000;
+
+/** The figure of what `ledgerFull` came to. */
+export const REFUSED_WRITES = 'writes refused by a full ledger';
 
 /**
  * What takes a minute with a real gateway takes seconds: HTTP gives up after 2 s, an attempt whose worker is gone is a
@@ -65,6 +69,9 @@ export interface World {
   workflowBundle: { code: string };
   clientSecret: string;
   logFiles: readonly string[];
+  /** What was counted in the course of the storm, by name, for whoever reads of it. */
+  figures: ReadonlyMap<string, number>;
+  count(figure: string, more: number): void;
   /** The faults that strike by themselves, and these; `[]` is a gateway without faults at all. */
   setFaults(faults: readonly GatewayFault[]): Promise<void>;
   close(): Promise<void>;
@@ -110,6 +117,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   await writeFile(bundleFile, code);
   const made = await openLedger({ url: ledger.ownUrl, environment: 'sandbox', keyRing, create: true });
   await made.close();
+  await ledger.furnish();
 
   const target = { host: '127.0.0.1', port: sandboxPort };
   const connections: Connection[] = [];
@@ -151,6 +159,8 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     PAYLOAD_ENCRYPTION: 'on',
     WORKFLOW_BUNDLE_FILE: bundleFile,
   };
+  const figures = new Map<string, number>();
+  const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
   const workers = plan.world.workersAheadMs.map((aheadMs, nth) => {
     const logFile = join(logDir, `worker-${nth + 1}.log`);
@@ -160,6 +170,9 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
       args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
       env: { ...workerEnv, CHAOS_CLOCK_AHEAD_MS: String(aheadMs) },
       logFile,
+      onMessage: (message) => {
+        if ((message as Partial<WriteRefused>).writeRefused) count(REFUSED_WRITES, 1);
+      },
     });
   });
   for (const worker of workers) {
@@ -182,7 +195,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     taskQueue,
     ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
-    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
+    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),
   };
