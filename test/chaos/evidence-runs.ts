@@ -13,6 +13,7 @@ import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type Event = temporal.api.history.v1.IHistoryEvent;
+type Versioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 type Payloads = temporal.api.common.v1.IPayloads;
 
 const RUNS_AT_ONCE = 16;
@@ -43,7 +44,8 @@ async function listed(client: Client, taskQueue: string): Promise<WorkflowExecut
 async function readRun(client: Client, { workflowId, runId, type }: WorkflowExecutionInfo): Promise<RunEvidence> {
   const handle = client.workflow.getHandle(workflowId, runId);
   const described = await handle.describe();
-  const { pendingWorkflowTask, pendingActivities } = described.raw;
+  const { pendingWorkflowTask, pendingActivities, workflowExecutionInfo } = described.raw;
+  const pinnedTo = pinnedBuild(workflowExecutionInfo?.versioningInfo);
   const history = await handle.fetchHistory();
   const run: RunEvidence = {
     workflowId,
@@ -59,10 +61,19 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
       paused: paused ?? false,
     })),
     ...(await readEvents(client, history)),
+    ...(pinnedTo === undefined ? {} : { pinnedTo }),
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);
   return run;
+}
+
+/** An operator's override stands above what the worker said. */
+function pinnedBuild(info: Versioning | null | undefined): string | undefined {
+  const override = info?.versioningOverride;
+  const pinned = proto.temporal.api.enums.v1.VersioningBehavior.VERSIONING_BEHAVIOR_PINNED;
+  if (override?.autoUpgrade || info?.behavior !== pinned) return undefined;
+  return override?.pinned?.version?.buildId ?? info.deploymentVersion?.buildId ?? undefined;
 }
 
 async function readJourney(client: Client, run: RunEvidence): Promise<void> {

@@ -250,7 +250,18 @@ export interface RunEvidence {
   consents: ConsentHeard[];
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
+  /** The build id whose workers alone may go on with it. */
+  pinnedTo?: string;
   history: temporal.api.history.v1.IHistory;
+}
+
+/** Of the workers, where they have versions. */
+export interface VersionsEvidence {
+  deploymentName: string;
+  /** Build ids that have workers in the end. */
+  live: string[];
+  /** Workflow ids of pinned runs that somebody moved to another version. */
+  moved: string[];
 }
 
 /** What the world meant one journey to do. */
@@ -296,6 +307,7 @@ export interface Evidence {
   workflowBundle?: { code: string };
   /** Decodes payloads of the histories, as the workers' does. */
   dataConverter?: DataConverter;
+  versions?: VersionsEvidence;
 }
 
 export interface EvidenceSources {
@@ -321,6 +333,7 @@ export interface EvidenceSources {
   notProcessedStatuses: readonly number[];
   workflowBundle?: { code: string };
   dataConverter?: DataConverter;
+  versions?: VersionsEvidence;
 }
 
 /**
@@ -330,7 +343,7 @@ export interface EvidenceSources {
  */
 export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
   const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
-  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter } = sources;
+  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions } = sources;
   const sandbox = readJournal(journalFiles, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
@@ -347,6 +360,7 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     notProcessedStatuses: sources.notProcessedStatuses,
     ...(workflowBundle ? { workflowBundle } : {}),
     ...(dataConverter ? { dataConverter } : {}),
+    ...(versions ? { versions } : {}),
   };
 }
 

@@ -16,6 +16,7 @@ import { ownReferences } from './invariants/references.ts';
 import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
+import { runsOnVersions } from './invariants/versions.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
 
 interface Doctored {
@@ -31,6 +32,20 @@ function runOf({ runs }: Evidence, journeyId: string): RunEvidence {
 
 function attemptOf({ ledger }: Evidence, trace: string, attempt: number): LedgerAttempt {
   return ledger.attempts.find((one) => one.customerTraceNumber === trace && one.attempt === attempt) as LedgerAttempt;
+}
+
+/** Runs of pinned workflows whose workflow tasks these builds completed, one after another. */
+function pinTo(evidence: Evidence, builds: readonly string[], moved: readonly string[] = []): void {
+  evidence.versions = { deploymentName: 'loans', live: ['2'], moved: [...moved] };
+  for (const run of evidence.runs) {
+    run.history = {
+      events: builds.map((buildId) => ({
+        workflowTaskCompletedEventAttributes: { versioningBehavior: 1, deploymentVersion: { buildId } },
+      })),
+    };
+    const last = builds.at(-1);
+    if (run.status === 'RUNNING' && last !== undefined) run.pinnedTo = last;
+  }
 }
 
 /** As if the gateway had received and posted it once more. */
@@ -565,6 +580,24 @@ const DOCTORED: readonly Doctored[] = [
     doctor: ({ logs }) => void logs.push({ name: 'worker-2.log', bytes: new Uint8Array() }),
   },
   {
+    what: 'a run whose version has no workers any more',
+    caughtBy: runsOnVersions,
+    as: /is pinned to build 1, which has no workers/,
+    doctor: (evidence) => pinTo(evidence, ['1']),
+  },
+  {
+    what: 'a pinned run that another version took',
+    caughtBy: runsOnVersions,
+    as: /pinned, and went on from build 1 to 2/,
+    doctor: (evidence) => pinTo(evidence, ['1', '2']),
+  },
+  {
+    what: 'a workflow task that an unversioned worker took',
+    caughtBy: runsOnVersions,
+    as: /a workflow task of no version/,
+    doctor: (evidence) => pinTo(evidence, ['']),
+  },
+  {
     what: 'no log at all',
     caughtBy: nothingInLogs,
     as: /there are no logs/,
@@ -577,7 +610,24 @@ test('a sound storm keeps every promise, and each invariant that has something t
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);
-  assert.deepEqual(idle, [consents.refusalAfterPosting.name, attemptsRunOnce.name, historiesReplay.name]);
+  assert.deepEqual(idle, [
+    consents.refusalAfterPosting.name,
+    attemptsRunOnce.name,
+    historiesReplay.name,
+    runsOnVersions.name,
+  ]);
+});
+
+test('a pinned run may go on with another version where somebody moved it', async () => {
+  const evidence = soundEvidence();
+  pinTo(
+    evidence,
+    ['1', '2'],
+    evidence.runs.map(({ workflowId }) => workflowId),
+  );
+  const [verdict] = await checkInvariants(evidence, [runsOnVersions]);
+  assert.deepEqual(verdict?.failures, []);
+  assert.equal(verdict?.count, evidence.runs.length);
 });
 
 test('every invariant catches what it is there to catch', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--plan file.json] [--shrink]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
  */
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     journeys: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '3' },
     engine: { type: 'string' },
+    versions: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -32,12 +33,13 @@ const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(va
 const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
-const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses } = plan.world;
+const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned = false } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
   `${plan.journeys.length} journeys, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
-    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}`,
+    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
+    `${isVersioned ? 'versioned' : 'unversioned'} workers`,
 );
 
 const stop = new AbortController();
@@ -76,11 +78,16 @@ process.exit();
 function drawn(): Plan {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine } = values;
+  const { engine, versions } = values;
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine) {
-    console.error('--seed, --journeys and --minutes are numbers, --engine is SQLite or PostgreSQL');
+  const isChoice = versions === undefined || versions === 'yes' || versions === 'no';
+  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !isChoice) {
+    console.error('--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions: yes, no');
     process.exit(2);
   }
-  return makePlan({ seed, journeys, lengthMs: minutes * 60_000, ...(engine === undefined ? {} : { engine }) });
+  return makePlan({
+    ...{ seed, journeys, lengthMs: minutes * 60_000 },
+    ...(engine === undefined ? {} : { engine }),
+    ...(versions === undefined ? {} : { versions: versions === 'yes' }),
+  });
 }

@@ -32,6 +32,7 @@ const PER_MINUTE: Record<StormKind, number> = {
   consentFlood: 0.7,
   undecodableConsent: 3,
   consentAgain: 4,
+  deployVersion: 0.8,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
@@ -44,7 +45,7 @@ export interface StormFrame {
 }
 
 export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
-  const kinds = frame.kinds.filter((kind) => frame.world.engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind));
+  const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame.world));
   return kinds
     .flatMap((kind) => {
       const expected = (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
@@ -53,6 +54,11 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
       return Array.from({ length: count }, () => drawStep(draw, kind, frame));
     })
     .toSorted((one, other) => one.atMs - other.atMs);
+}
+
+function isOfWorld(kind: StormKind, { engine, isVersioned }: WorldPlan): boolean {
+  if (kind === 'deployVersion') return isVersioned === true;
+  return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
 }
 
 function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: StormFrame): StormStep {
@@ -93,6 +99,9 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: 
       return { ...step, journeyId, forMs: draw.between(200, 5_000), pick: draw.next() };
     case 'consentFlood':
       return { ...step, journeyId, count: 1_000 };
+    case 'deployVersion':
+      // How long it waits for the old version to drain.
+      return { ...step, forMs: draw.between(1_000, 12_000) };
     case 'rollWorkers':
     case 'commitAnswerLost':
     case 'tokensRevoked':

@@ -15,6 +15,8 @@ export interface WorldPlan {
   latencyMs: number;
   /** Faults that strike by themselves throughout, as `PUT /_sandbox/faults` takes them. */
   gatewayFaults: GatewayFault[];
+  /** Workers of a Worker Deployment, and deploys of new versions of them. */
+  isVersioned?: true;
 }
 
 export interface GatewayFault {
@@ -96,6 +98,7 @@ export const STORM_KINDS = [
   'consentFlood',
   'undecodableConsent',
   'consentAgain',
+  'deployVersion',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -133,6 +136,7 @@ export interface PlanOptions {
   /** Instead of drawing it. */
   engine?: 'PostgreSQL' | 'SQLite';
   workers?: number;
+  versions?: boolean;
   /** Only these kinds. Default: all. */
   kinds?: readonly StormKind[];
 }
@@ -164,7 +168,7 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   // Far behind, it takes the moment of a share for the future, and refuses it every time.
   const sandboxAheadMs = draw.of([0, 0, 0, 5 * MINUTE_MS, 5 * MINUTE_MS, -2 * MINUTE_MS]);
   const notProcessedStatuses = draw.chance(0.4) ? [] : [401, 429];
-  return {
+  const world: WorldPlan = {
     engine: options.engine ?? engine,
     workersAheadMs,
     sandboxAheadMs,
@@ -172,6 +176,9 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
     latencyMs: draw.of([0, 30, 150]),
     gatewayFaults: steadyFaults(draw, notProcessedStatuses.length === 0),
   };
+  // Last, as all that came later: what a seed drew before, it draws still.
+  const isVersioned = draw.chance(0.5);
+  return { ...world, ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}) };
 }
 
 /** Each strikes a small share of all requests; together about one in five. */

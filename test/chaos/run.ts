@@ -11,6 +11,7 @@ import { Operator } from './operator.ts';
 import { type Books, People } from './people.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
+import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
@@ -57,7 +58,10 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const settled = await settle(scene, signal);
     signal.throwIfAborted();
     onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
-    const endedByThemselves = [world.sandbox, ...world.workers].map(({ name, endedByItself }) => [name, endedByItself]);
+    const endedByThemselves = [world.sandbox, ...world.fleet.everybody].map(({ name, endedByItself }) => [
+      name,
+      endedByItself,
+    ]);
     const { verdicts, holes } = await judge(world, people.books, options);
     return {
       counts,
@@ -91,10 +95,13 @@ async function untilPolled(world: World, signal: AbortSignal): Promise<void> {
       taskQueue: { name: taskQueue },
       taskQueueType: 1,
     });
-    if ((pollers ?? []).length >= world.workers.length) return;
+    if ((pollers ?? []).length >= world.workers.length) break;
     if (performance.now() > endsAt) throw new Error('the workers do not poll: see their logs');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  const [first = ''] = world.fleet.buildIds;
+  if (world.fleet.deploymentName === undefined || (await promoted(world, first))) return;
+  throw new Error('the first version of the workers is not promoted');
 }
 
 async function judge(
@@ -121,11 +128,17 @@ async function judge(
       notProcessedStatuses: plan.world.notProcessedStatuses,
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
+      ...versionsOf(world),
     });
     return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
   } finally {
     await ledger.close();
   }
+}
+
+function versionsOf({ fleet, moved }: World) {
+  const { deploymentName, buildIds } = fleet;
+  return deploymentName === undefined ? {} : { versions: { deploymentName, live: buildIds, moved: [...moved] } };
 }
 
 function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {

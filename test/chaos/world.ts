@@ -21,6 +21,7 @@ import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
 import type { WriteRefused } from './worker-conditions.ts';
+import { WorkerFleet } from './worker-fleet.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
@@ -53,7 +54,11 @@ export interface World {
   taskQueue: string;
   temporal: TemporalHouse;
   ledger: LedgerHouse;
-  workers: readonly Supervised[];
+  fleet: WorkerFleet;
+  /** Those of the fleet that run. */
+  readonly workers: readonly Supervised[];
+  /** Workflow ids of runs that were pinned to a version, and that somebody moved to another one. */
+  moved: Set<string>;
   sandbox: Supervised;
   /** Straight to the sandbox. */
   sandboxUrl: string;
@@ -162,23 +167,27 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   const figures = new Map<string, number>();
   const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
-  const workers = plan.world.workersAheadMs.map((aheadMs, nth) => {
-    const logFile = join(logDir, `worker-${nth + 1}.log`);
-    logFiles.push(logFile);
-    return new Supervised({
-      name: `worker ${nth + 1}`,
-      args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
-      env: { ...workerEnv, CHAOS_CLOCK_AHEAD_MS: String(aheadMs) },
-      logFile,
-      onMessage: (message) => {
-        if ((message as Partial<WriteRefused>).writeRefused) count(REFUSED_WRITES, 1);
-      },
-    });
+  const fleet = new WorkerFleet({
+    size: plan.world.workersAheadMs.length,
+    ...(plan.world.isVersioned ? { deploymentName: taskQueue } : {}),
+    programOf(worker, buildId) {
+      const name = buildId === '1' ? `worker-${worker + 1}` : `worker-${worker + 1}-build-${buildId}`;
+      const logFile = join(logDir, `${name}.log`);
+      logFiles.push(logFile);
+      const version = plan.world.isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {};
+      return {
+        name: name.replaceAll('-', ' '),
+        args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
+        env: { ...workerEnv, ...version, CHAOS_CLOCK_AHEAD_MS: String(plan.world.workersAheadMs[worker] ?? 0) },
+        logFile,
+        onMessage: (message) => {
+          if ((message as Partial<WriteRefused>).writeRefused) count(REFUSED_WRITES, 1);
+        },
+      };
+    },
   });
-  for (const worker of workers) {
-    resources.defer(() => worker.stop());
-    worker.start();
-  }
+  resources.defer(() => fleet.stop());
+  fleet.begin();
   const { namespace } = temporal;
   const dataConverter = createDataConverter({ keys: keyRing, namespace, mode: 'client' });
   const connection = await TemporalConnection.connect({
@@ -193,7 +202,11 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     plan,
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
-    ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
+    ...{ fleet, moved: new Set<string>() },
+    get workers() {
+      return fleet.running;
+    },
+    ...{ temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
     ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),

@@ -11,6 +11,7 @@ import { ownReferences } from './references.ts';
 import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
+import { runsOnVersions } from './versions.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
@@ -35,6 +36,7 @@ export const INVARIANTS: readonly Invariant[] = [
   auditChain,
   attemptsRunOnce,
   historiesReplay,
+  runsOnVersions,
   nothingInLogs,
 ];
 

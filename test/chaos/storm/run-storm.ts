@@ -1,6 +1,7 @@
 /** Lets everything of a plan happen at its date: what people do, and what befalls them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
+import { deployVersion } from './deploys.ts';
 import * as gateway from './gateway.ts';
 import * as ledger from './ledger.ts';
 import * as messages from './messages.ts';
@@ -9,11 +10,15 @@ import * as servers from './servers.ts';
 import type { Scene, Strike } from './strike.ts';
 import * as workers from './workers.ts';
 
-const STRIKES: Record<StormKind, Strike> = { ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages };
+const STRIKES: Record<StormKind, Strike> = {
+  ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
+  deployVersion,
+};
 
 /** One at a time of each group: two hands on one switch would leave it off. */
 const SWITCHES: Partial<Record<StormKind, string>> = {
-  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', killSandbox: 'sandbox', gatewayFault: 'sandbox' },
+  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', deployVersion: 'all workers' },
+  ...{ killSandbox: 'sandbox', gatewayFault: 'sandbox' },
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
   ...{ gatewayUnreachable: 'gateway', gatewaySlow: 'gateway', gatewayHalfOpen: 'gateway' },
