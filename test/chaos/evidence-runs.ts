@@ -9,6 +9,8 @@ import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { OutcomeRecord } from '../../src/ledger/port.ts';
 import type { ConsentMessage, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
+import { type AddressedEvent, WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
+import type { WebhookEvent } from '../../src/model/webhook-events.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 
 type History = temporal.api.history.v1.IHistory;
@@ -65,6 +67,8 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);
+  if (type === WEBHOOK_DELIVERY) await readDelivery(client, run);
+  else await readTold(client, run);
   return run;
 }
 
@@ -89,6 +93,36 @@ async function readJourney(client: Client, run: RunEvidence): Promise<void> {
     } catch (error) {
       run.queryProblem = error instanceof Error ? error.name : 'the query failed';
     }
+  }
+}
+
+async function readDelivery(client: Client, run: RunEvidence): Promise<void> {
+  const taken: string[] = [];
+  for (const { workflowExecutionSignaledEventAttributes: signal } of run.history.events ?? []) {
+    if (signal?.signalName !== 'deliverEvents') continue;
+    const { events } = await argumentOf<{ events: AddressedEvent[] }>(client, signal.input);
+    taken.push(...events.map(({ id }) => id));
+  }
+  const { endpoints } = await client.workflow
+    .getHandle(run.workflowId, run.runId)
+    .query<WebhookDeliveryStatus>('webhookStatus');
+  run.delivery = {
+    taken,
+    failed: endpoints.flatMap(({ endpoint, failed }) => failed.map(({ id }) => ({ endpoint, id }))),
+    waiting: endpoints.reduce((sum, { waiting }) => sum + waiting, 0),
+  };
+}
+
+async function readTold(client: Client, run: RunEvidence): Promise<void> {
+  const events = run.history.events ?? [];
+  const done = new Set(
+    events.map(({ activityTaskCompletedEventAttributes: completed }) => String(completed?.scheduledEventId)),
+  );
+  for (const { eventId, activityTaskScheduledEventAttributes: scheduled } of events) {
+    if (scheduled?.activityType?.name !== 'queueWebhooks') continue;
+    const told = await argumentOf<{ events: WebhookEvent[] }>(client, scheduled.input);
+    const isHandedOver = done.has(String(eventId));
+    run.events = [...(run.events ?? []), ...told.events.map(({ id, type }) => ({ id, type, isHandedOver }))];
   }
 }
 

@@ -250,9 +250,43 @@ export interface RunEvidence {
   consents: ConsentHeard[];
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
+  /** Of a run that tells events, in its order. */
+  events?: EventTold[];
+  /** Of a `webhookDelivery`. */
+  delivery?: {
+    /** Ids of what was handed over to it, in that order. */
+    taken: string[];
+    failed: { endpoint: string; id: string }[];
+    /** How many still wait. */
+    waiting: number;
+  };
   /** The build id whose workers alone may go on with it. */
   pinnedTo?: string;
   history: temporal.api.history.v1.IHistory;
+}
+
+/** An event that a run has handed over, or is about to. */
+export interface EventTold {
+  id: string;
+  type: string;
+  isHandedOver: boolean;
+}
+
+/** A request that came to an endpoint, whole. */
+export interface ReceivedEvent {
+  endpoint: string;
+  id: string;
+  body: string;
+  /** It was answered with success. */
+  isAccepted: boolean;
+  isSigned: boolean;
+}
+
+export interface WebhooksEvidence {
+  /** Without `events` an endpoint takes all types. */
+  endpoints: { name: string; events?: readonly string[] }[];
+  /** By all endpoints, in the order in which they came. */
+  received: readonly ReceivedEvent[];
 }
 
 /** Of the workers, where they have versions. */
@@ -308,6 +342,7 @@ export interface Evidence {
   /** Decodes payloads of the histories, as the workers' does. */
   dataConverter?: DataConverter;
   versions?: VersionsEvidence;
+  webhooks?: WebhooksEvidence;
 }
 
 export interface EvidenceSources {
@@ -334,6 +369,7 @@ export interface EvidenceSources {
   workflowBundle?: { code: string };
   dataConverter?: DataConverter;
   versions?: VersionsEvidence;
+  webhooks?: WebhooksEvidence;
 }
 
 /**
@@ -343,7 +379,7 @@ export interface EvidenceSources {
  */
 export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
   const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
-  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions } = sources;
+  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions, webhooks } = sources;
   const sandbox = readJournal(journalFiles, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
@@ -361,6 +397,7 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     ...(workflowBundle ? { workflowBundle } : {}),
     ...(dataConverter ? { dataConverter } : {}),
     ...(versions ? { versions } : {}),
+    ...(webhooks ? { webhooks } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consumerIdOf } from '../../sandbox/records.ts';
+import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';
 import { checkInvariants, INVARIANTS } from './invariants/check-invariants.ts';
 import * as consents from './invariants/consents.ts';
@@ -603,10 +604,11 @@ const DOCTORED: readonly Doctored[] = [
     as: /there are no logs/,
     doctor: ({ logs }) => void logs.splice(0),
   },
+  ...DOCTORED_WEBHOOKS,
 ];
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
-  const verdicts = await checkInvariants(soundEvidence());
+  const verdicts = await checkInvariants(tellEvents(soundEvidence()));
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);

@@ -3,6 +3,7 @@ import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney } from './plan-journeys.ts';
 import { drawStorm } from './plan-storm.ts';
+import type { Mood } from './webhook-endpoint.ts';
 
 export interface WorldPlan {
   engine: 'PostgreSQL' | 'SQLite';
@@ -17,6 +18,8 @@ export interface WorldPlan {
   gatewayFaults: GatewayFault[];
   /** Workers of a Worker Deployment, and deploys of new versions of them. */
   isVersioned?: true;
+  /** Events are posted to an endpoint that is ill now and then, and to one where nobody ever listens. */
+  hasEndpoints?: true;
 }
 
 export interface GatewayFault {
@@ -99,6 +102,7 @@ export const STORM_KINDS = [
   'undecodableConsent',
   'consentAgain',
   'deployVersion',
+  'endpointIll',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -114,6 +118,7 @@ export interface StormStep {
   /** After how many bytes of an answer. */
   bytes?: number;
   how?: 'reset' | 'fin' | 'hang';
+  mood?: Mood;
   count?: number;
   /** In [0, 1): which of the things that are there by then, such as a run's workflow tasks. */
   pick?: number;
@@ -137,6 +142,7 @@ export interface PlanOptions {
   engine?: 'PostgreSQL' | 'SQLite';
   workers?: number;
   versions?: boolean;
+  endpoints?: boolean;
   /** Only these kinds. Default: all. */
   kinds?: readonly StormKind[];
 }
@@ -178,7 +184,12 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   };
   // Last, as all that came later: what a seed drew before, it draws still.
   const isVersioned = draw.chance(0.5);
-  return { ...world, ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}) };
+  const hasEndpoints = draw.chance(0.5);
+  return {
+    ...world,
+    ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
+    ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
+  };
 }
 
 /** Each strikes a small share of all requests; together about one in five. */

@@ -13,7 +13,7 @@ import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
 import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
-import { startWorld, type World, type WorldOptions } from './world.ts';
+import { ENDPOINTS, startWorld, type World, type WorldOptions } from './world.ts';
 
 /** Until every worker polls: the first steps are to find them at work. */
 const WORKERS_WITHIN_MS = 60_000;
@@ -129,6 +129,9 @@ async function judge(
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
       ...versionsOf(world),
+      ...(world.endpoint
+        ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: world.endpoint.received } }
+        : {}),
     });
     return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
   } finally {

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
+import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import type { Operator } from './operator.ts';
 import type { People } from './people.ts';
@@ -13,6 +14,7 @@ import type { Conditions } from './worker-conditions.ts';
 
 const AT_ONCE = 8;
 const LOOK_AGAIN_MS = 400;
+const DELIVERIES_LIMIT_MS = 120_000;
 const DEPLOYS_LIMIT_MS = 60_000;
 /** From then on a journey waits for a person who never comes. */
 const HOLD_IS_FINAL_AFTER_MS = 4_000;
@@ -49,16 +51,40 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
     });
     if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
   }
+  const undelivered = await deliver(scene, signal);
   return {
-    unsettled: [...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
+    unsettled: [
+      ...[...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
+      ...undelivered.map((workflowId) => ({ journeyId: workflowId, state: 'its events still wait' })),
+    ],
     decisions,
     tookMs: performance.now() - startedAt,
   };
 }
 
+/** Waits until every event is delivered or given up. The workflow ids of deliveries that have some left. */
+async function deliver({ world, people }: Scene, signal: AbortSignal): Promise<string[]> {
+  if (!world.endpoint) return [];
+  const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND WorkflowType = '${WEBHOOK_DELIVERY}'`;
+  const open = new Set<string>();
+  for await (const { workflowId } of world.client.workflow.list({ query })) open.add(workflowId);
+  const endsAt = performance.now() + DELIVERIES_LIMIT_MS;
+  while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
+    await inParallel([...open], AT_ONCE, async (workflowId) => {
+      const handle = world.client.workflow.getHandle(workflowId);
+      const ask = () => handle.query<WebhookDeliveryStatus>('webhookStatus');
+      const status = await people.patiently(ask).catch(() => undefined);
+      if (status?.endpoints.every(({ waiting }) => waiting === 0)) open.delete(workflowId);
+    });
+    if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+  return [...open];
+}
+
 async function calm({ world }: Scene): Promise<void> {
   world.gatewayWire.heal();
   world.tokenWire.heal();
+  await world.endpoint?.be('well');
   await world.ledger.heal();
   for (const worker of world.workers) {
     worker.tell({ ledgerIsFull: false } satisfies Conditions);

@@ -20,6 +20,7 @@ import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
+import { startWebhookEndpoint, type WebhookEndpoint } from './webhook-endpoint.ts';
 import type { WriteRefused } from './worker-conditions.ts';
 import { WorkerFleet } from './worker-fleet.ts';
 
@@ -28,6 +29,14 @@ const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url))
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
 const LISTENING_LIMIT_MS = 30_000;
+
+/** As the profile has them. What nobody takes is tried for seconds, one event after the other: few are enough. */
+export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
+  platform: { name: 'platform' },
+  nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
+};
+/** The port of the discard service, which nobody runs. */
+const NOBODY_LISTENS = 'http://127.0.0.1:9/';
 
 /** The figure of what `ledgerFull` came to. */
 export const REFUSED_WRITES = 'writes refused by a full ledger';
@@ -68,6 +77,8 @@ export interface World {
   tokenWire: TcpProxy;
   /** That the gateway's wire accepted. */
   connections: readonly Connection[];
+  /** Where events are posted to, in worlds that have endpoints. */
+  endpoint?: WebhookEndpoint;
   keyRing: KeyRing;
   /** As the workers have it, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
@@ -148,7 +159,10 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   resources.defer(() => sandbox.stop());
   sandbox.start();
 
+  const endpoint = plan.world.hasEndpoints ? await startWebhookEndpoint(ENDPOINTS.platform.name) : undefined;
+  if (endpoint) resources.defer(() => endpoint.close());
   const workerEnv = {
+    ...(endpoint ? await declareEndpoints(endpoint, directory) : {}),
     ...SHORT_TIMEOUTS,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
@@ -202,7 +216,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     plan,
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
-    ...{ fleet, moved: new Set<string>() },
+    ...{ fleet, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
     get workers() {
       return fleet.running;
     },
@@ -214,6 +228,20 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   };
   await world.setFaults(plan.world.gatewayFaults);
   return world;
+}
+
+/** Of the default profile, with settings that give up within seconds. */
+async function declareEndpoints({ url, secret }: WebhookEndpoint, directory: string): Promise<Record<string, string>> {
+  const [secretFile, profilesFile] = [join(directory, 'webhook-secret'), join(directory, 'profiles.json')];
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  const { platform, nobody } = ENDPOINTS;
+  const webhooks = [
+    { ...platform, url, secretFile, allowPrivateAddresses: true },
+    { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
+  ];
+  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
+  // Two attempts, with 5 s between them.
+  return { GATEWAY_PROFILES_FILE: profilesFile, WEBHOOK_GIVE_UP_AFTER: 'PT18S' };
 }
 
 interface SandboxPlace {

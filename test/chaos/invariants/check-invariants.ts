@@ -12,6 +12,7 @@ import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
 import { runsOnVersions } from './versions.ts';
+import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './webhooks.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
@@ -37,6 +38,10 @@ export const INVARIANTS: readonly Invariant[] = [
   attemptsRunOnce,
   historiesReplay,
   runsOnVersions,
+  eventsDelivered,
+  eventsInOrder,
+  eventsSigned,
+  eventsImpersonal,
   nothingInLogs,
 ];
 

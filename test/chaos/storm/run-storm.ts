@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
 import { deployVersion } from './deploys.ts';
+import { endpointIll } from './endpoints.ts';
 import * as gateway from './gateway.ts';
 import * as ledger from './ledger.ts';
 import * as messages from './messages.ts';
@@ -12,7 +13,7 @@ import * as workers from './workers.ts';
 
 const STRIKES: Record<StormKind, Strike> = {
   ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
-  deployVersion,
+  ...{ deployVersion, endpointIll },
 };
 
 /** One at a time of each group: two hands on one switch would leave it off. */
@@ -22,7 +23,7 @@ const SWITCHES: Partial<Record<StormKind, string>> = {
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
   ...{ gatewayUnreachable: 'gateway', gatewaySlow: 'gateway', gatewayHalfOpen: 'gateway' },
-  tokenServiceDown: 'tokens',
+  ...{ tokenServiceDown: 'tokens', endpointIll: 'endpoint' },
 };
 
 /** How often a step struck, found nothing to strike, or failed itself (a server was away, a switch in use). */
