@@ -1,5 +1,6 @@
 /** A sound storm with events, and what breaks the promises about them one at a time. */
-import type { Evidence, ReceivedEvent, RunEvidence } from './evidence.ts';
+import type { Evidence, RunEvidence } from './evidence.ts';
+import type { ReceivedEvent } from './evidence-others.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './invariants/webhooks.ts';
 import { at, SSNS } from './sound-evidence.ts';

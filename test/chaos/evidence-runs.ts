@@ -8,7 +8,15 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { OutcomeRecord } from '../../src/ledger/port.ts';
-import type { ConsentMessage, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
+import { RUN_KINDS } from '../../src/model/owner-id.ts';
+import type {
+  ConsentMessage,
+  HoldStatus,
+  JourneyReferences,
+  JourneyResult,
+  JourneyStatus,
+  ReportReference,
+} from '../../src/model/shapes.ts';
 import { type AddressedEvent, WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
 import type { WebhookEvent } from '../../src/model/webhook-events.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
@@ -67,6 +75,7 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);
+  if (OTHER_RUNS.has(type)) await readOther(client, run);
   if (type === WEBHOOK_DELIVERY) await readDelivery(client, run);
   else await readTold(client, run);
   return run;
@@ -90,6 +99,31 @@ async function readJourney(client: Client, run: RunEvidence): Promise<void> {
         run.current = await handle.query<JourneyStatus>('status');
         run.references = await handle.query<JourneyReferences>('references');
       });
+    } catch (error) {
+      run.queryProblem = error instanceof Error ? error.name : 'the query failed';
+    }
+  }
+}
+
+/** Pulls, shares by themselves, reviews: results and statuses that are alike in what is asked for here. */
+const OTHER_RUNS = new Set<string>([...RUN_KINDS.pull, ...RUN_KINDS.share, ...RUN_KINDS.portfolio]);
+
+interface AnyResult {
+  outcome: string;
+  reference?: ReportReference;
+}
+
+async function readOther(client: Client, run: RunEvidence): Promise<void> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId, { followRuns: false });
+  if (run.status === 'COMPLETED') {
+    const { outcome, reference } = (await handle.result()) as AnyResult;
+    run.other = { state: outcome, holds: [], ...(reference ? { reference } : {}) };
+  } else if (run.status === 'FAILED') run.failureType = await failureTypeOf(handle.result());
+  else if (run.status === 'RUNNING') {
+    const ask = () => handle.query<{ state: string; holds: HoldStatus[] }>('status');
+    try {
+      const { state, holds } = await client.withDeadline(Date.now() + QUERY_LIMIT_MS, ask);
+      run.other = { state, holds };
     } catch (error) {
       run.queryProblem = error instanceof Error ? error.name : 'the query failed';
     }

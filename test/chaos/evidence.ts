@@ -13,14 +13,17 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import type {
   ConsentMessage,
+  HoldStatus,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
   LendingJourneyInput,
+  ReportReference,
   ResolveInquiryMessage,
 } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import { readLedger } from './evidence-ledger.ts';
+import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
 import { readRuns } from './evidence-runs.ts';
 import { readJournal } from './evidence-sandbox.ts';
 
@@ -234,6 +237,8 @@ export interface RunEvidence {
   status: string;
   /** Of a `lendingJourney` that has completed. */
   result?: JourneyResult;
+  /** Of a pull, a share by itself or a review: as it ended, or how it stands. */
+  other?: { state: string; holds: readonly HoldStatus[]; reference?: ReportReference };
   /** Of one that has failed: the innermost failure's type. */
   failureType?: string;
   /** Of one that is open, where it answers. */
@@ -263,39 +268,6 @@ export interface RunEvidence {
   /** The build id whose workers alone may go on with it. */
   pinnedTo?: string;
   history: temporal.api.history.v1.IHistory;
-}
-
-/** An event that a run has handed over, or is about to. */
-export interface EventTold {
-  id: string;
-  type: string;
-  isHandedOver: boolean;
-}
-
-/** A request that came to an endpoint, whole. */
-export interface ReceivedEvent {
-  endpoint: string;
-  id: string;
-  body: string;
-  /** It was answered with success. */
-  isAccepted: boolean;
-  isSigned: boolean;
-}
-
-export interface WebhooksEvidence {
-  /** Without `events` an endpoint takes all types. */
-  endpoints: { name: string; events?: readonly string[] }[];
-  /** By all endpoints, in the order in which they came. */
-  received: readonly ReceivedEvent[];
-}
-
-/** Of the workers, where they have versions. */
-export interface VersionsEvidence {
-  deploymentName: string;
-  /** Build ids that have workers in the end. */
-  live: string[];
-  /** Workflow ids of pinned runs that somebody moved to another version. */
-  moved: string[];
 }
 
 /** What the world meant one journey to do. */
@@ -331,6 +303,8 @@ export interface Evidence {
   ledger: LedgerEvidence;
   runs: RunEvidence[];
   plans: JourneyPlan[];
+  others: OtherPlan[];
+  reviewResults: ReviewResults[];
   decisionsTaken: DecisionTaken[];
   consentsSent: ConsentSent[];
   logs: { name: string; bytes: Uint8Array }[];
@@ -361,6 +335,8 @@ export interface EvidenceSources {
   client: Client;
   taskQueue: string;
   plans: readonly JourneyPlan[];
+  others?: readonly OtherPlan[];
+  reviewResults?: readonly ReviewResults[];
   decisionsTaken: readonly DecisionTaken[];
   consentsSent: readonly ConsentSent[];
   logFiles: readonly string[];
@@ -389,6 +365,8 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
     runs,
     plans: [...sources.plans],
+    others: [...(sources.others ?? [])],
+    reviewResults: [...(sources.reviewResults ?? [])],
     decisionsTaken: [...sources.decisionsTaken],
     consentsSent: [...sources.consentsSent],
     logs: logFiles.map((file) => ({ name: basename(file), bytes: existsSync(file) ? readFileSync(file) : EMPTY })),

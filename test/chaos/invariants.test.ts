@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consumerIdOf } from '../../sandbox/records.ts';
+import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
 import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';
 import { checkInvariants, INVARIANTS } from './invariants/check-invariants.ts';
@@ -12,6 +13,7 @@ import type { Invariant } from './invariants/invariant.ts';
 import * as journeys from './invariants/journeys.ts';
 import * as rows from './invariants/ledger-rows.ts';
 import { nothingInLogs } from './invariants/logs.ts';
+import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './invariants/other-runs.ts';
 import * as postings from './invariants/postings.ts';
 import { ownReferences } from './invariants/references.ts';
 import { attemptsRunOnce } from './invariants/repeats.ts';
@@ -605,6 +607,7 @@ const DOCTORED: readonly Doctored[] = [
     doctor: ({ logs }) => void logs.splice(0),
   },
   ...DOCTORED_WEBHOOKS,
+  ...DOCTORED_OTHERS,
 ];
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
@@ -612,12 +615,28 @@ test('a sound storm keeps every promise, and each invariant that has something t
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);
-  assert.deepEqual(idle, [
-    consents.refusalAfterPosting.name,
-    attemptsRunOnce.name,
-    historiesReplay.name,
-    runsOnVersions.name,
+  const others = [otherRunsEnd, ownReferencesOfOthers, reviewedRows];
+  const notHere = [consents.refusalAfterPosting, attemptsRunOnce, historiesReplay, ...others, runsOnVersions];
+  assert.deepEqual(
+    idle,
+    notHere.map(({ name }) => name),
+  );
+});
+
+test('a pull, its share and a review keep the promises of journeys', async () => {
+  const verdicts = await checkInvariants(addOthers(soundEvidence()), [
+    otherRunsEnd,
+    ownReferencesOfOthers,
+    reviewedRows,
   ]);
+  assert.deepEqual(
+    verdicts.map(({ count, failures }) => [count, failures]),
+    [
+      [3, []],
+      [2, []],
+      [1, []],
+    ],
+  );
 });
 
 test('a pinned run may go on with another version where somebody moved it', async () => {

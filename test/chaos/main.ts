@@ -5,10 +5,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { otherRunsOf } from './other-runs.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { runPlan } from './run.ts';
 import { describeRun, failuresOf, lastLine } from './say.ts';
-import { SETTLE_BASE_MS, SETTLE_PER_JOURNEY_MS } from './settle.ts';
+import { settleLimitMs } from './settle.ts';
 import { shrink } from './shrink.ts';
 
 /** For the start and the end of the world, and for judging. */
@@ -36,7 +37,7 @@ const say = (text: string) =>
 const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned, hasEndpoints } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
-  `${plan.journeys.length} journeys, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
+  `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
     `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
     `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints`,
@@ -48,7 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.removeAllListeners(signal);
   process.on(signal, () => stop.abort(new Error('it was stopped')));
 }
-const limitMs = plan.lengthMs + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS + AROUND_MS;
+const limitMs = plan.lengthMs + settleLimitMs(plan) + AROUND_MS;
 setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
 // What does not even end when it is told to: the programs that it started end with it.
 setTimeout(() => process.exit(1), limitMs + AROUND_MS).unref();

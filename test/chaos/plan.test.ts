@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseLendingJourneyInput } from '../../src/validation/messages.ts';
+import {
+  parseLendingJourneyInput,
+  parsePortfolioReviewInput,
+  parsePullInput,
+  parseShareReportInput,
+} from '../../src/validation/messages.ts';
 import { inputOf } from './journey-inputs.ts';
+import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, STORM_KINDS } from './plan.ts';
 
 const options = fc.record({
@@ -42,6 +48,32 @@ test('everything of a plan is dated within the storm, and every journey is one t
       for (const journey of journeys) parseLendingJourneyInput(inputOf(journey), { maxApplicants: 2 });
     }),
     { numRuns: 60 },
+  );
+});
+
+test('what goes on beside the journeys is what the product takes, with people of its own', () => {
+  fc.assert(
+    fc.property(options, (one) => {
+      const plan = makePlan(one);
+      const { pulls = [], reviews = [] } = plan.others ?? {};
+      const ssns = [...plan.journeys, ...pulls, ...reviews].flatMap((of) => of.ssns);
+      assert.equal(new Set(ssns).size, ssns.length);
+      for (const { workflowType, input, atMs } of otherRunsOf(plan)) {
+        assert.ok(atMs >= 0 && atMs < one.lengthMs);
+        if (workflowType === 'shareReport') parseShareReportInput(input);
+        else if (workflowType === 'portfolioReview') parsePortfolioReviewInput(input);
+        else parsePullInput(input, { maxApplicants: 2 });
+      }
+      for (const review of reviews) {
+        const [header, ...rows] = portfolioText(review).trimEnd().split('\n');
+        const column = header?.split(',').indexOf('ssn') ?? -1;
+        assert.deepEqual(
+          rows.map((row) => row.split(',')[column]),
+          review.ssns,
+        );
+      }
+    }),
+    { numRuns: 20 },
   );
 });
 

@@ -2,6 +2,7 @@
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney } from './plan-journeys.ts';
+import { drawOthers, type OthersPlan } from './plan-others.ts';
 import { drawStorm } from './plan-storm.ts';
 import type { Mood } from './webhook-endpoint.ts';
 
@@ -131,6 +132,7 @@ export interface Plan {
   lengthMs: number;
   world: WorldPlan;
   journeys: JourneyPlan[];
+  others?: OthersPlan;
   storm: StormStep[];
 }
 
@@ -143,6 +145,8 @@ export interface PlanOptions {
   workers?: number;
   versions?: boolean;
   endpoints?: boolean;
+  /** Pulls, shares and a review beside the journeys. Default true. */
+  others?: boolean;
   /** Only these kinds. Default: all. */
   kinds?: readonly StormKind[];
 }
@@ -161,7 +165,8 @@ export function makePlan(options: PlanOptions): Plan {
     journeyIds,
     kinds: options.kinds ?? STORM_KINDS,
   });
-  return { seed, lengthMs, world, journeys, storm };
+  const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });
+  return { seed, lengthMs, world, journeys, ...((options.others ?? true) ? { others } : {}), storm };
 }
 
 const MINUTE_MS = 60_000;

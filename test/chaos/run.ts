@@ -1,13 +1,18 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { outputNamesOf } from '../../src/model/portfolio-files.ts';
+import type { RowResult } from '../../src/model/portfolio-shapes.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
+import type { OtherPlan, ReviewResults } from './evidence-others.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
 import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import { inputOf, sentinelsOf } from './journey-inputs.ts';
 import { Operator } from './operator.ts';
+import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
@@ -121,10 +126,12 @@ async function judge(
       client: world.client,
       taskQueue: world.taskQueue,
       plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
+      others: otherRunsOf(plan).map(otherEvidence),
+      reviewResults: await reviewResults(world),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
       logFiles: world.logFiles,
-      sentinels: sentinelsOf(plan.journeys, world.clientSecret),
+      sentinels: sentinelsOf(plan, world.clientSecret),
       notProcessedStatuses: plan.world.notProcessedStatuses,
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
@@ -153,4 +160,25 @@ function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
     ...(books.cancelled.has(journeyId) ? { mayEndByForce: true } : {}),
     laterApplicants: books.amended.get(journeyId) ?? [],
   };
+}
+
+function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun): OtherPlan {
+  return {
+    ...{ ownerId, workflowType, ssns },
+    ...(share ? { sharesReportOf: ownerIdOf('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
+    ...(review ? { rows: review.ssns.length } : {}),
+  };
+}
+
+/** Of reviews that have written theirs. */
+async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResults[]> {
+  const reviews = plan.others?.reviews ?? [];
+  return Promise.all(
+    reviews.map(async ({ reviewId }) => {
+      const { results } = outputNamesOf(join(portfolioDir, PORTFOLIO_FILE), reviewId);
+      const text = await readFile(results, 'utf8').catch(() => '');
+      const lines = text.split('\n').filter((line) => line !== '');
+      return { ownerId: ownerIdOf('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };
+    }),
+  );
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { freePorts } from '../../src/local/free-ports.ts';
-import type { ReceivedEvent } from './evidence.ts';
+import type { ReceivedEvent } from './evidence-others.ts';
 
 /**
  * `refuses`: 503. `hangs`: no answer, and a reset once it is well again. `forgets`: it takes the event, and the connection breaks before

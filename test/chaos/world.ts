@@ -16,6 +16,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
+import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
 import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
@@ -79,6 +80,8 @@ export interface World {
   connections: readonly Connection[];
   /** Where events are posted to, in worlds that have endpoints. */
   endpoint?: WebhookEndpoint;
+  /** Of the workers, with the file of the one review. */
+  portfolioDir: string;
   keyRing: KeyRing;
   /** As the workers have it, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
@@ -161,7 +164,13 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
 
   const endpoint = plan.world.hasEndpoints ? await startWebhookEndpoint(ENDPOINTS.platform.name) : undefined;
   if (endpoint) resources.defer(() => endpoint.close());
+  const portfolioDir = join(directory, 'portfolios');
+  await mkdir(portfolioDir, { mode: 0o700 });
+  for (const review of plan.others?.reviews ?? []) {
+    await writeFile(join(portfolioDir, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
+  }
   const workerEnv = {
+    PORTFOLIO_DIR: portfolioDir,
     ...(endpoint ? await declareEndpoints(endpoint, directory) : {}),
     ...SHORT_TIMEOUTS,
     TEMPORAL_ADDRESS: temporal.address,
@@ -220,7 +229,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     get workers() {
       return fleet.running;
     },
-    ...{ temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
+    ...{ portfolioDir, temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
     ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),

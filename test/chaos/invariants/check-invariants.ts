@@ -6,6 +6,7 @@ import type { Invariant, Verdict } from './invariant.ts';
 import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
 import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
 import { nothingInLogs } from './logs.ts';
+import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './other-runs.ts';
 import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
 import { ownReferences } from './references.ts';
 import { attemptsRunOnce } from './repeats.ts';
@@ -37,6 +38,9 @@ export const INVARIANTS: readonly Invariant[] = [
   auditChain,
   attemptsRunOnce,
   historiesReplay,
+  otherRunsEnd,
+  ownReferencesOfOthers,
+  reviewedRows,
   runsOnVersions,
   eventsDelivered,
   eventsInOrder,

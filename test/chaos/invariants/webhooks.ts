@@ -1,6 +1,7 @@
 /** Events: "in order, at least once, nothing personal", and whoever got none can be found (docs/webhooks.md). */
 import { SentinelSearch } from '../../protection/sentinels.ts';
-import type { Evidence, ReceivedEvent, RunEvidence } from '../evidence.ts';
+import type { Evidence, RunEvidence } from '../evidence.ts';
+import type { ReceivedEvent } from '../evidence-others.ts';
 import type { Invariant } from './invariant.ts';
 
 const NO_ENDPOINTS = { count: 0, failures: [], remark: 'no endpoints' };

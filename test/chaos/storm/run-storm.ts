@@ -1,5 +1,6 @@
 /** Lets everything of a plan happen at its date: what people do, and what befalls them. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { type OtherRun, otherRunsOf, pauseFor, sayAbout, startOther } from '../other-runs.ts';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
 import { deployVersion } from './deploys.ts';
 import { endpointIll } from './endpoints.ts';
@@ -60,6 +61,7 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
   await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
     ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
+    ...otherRunsOf(plan).flatMap((run) => courseOfOther(run, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
   ]);
   signal.throwIfAborted();
   return counts;
@@ -86,5 +88,17 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
     ...(plan.withdrawAtMs === undefined
       ? []
       : [[plan.withdrawAtMs, 'withdraw', () => done(people.withdraw(journeyId))] satisfies Dated]),
+  ];
+}
+
+function courseOfOther(run: OtherRun, scene: Scene): Dated[] {
+  const { atMs, workflowType, share, review } = run;
+  const said = share?.saidAtMs;
+  return [
+    [atMs, `start ${workflowType}`, () => startOther(run, scene)],
+    ...(said === undefined ? [] : [[said, 'consentOfShare', () => sayAbout(run, scene)] satisfies Dated]),
+    ...(review?.pauses ?? []).map(
+      (pause): Dated => [pause.atMs, 'pauseReview', () => pauseFor(run, scene, pause.forMs)],
+    ),
   ];
 }
