@@ -18,7 +18,8 @@ import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
 import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
-import { ENDPOINTS, startWorld, type World, type WorldOptions } from './world.ts';
+import { ENDPOINTS } from './webhook-endpoint.ts';
+import { startWorld, type World, type WorldOptions } from './world.ts';
 
 /** Until every worker polls: the first steps are to find them at work. */
 const WORKERS_WITHIN_MS = 60_000;

@@ -1,7 +1,9 @@
 /** A platform's endpoint for events, which is not always well; it notes whatever reaches it. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { freePorts } from '../../src/local/free-ports.ts';
@@ -13,6 +15,14 @@ import type { ReceivedEvent } from './evidence-others.ts';
  */
 export const MOODS = ['refuses', 'hangs', 'forgets', 'dead'] as const;
 export type Mood = (typeof MOODS)[number];
+
+/** As the profile has them. What nobody takes is tried for seconds, one event after the other: few are enough. */
+export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
+  platform: { name: 'platform' },
+  nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
+};
+/** The port of the discard service, which nobody runs. */
+const NOBODY_LISTENS = 'http://127.0.0.1:9/';
 
 export interface WebhookEndpoint {
   url: string;
@@ -72,4 +82,21 @@ export async function startWebhookEndpoint(name: string): Promise<WebhookEndpoin
 /** Not by the library's `verify`: the clocks of workers may be further ahead than receivers allow. */
 function signatureOf(secret: string, id: string, timestamp: unknown, body: string): string {
   return new Webhook(secret).sign(id, new Date(Number(timestamp) * 1_000), body);
+}
+
+/** Of the default profile, with settings that give up within seconds. */
+export async function declareEndpoints(
+  { url, secret }: WebhookEndpoint,
+  directory: string,
+): Promise<Record<string, string>> {
+  const [secretFile, profilesFile] = [join(directory, 'webhook-secret'), join(directory, 'profiles.json')];
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  const { platform, nobody } = ENDPOINTS;
+  const webhooks = [
+    { ...platform, url, secretFile, allowPrivateAddresses: true },
+    { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
+  ];
+  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
+  // Two attempts, with 5 s between them.
+  return { GATEWAY_PROFILES_FILE: profilesFile, WEBHOOK_GIVE_UP_AFTER: 'PT18S' };
 }

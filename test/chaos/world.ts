@@ -13,7 +13,6 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import { createDataConverter } from '../../src/protection/data-converter.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
@@ -21,42 +20,17 @@ import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
-import { startWebhookEndpoint, type WebhookEndpoint } from './webhook-endpoint.ts';
-import type { WriteRefused } from './worker-conditions.ts';
-import { WorkerFleet } from './worker-fleet.ts';
+import { declareEndpoints, ENDPOINTS, startWebhookEndpoint, type WebhookEndpoint } from './webhook-endpoint.ts';
+import type { WorkerFleet } from './worker-fleet.ts';
+import { fleetOf, writeBundles } from './worker-programs.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
 const LISTENING_LIMIT_MS = 30_000;
 
-/** As the profile has them. What nobody takes is tried for seconds, one event after the other: few are enough. */
-export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
-  platform: { name: 'platform' },
-  nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
-};
-/** The port of the discard service, which nobody runs. */
-const NOBODY_LISTENS = 'http://127.0.0.1:9/';
-
 /** The figure of what `ledgerFull` came to. */
 export const REFUSED_WRITES = 'writes refused by a full ledger';
-
-/**
- * What takes a minute with a real gateway takes seconds: HTTP gives up after 2 s, an attempt whose worker is gone is a
- * hold after 6 s. Heartbeats outlast a pause of a loaded machine.
- */
-const SHORT_TIMEOUTS = {
-  GATEWAY_CONNECT_TIMEOUT_MS: '1500',
-  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
-  GATEWAY_BODY_TIMEOUT_MS: '1000',
-  SEND_BY_MS: '1500',
-  SUBMIT_TIMEOUT_MS: '6000',
-  HEARTBEAT_TIMEOUT_MS: '3000',
-  BACKOFF_INITIAL_MS: '200',
-  BACKOFF_MAX_MS: '1500',
-  RETRY_AFTER_MAX_MS: '2000',
-};
 
 export interface World {
   plan: Plan;
@@ -117,23 +91,18 @@ export async function startWorld(plan: Plan, options: WorldOptions = {}): Promis
 async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposableStack): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-chaos-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const [logDir, keyRingFile, bundleFile] = [
-    join(directory, 'logs'),
-    join(directory, 'keys.json'),
-    join(directory, 'bundle.js'),
-  ];
+  const [logDir, keyRingFile] = [join(directory, 'logs'), join(directory, 'keys.json')];
   await mkdir(logDir);
   const keyRing = await createKeyRing(keyRingFile);
   const taskQueue = `chaos-${randomUUID().slice(0, 8)}`;
-  const [code, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
-    options.workflowBundle?.code ?? bundleWorkflows(),
+  const [bundles, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
+    writeBundles(directory, plan.world, options.workflowBundle?.code),
     options.temporal ? hiredHouse(options.temporal) : startTemporalHouse(join(directory, 'temporal')),
     startLedgerHouse(plan.world.engine, directory),
     freePorts(1),
   ]);
   resources.defer(() => temporal.stop());
   resources.defer(() => ledger.stop());
-  await writeFile(bundleFile, code);
   const made = await openLedger({ url: ledger.ownUrl, environment: 'sandbox', keyRing, create: true });
   await made.close();
   await ledger.furnish();
@@ -172,10 +141,8 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   const workerEnv = {
     PORTFOLIO_DIR: portfolioDir,
     ...(endpoint ? await declareEndpoints(endpoint, directory) : {}),
-    ...SHORT_TIMEOUTS,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
     GATEWAY_AUTH_URL: `http://127.0.0.1:${tokenWire.port}`,
     GATEWAY_BASE_URL: `http://127.0.0.1:${gatewayWire.port}`,
     GATEWAY_CLIENT_SECRET: CLIENT_SECRET,
@@ -185,29 +152,14 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     LEDGER_ID: made.identity.ledgerId,
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',
-    WORKFLOW_BUNDLE_FILE: bundleFile,
   };
   const figures = new Map<string, number>();
   const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
-  const fleet = new WorkerFleet({
-    size: plan.world.workersAheadMs.length,
-    ...(plan.world.isVersioned ? { deploymentName: taskQueue } : {}),
-    programOf(worker, buildId) {
-      const name = buildId === '1' ? `worker-${worker + 1}` : `worker-${worker + 1}-build-${buildId}`;
-      const logFile = join(logDir, `${name}.log`);
-      logFiles.push(logFile);
-      const version = plan.world.isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {};
-      return {
-        name: name.replaceAll('-', ' '),
-        args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
-        env: { ...workerEnv, ...version, CHAOS_CLOCK_AHEAD_MS: String(plan.world.workersAheadMs[worker] ?? 0) },
-        logFile,
-        onMessage: (message) => {
-          if ((message as Partial<WriteRefused>).writeRefused) count(REFUSED_WRITES, 1);
-        },
-      };
-    },
+  const fleet = fleetOf(plan.world, {
+    ...{ taskQueue, logDir, bundles, env: workerEnv },
+    onLog: (file) => logFiles.push(file),
+    onWriteRefused: () => count(REFUSED_WRITES, 1),
   });
   resources.defer(() => fleet.stop());
   fleet.begin();
@@ -231,26 +183,12 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     },
     ...{ portfolioDir, temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
-    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
+    ...{ keyRing, workflowBundle: { code: bundles.code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),
   };
   await world.setFaults(plan.world.gatewayFaults);
   return world;
-}
-
-/** Of the default profile, with settings that give up within seconds. */
-async function declareEndpoints({ url, secret }: WebhookEndpoint, directory: string): Promise<Record<string, string>> {
-  const [secretFile, profilesFile] = [join(directory, 'webhook-secret'), join(directory, 'profiles.json')];
-  await writeFile(secretFile, secret, { mode: 0o600 });
-  const { platform, nobody } = ENDPOINTS;
-  const webhooks = [
-    { ...platform, url, secretFile, allowPrivateAddresses: true },
-    { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
-  ];
-  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
-  // Two attempts, with 5 s between them.
-  return { GATEWAY_PROFILES_FILE: profilesFile, WEBHOOK_GIVE_UP_AFTER: 'PT18S' };
 }
 
 interface SandboxPlace {
