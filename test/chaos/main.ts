@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--plan file.json] [--shrink]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
  */
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '3' },
     engine: { type: 'string' },
     versions: { type: 'string' },
+    endpoints: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -79,16 +80,19 @@ process.exit();
 function drawn(): Plan {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine, versions } = values;
+  const { engine, versions, endpoints } = values;
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  const isChoice = versions === undefined || versions === 'yes' || versions === 'no';
-  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !isChoice) {
-    console.error('--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions: yes, no');
+  const areChoices = [versions, endpoints].every((one) => one === undefined || one === 'yes' || one === 'no');
+  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !areChoices) {
+    console.error(
+      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints: yes, no',
+    );
     process.exit(2);
   }
   return makePlan({
     ...{ seed, journeys, lengthMs: minutes * 60_000 },
     ...(engine === undefined ? {} : { engine }),
     ...(versions === undefined ? {} : { versions: versions === 'yes' }),
+    ...(endpoints === undefined ? {} : { endpoints: endpoints === 'yes' }),
   });
 }

@@ -106,7 +106,7 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: 
       return { ...step, mood: draw.of(MOODS), forMs: draw.between(200, 4_000) };
     case 'deployVersion':
       // How long it waits for the old version to drain.
-      return { ...step, forMs: draw.between(1_000, 12_000) };
+      return { ...step, forMs: draw.between(2_000, 12_000) };
     case 'rollWorkers':
     case 'commitAnswerLost':
     case 'tokensRevoked':

@@ -59,7 +59,9 @@ export const ownReferencesOfOthers: Invariant = {
       }
       const meant = consumersMeant(plan, evidence);
       const isMeant = reference.applicants.every(({ consumerId }) => meant.has(consumerId));
-      const given = posting.applicants.filter(({ hasReport }) => hasReport).map(({ consumerId }) => consumerId);
+      // FAILSAFE tells of consumers, and gives out no report.
+      const isTold = ({ hasReport }: { hasReport: boolean }) => hasReport || posting.productCode === 'FAILSAFE';
+      const given = posting.applicants.filter(isTold).map(({ consumerId }) => consumerId);
       const isGiven = reference.applicants.every(({ consumerId }) => given.includes(consumerId));
       if (!isMeant || !isGiven) failures.push(`${plan.ownerId}: consumers that are not those of its applicants`);
     }

@@ -72,7 +72,7 @@ async function movePinned(world: World, buildIds: readonly string[]): Promise<vo
         namespace: temporal.namespace,
         workflowExecution: { workflowId, runId },
         workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
-        updateMask: { paths: ['versioningOverride'] },
+        updateMask: { paths: ['versioning_override'] },
       });
       world.moved.add(workflowId);
       world.count(MOVED, 1);
