@@ -81,8 +81,8 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
   return run;
 }
 
-/** An operator's override stands above what the worker said. */
-function pinnedBuild(info: Versioning | null | undefined): string | undefined {
+/** The build whose workers alone may go on with it. An operator's override stands above what the worker said. */
+export function pinnedBuild(info: Versioning | null | undefined): string | undefined {
   const override = info?.versioningOverride;
   const pinned = proto.temporal.api.enums.v1.VersioningBehavior.VERSIONING_BEHAVIOR_PINNED;
   if (override?.autoUpgrade || info?.behavior !== pinned) return undefined;

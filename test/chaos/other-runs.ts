@@ -9,6 +9,7 @@ import { csvText, HEADER } from '../support/portfolio-files.ts';
 import { applicantsOf } from './journey-inputs.ts';
 import type { Plan } from './plan.ts';
 import type { OthersPlan, ReviewPlan, ShareReportPlan } from './plan-others.ts';
+import { moveIfLeftBehind } from './storm/deploys.ts';
 import type { Scene } from './storm/strike.ts';
 
 export interface OtherRun {
@@ -19,6 +20,8 @@ export interface OtherRun {
   leaveHeld: boolean;
   /** Of whoever is asked for; of a review, rows have their own. */
   ssns: readonly string[];
+  /** In [0, 1): to which of its workflow tasks it is reset once it is at rest. */
+  resetAtRest?: number;
   share?: ShareReportPlan;
   review?: ReviewPlan;
 }
@@ -41,11 +44,11 @@ const HOLD_IS_FINAL_AFTER_MS = 4_000;
 const NONE: OthersPlan = { pulls: [], shares: [], reviews: [] };
 
 export function otherRunsOf({ others = NONE }: Plan): OtherRun[] {
-  const pulls = others.pulls.map(({ pullId, atMs, productCode, endUserCode, ssns, leaveHeld }): OtherRun => {
+  const pulls = others.pulls.map(({ pullId, productCode, endUserCode, ssns, ...rest }): OtherRun => {
     const applicants = applicantsOf(ssns);
     const input = { pullId, productCode, endUserCode, permissiblePurposeCode: PURPOSE, applicants };
     const workflowType = productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport';
-    return { ownerId: ownerIdOf('pull', pullId), workflowType, atMs, input, leaveHeld, ssns };
+    return { ownerId: ownerIdOf('pull', pullId), workflowType, input, ssns, ...rest };
   });
   const shares = others.shares.flatMap((share): OtherRun[] => {
     const { shareId, pullId, atMs, endUserCode, leaveHeld } = share;
@@ -142,6 +145,7 @@ export async function goOnOther(run: OtherRun, scene: Scene): Promise<{ state: s
     });
   if (!described) return { state: await begin(run, scene), decisions: 0 };
   if (described.status.name !== 'RUNNING') return { state: 'at rest', decisions: 0 };
+  await moveIfLeftBehind(world, described);
   for (const { paused, activityId } of described.raw.pendingActivities ?? []) {
     if (paused && activityId) await people.patiently(activityCommands(world, handle, activityId).unpause);
   }

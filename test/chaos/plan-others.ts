@@ -10,6 +10,8 @@ export interface PullPlan {
   ssns: string[];
   /** Its last hold is left to a person who never comes. */
   leaveHeld: boolean;
+  /** As of a journey. */
+  resetAtRest?: number;
 }
 
 /** Of the report of a pull: begun when there is one, at the earliest at its date. */
@@ -85,6 +87,7 @@ export function drawOthers(draw: Draw, { seed, lengthMs, journeys }: OthersFrame
       endUserCode: draw.of(['EU100', 'EU200', 'EU300']),
       ssns: Array.from({ length: applicants }, (_, of) => ssn(FIRST_OF_PULLS + nth * 2 + of, 0.7)),
       leaveHeld: draw.chance(0.1),
+      ...(draw.chance(0.35) ? { resetAtRest: draw.next() } : {}),
     };
   });
   const shared = pulls.filter(({ productCode }) => productCode !== 'FAILSAFE').slice(0, Math.ceil(journeys / 16));

@@ -38,21 +38,23 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   const endsAt = startedAt + settleLimitMs(plan);
   await calm(scene);
   let decisions = 0;
-  const wasReset = new Set<JourneyPlan>();
+  const wasReset = new Set<string>();
   const open = new Map(plan.journeys.map((journey) => [journey, 'not looked at']));
   const openOthers = new Map(others.map((run) => [run, 'not looked at']));
   while (open.size + openOthers.size > 0 && performance.now() < endsAt && !signal.aborted) {
     await inParallel([...open.keys()], AT_ONCE, async (journey) => {
       const look = await goOn(journey, scene).catch(failedLook);
       decisions += look.decisions;
-      const isReset = look.state === 'at rest' && !wasReset.has(journey) && (await resetOnce(journey, scene, wasReset));
+      const { journeyId, resetAtRest } = journey;
+      const isReset = look.state === 'at rest' && (await resetOnce(journeyId, resetAtRest, { scene, wasReset }));
       if (look.state === 'at rest' && !isReset) open.delete(journey);
       else open.set(journey, look.state);
     });
     await inParallel([...openOthers.keys()], AT_ONCE, async (run) => {
       const look = await goOnOther(run, scene).catch(failedLook);
       decisions += look.decisions;
-      if (look.state === 'at rest') openOthers.delete(run);
+      const isReset = look.state === 'at rest' && (await resetOnce(run.ownerId, run.resetAtRest, { scene, wasReset }));
+      if (look.state === 'at rest' && !isReset) openOthers.delete(run);
       else openOthers.set(run, look.state);
     });
     if (open.size + openOthers.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
@@ -120,15 +122,18 @@ async function calm({ world }: Scene): Promise<void> {
 }
 
 /** Nothing may be sent that was sent before, and nothing be decided anew. */
-async function resetOnce(journey: JourneyPlan, { people, world }: Scene, done: Set<JourneyPlan>): Promise<boolean> {
-  const { journeyId, resetAtRest } = journey;
-  if (resetAtRest === undefined) return false;
-  const handle = people.handle(journeyId);
+async function resetOnce(
+  ownerId: string,
+  pick: number | undefined,
+  { scene: { people, world }, wasReset }: { scene: Scene; wasReset: Set<string> },
+): Promise<boolean> {
+  if (pick === undefined || wasReset.has(ownerId)) return false;
+  const handle = people.handle(ownerId);
   const tasks = await people.patiently(() => workflowTasksOf(handle));
-  const task = tasks[Math.floor(resetAtRest * tasks.length)];
+  const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
   await people.patiently(() => resetTo(world, handle, task));
-  done.add(journey);
+  wasReset.add(ownerId);
   return true;
 }
 

@@ -1,7 +1,9 @@
 /** Deploys of new worker versions, as docs/versioning.md tells users to do them. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { describeDeployment, versionState } from '../../../src/worker-deployment.ts';
 import { runCli } from '../../cli/run-cli.ts';
+import { pinnedBuild } from '../evidence-runs.ts';
 import type { World } from '../world.ts';
 import type { Strike } from './strike.ts';
 
@@ -63,21 +65,29 @@ async function drained({ client, fleet, temporal }: World, buildIds: readonly st
 
 /** What is pinned to these builds goes on with whichever is current: docs/versioning.md, "A rolling deploy". */
 async function movePinned(world: World, buildIds: readonly string[]): Promise<void> {
-  const { client, fleet, temporal } = world;
+  const { client, fleet } = world;
   for (const buildId of buildIds) {
     const version = `TemporalWorkerDeploymentVersion = '${fleet.deploymentName}:${buildId}'`;
     const query = `${version} AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`;
-    for await (const { workflowId, runId } of client.workflow.list({ query })) {
-      await client.workflowService.updateWorkflowExecutionOptions({
-        namespace: temporal.namespace,
-        workflowExecution: { workflowId, runId },
-        workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
-        updateMask: { paths: ['versioning_override'] },
-      });
-      world.moved.add(workflowId);
-      world.count(MOVED, 1);
-    }
+    for await (const run of client.workflow.list({ query })) await move(world, run);
   }
+}
+
+async function move(world: World, { workflowId, runId }: { workflowId: string; runId: string }): Promise<void> {
+  await world.client.workflowService.updateWorkflowExecutionOptions({
+    namespace: world.temporal.namespace,
+    workflowExecution: { workflowId, runId },
+    workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
+    updateMask: { paths: ['versioning_override'] },
+  });
+  world.moved.add(workflowId);
+  world.count(MOVED, 1);
+}
+
+/** A run that was reset is pinned where the one before it was, whether or not a worker is left there. */
+export async function moveIfLeftBehind(world: World, described: WorkflowExecutionDescription): Promise<void> {
+  const pinnedTo = pinnedBuild(described.raw.workflowExecutionInfo?.versioningInfo);
+  if (pinnedTo !== undefined && !world.fleet.buildIds.includes(pinnedTo)) await move(world, described);
 }
 
 /** Whoever stops a version looks once more: a run may have begun on it just before. And deploys come to an end. */
