@@ -5,7 +5,7 @@ import { ownerIdOf, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { PullResult } from '../../src/model/pull-shapes.ts';
 import type { ConsentMessage, HoldStatus } from '../../src/model/shapes.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
-import { csvText, HEADER } from '../support/portfolio-files.ts';
+import { csvLine, HEADER } from '../support/portfolio-files.ts';
 import { applicantsOf } from './journey-inputs.ts';
 import type { Plan } from './plan.ts';
 import type { OthersPlan, ReviewPlan, ShareReportPlan } from './plan-others.ts';
@@ -71,10 +71,8 @@ export function otherRunsOf({ others = NONE }: Plan): OtherRun[] {
 
 /** The rows of a review, as its file has them. */
 export function portfolioText({ ssns }: ReviewPlan): string {
-  const first = Number(ssns[0]?.slice(1, 5));
-  const lines = csvText(first + ssns.length, (index) => ssns[index - first]?.slice(5) ?? '0001').split('\n');
-  // A line is made of its index: those before the first are not ours.
-  return `${[HEADER, ...lines.slice(1 + first, -1)].join('\n')}\n`;
+  const lines = ssns.map((ssn) => csvLine(Number(ssn.slice(1, 5)), ssn.slice(5)));
+  return `${[HEADER, ...lines].join('\n')}\n`;
 }
 
 /** As the typed client does. `false`: there is nothing yet that it could share. */
