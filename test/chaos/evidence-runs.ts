@@ -8,11 +8,22 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
 import type { OutcomeRecord } from '../../src/ledger/port.ts';
-import type { ConsentMessage, JourneyReferences, JourneyResult, JourneyStatus } from '../../src/model/shapes.ts';
+import { RUN_KINDS } from '../../src/model/owner-id.ts';
+import type {
+  ConsentMessage,
+  HoldStatus,
+  JourneyReferences,
+  JourneyResult,
+  JourneyStatus,
+  ReportReference,
+} from '../../src/model/shapes.ts';
+import { type AddressedEvent, WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
+import type { WebhookEvent } from '../../src/model/webhook-events.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 
 type History = temporal.api.history.v1.IHistory;
 type Event = temporal.api.history.v1.IHistoryEvent;
+type Versioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 type Payloads = temporal.api.common.v1.IPayloads;
 
 const RUNS_AT_ONCE = 16;
@@ -43,7 +54,8 @@ async function listed(client: Client, taskQueue: string): Promise<WorkflowExecut
 async function readRun(client: Client, { workflowId, runId, type }: WorkflowExecutionInfo): Promise<RunEvidence> {
   const handle = client.workflow.getHandle(workflowId, runId);
   const described = await handle.describe();
-  const { pendingWorkflowTask, pendingActivities } = described.raw;
+  const { pendingWorkflowTask, pendingActivities, workflowExecutionInfo } = described.raw;
+  const pinnedTo = pinnedBuild(workflowExecutionInfo?.versioningInfo);
   const history = await handle.fetchHistory();
   const run: RunEvidence = {
     workflowId,
@@ -59,10 +71,22 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
       paused: paused ?? false,
     })),
     ...(await readEvents(client, history)),
+    ...(pinnedTo === undefined ? {} : { pinnedTo }),
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);
+  if (OTHER_RUNS.has(type)) await readOther(client, run);
+  if (type === WEBHOOK_DELIVERY) await readDelivery(client, run);
+  else await readTold(client, run);
   return run;
+}
+
+/** The build whose workers alone may go on with it. An operator's override stands above what the worker said. */
+export function pinnedBuild(info: Versioning | null | undefined): string | undefined {
+  const override = info?.versioningOverride;
+  const pinned = proto.temporal.api.enums.v1.VersioningBehavior.VERSIONING_BEHAVIOR_PINNED;
+  if (override?.autoUpgrade || info?.behavior !== pinned) return undefined;
+  return override?.pinned?.version?.buildId ?? info.deploymentVersion?.buildId ?? undefined;
 }
 
 async function readJourney(client: Client, run: RunEvidence): Promise<void> {
@@ -78,6 +102,61 @@ async function readJourney(client: Client, run: RunEvidence): Promise<void> {
     } catch (error) {
       run.queryProblem = error instanceof Error ? error.name : 'the query failed';
     }
+  }
+}
+
+/** Pulls, shares by themselves, reviews: results and statuses that are alike in what is asked for here. */
+const OTHER_RUNS = new Set<string>([...RUN_KINDS.pull, ...RUN_KINDS.share, ...RUN_KINDS.portfolio]);
+
+interface AnyResult {
+  outcome: string;
+  reference?: ReportReference;
+}
+
+async function readOther(client: Client, run: RunEvidence): Promise<void> {
+  const handle = client.workflow.getHandle(run.workflowId, run.runId, { followRuns: false });
+  if (run.status === 'COMPLETED') {
+    const { outcome, reference } = (await handle.result()) as AnyResult;
+    run.other = { state: outcome, holds: [], ...(reference ? { reference } : {}) };
+  } else if (run.status === 'FAILED') run.failureType = await failureTypeOf(handle.result());
+  else if (run.status === 'RUNNING') {
+    const ask = () => handle.query<{ state: string; holds: HoldStatus[] }>('status');
+    try {
+      const { state, holds } = await client.withDeadline(Date.now() + QUERY_LIMIT_MS, ask);
+      run.other = { state, holds };
+    } catch (error) {
+      run.queryProblem = error instanceof Error ? error.name : 'the query failed';
+    }
+  }
+}
+
+async function readDelivery(client: Client, run: RunEvidence): Promise<void> {
+  const taken: string[] = [];
+  for (const { workflowExecutionSignaledEventAttributes: signal } of run.history.events ?? []) {
+    if (signal?.signalName !== 'deliverEvents') continue;
+    const { events } = await argumentOf<{ events: AddressedEvent[] }>(client, signal.input);
+    taken.push(...events.map(({ id }) => id));
+  }
+  const { endpoints } = await client.workflow
+    .getHandle(run.workflowId, run.runId)
+    .query<WebhookDeliveryStatus>('webhookStatus');
+  run.delivery = {
+    taken,
+    failed: endpoints.flatMap(({ endpoint, failed }) => failed.map(({ id }) => ({ endpoint, id }))),
+    waiting: endpoints.reduce((sum, { waiting }) => sum + waiting, 0),
+  };
+}
+
+async function readTold(client: Client, run: RunEvidence): Promise<void> {
+  const events = run.history.events ?? [];
+  const done = new Set(
+    events.map(({ activityTaskCompletedEventAttributes: completed }) => String(completed?.scheduledEventId)),
+  );
+  for (const { eventId, activityTaskScheduledEventAttributes: scheduled } of events) {
+    if (scheduled?.activityType?.name !== 'queueWebhooks') continue;
+    const told = await argumentOf<{ events: WebhookEvent[] }>(client, scheduled.input);
+    const isHandedOver = done.has(String(eventId));
+    run.events = [...(run.events ?? []), ...told.events.map(({ id, type }) => ({ id, type, isHandedOver }))];
   }
 }
 

@@ -13,14 +13,17 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import type {
   ConsentMessage,
+  HoldStatus,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
   LendingJourneyInput,
+  ReportReference,
   ResolveInquiryMessage,
 } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import { readLedger } from './evidence-ledger.ts';
+import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
 import { readRuns } from './evidence-runs.ts';
 import { readJournal } from './evidence-sandbox.ts';
 
@@ -234,6 +237,8 @@ export interface RunEvidence {
   status: string;
   /** Of a `lendingJourney` that has completed. */
   result?: JourneyResult;
+  /** Of a pull, a share by itself or a review: as it ended, or how it stands. */
+  other?: { state: string; holds: readonly HoldStatus[]; reference?: ReportReference };
   /** Of one that has failed: the innermost failure's type. */
   failureType?: string;
   /** Of one that is open, where it answers. */
@@ -250,6 +255,18 @@ export interface RunEvidence {
   consents: ConsentHeard[];
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
+  /** Of a run that tells events, in its order. */
+  events?: EventTold[];
+  /** Of a `webhookDelivery`. */
+  delivery?: {
+    /** Ids of what was handed over to it, in that order. */
+    taken: string[];
+    failed: { endpoint: string; id: string }[];
+    /** How many still wait. */
+    waiting: number;
+  };
+  /** The build id whose workers alone may go on with it. */
+  pinnedTo?: string;
   history: temporal.api.history.v1.IHistory;
 }
 
@@ -286,6 +303,8 @@ export interface Evidence {
   ledger: LedgerEvidence;
   runs: RunEvidence[];
   plans: JourneyPlan[];
+  others: OtherPlan[];
+  reviewResults: ReviewResults[];
   decisionsTaken: DecisionTaken[];
   consentsSent: ConsentSent[];
   logs: { name: string; bytes: Uint8Array }[];
@@ -296,6 +315,8 @@ export interface Evidence {
   workflowBundle?: { code: string };
   /** Decodes payloads of the histories, as the workers' does. */
   dataConverter?: DataConverter;
+  versions?: VersionsEvidence;
+  webhooks?: WebhooksEvidence;
 }
 
 export interface EvidenceSources {
@@ -314,6 +335,8 @@ export interface EvidenceSources {
   client: Client;
   taskQueue: string;
   plans: readonly JourneyPlan[];
+  others?: readonly OtherPlan[];
+  reviewResults?: readonly ReviewResults[];
   decisionsTaken: readonly DecisionTaken[];
   consentsSent: readonly ConsentSent[];
   logFiles: readonly string[];
@@ -321,6 +344,8 @@ export interface EvidenceSources {
   notProcessedStatuses: readonly number[];
   workflowBundle?: { code: string };
   dataConverter?: DataConverter;
+  versions?: VersionsEvidence;
+  webhooks?: WebhooksEvidence;
 }
 
 /**
@@ -330,7 +355,7 @@ export interface EvidenceSources {
  */
 export async function collectEvidence(sources: EvidenceSources): Promise<Evidence> {
   const { journalFiles, sandboxAheadMs = 0, ledgerAheadMs = 0, connections, client, taskQueue } = sources;
-  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter } = sources;
+  const { ledger, ledgerUrl, logFiles, workflowBundle, dataConverter, versions, webhooks } = sources;
   const sandbox = readJournal(journalFiles, sandboxAheadMs);
   // Runs first: what they say has been recorded must be in the ledger by then.
   const runs = await readRuns(client, taskQueue);
@@ -340,6 +365,8 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
     runs,
     plans: [...sources.plans],
+    others: [...(sources.others ?? [])],
+    reviewResults: [...(sources.reviewResults ?? [])],
     decisionsTaken: [...sources.decisionsTaken],
     consentsSent: [...sources.consentsSent],
     logs: logFiles.map((file) => ({ name: basename(file), bytes: existsSync(file) ? readFileSync(file) : EMPTY })),
@@ -347,6 +374,8 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     notProcessedStatuses: sources.notProcessedStatuses,
     ...(workflowBundle ? { workflowBundle } : {}),
     ...(dataConverter ? { dataConverter } : {}),
+    ...(versions ? { versions } : {}),
+    ...(webhooks ? { webhooks } : {}),
   };
 }
 

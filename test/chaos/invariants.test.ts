@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { consumerIdOf } from '../../sandbox/records.ts';
+import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
+import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';
 import { checkInvariants, INVARIANTS } from './invariants/check-invariants.ts';
 import * as consents from './invariants/consents.ts';
@@ -11,11 +13,13 @@ import type { Invariant } from './invariants/invariant.ts';
 import * as journeys from './invariants/journeys.ts';
 import * as rows from './invariants/ledger-rows.ts';
 import { nothingInLogs } from './invariants/logs.ts';
+import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './invariants/other-runs.ts';
 import * as postings from './invariants/postings.ts';
 import { ownReferences } from './invariants/references.ts';
 import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
+import { runsOnVersions } from './invariants/versions.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
 
 interface Doctored {
@@ -31,6 +35,20 @@ function runOf({ runs }: Evidence, journeyId: string): RunEvidence {
 
 function attemptOf({ ledger }: Evidence, trace: string, attempt: number): LedgerAttempt {
   return ledger.attempts.find((one) => one.customerTraceNumber === trace && one.attempt === attempt) as LedgerAttempt;
+}
+
+/** Runs of pinned workflows whose workflow tasks these builds completed, one after another. */
+function pinTo(evidence: Evidence, builds: readonly string[], moved: readonly string[] = []): void {
+  evidence.versions = { deploymentName: 'loans', live: ['2'], moved: [...moved] };
+  for (const run of evidence.runs) {
+    run.history = {
+      events: builds.map((buildId) => ({
+        workflowTaskCompletedEventAttributes: { versioningBehavior: 1, deploymentVersion: { buildId } },
+      })),
+    };
+    const last = builds.at(-1);
+    if (run.status === 'RUNNING' && last !== undefined) run.pinnedTo = last;
+  }
 }
 
 /** As if the gateway had received and posted it once more. */
@@ -565,19 +583,72 @@ const DOCTORED: readonly Doctored[] = [
     doctor: ({ logs }) => void logs.push({ name: 'worker-2.log', bytes: new Uint8Array() }),
   },
   {
+    what: 'a run whose version has no workers any more',
+    caughtBy: runsOnVersions,
+    as: /is pinned to build 1, which has no workers/,
+    doctor: (evidence) => pinTo(evidence, ['1']),
+  },
+  {
+    what: 'a pinned run that another version took',
+    caughtBy: runsOnVersions,
+    as: /pinned, and went on from build 1 to 2/,
+    doctor: (evidence) => pinTo(evidence, ['1', '2']),
+  },
+  {
+    what: 'a workflow task that an unversioned worker took',
+    caughtBy: runsOnVersions,
+    as: /a workflow task of no version/,
+    doctor: (evidence) => pinTo(evidence, ['']),
+  },
+  {
     what: 'no log at all',
     caughtBy: nothingInLogs,
     as: /there are no logs/,
     doctor: ({ logs }) => void logs.splice(0),
   },
+  ...DOCTORED_WEBHOOKS,
+  ...DOCTORED_OTHERS,
 ];
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
-  const verdicts = await checkInvariants(soundEvidence());
+  const verdicts = await checkInvariants(tellEvents(soundEvidence()));
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);
-  assert.deepEqual(idle, [consents.refusalAfterPosting.name, attemptsRunOnce.name, historiesReplay.name]);
+  const others = [otherRunsEnd, ownReferencesOfOthers, reviewedRows];
+  const notHere = [consents.refusalAfterPosting, attemptsRunOnce, historiesReplay, ...others, runsOnVersions];
+  assert.deepEqual(
+    idle,
+    notHere.map(({ name }) => name),
+  );
+});
+
+test('a pull, its share and a review keep the promises of journeys', async () => {
+  const verdicts = await checkInvariants(addOthers(soundEvidence()), [
+    otherRunsEnd,
+    ownReferencesOfOthers,
+    reviewedRows,
+  ]);
+  assert.deepEqual(
+    verdicts.map(({ count, failures }) => [count, failures]),
+    [
+      [3, []],
+      [2, []],
+      [1, []],
+    ],
+  );
+});
+
+test('a pinned run may go on with another version where somebody moved it', async () => {
+  const evidence = soundEvidence();
+  pinTo(
+    evidence,
+    ['1', '2'],
+    evidence.runs.map(({ workflowId }) => workflowId),
+  );
+  const [verdict] = await checkInvariants(evidence, [runsOnVersions]);
+  assert.deepEqual(verdict?.failures, []);
+  assert.equal(verdict?.count, evidence.runs.length);
 });
 
 test('every invariant catches what it is there to catch', async (t) => {

@@ -1,7 +1,7 @@
 /** From a journey's plan to what platforms, consumers and their applicants send. */
 import type { Applicant, ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
-import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
+import type { ConsentPlan, JourneyPlan, Plan, SharePlan } from './plan.ts';
 
 export function inputOf(plan: JourneyPlan): LendingJourneyInput {
   const { journeyId, endUserCode, stages, gates, onNoRecord, sharesOpenForSeconds } = plan;
@@ -62,14 +62,15 @@ export function consentOf(
 }
 
 /** What must be in no log. */
-export function sentinelsOf(plans: readonly JourneyPlan[], clientSecret: string): Sentinel[] {
+export function sentinelsOf({ journeys, others }: Plan, clientSecret: string): Sentinel[] {
+  const people = [...journeys, ...(others?.pulls ?? []), ...(others?.reviews ?? [])];
   return [
     { name: 'a last name', value: 'Quillfeather' },
     { name: 'a first name', value: 'Marigold' },
     { name: 'a street', value: 'Sparrowgate' },
     { name: 'a phone number', value: '2025550147' },
     { name: 'the client secret', value: clientSecret },
-    ...plans.flatMap(({ ssns }) =>
+    ...people.flatMap(({ ssns }) =>
       [...ssns, ...correctedSsns(ssns)].map((value) => ({ name: 'a social security number', value })),
     ),
   ];

@@ -15,8 +15,13 @@ export interface LedgerHouse {
   ownUrl: string;
   /** Nobody can write to it meanwhile, though everybody reaches it. */
   lock(forMs: number): Promise<void>;
-  /** No write is taken any more. `tell`: to processes that have the file open. */
-  full(forMs: number, tell: (isFull: boolean) => void): Promise<void>;
+  /** To be called once the tables are there, and before anybody writes to them. */
+  furnish(): Promise<void>;
+  /**
+   * No write is taken any more. `tell`: to processes that have the file open. Resolves with how many writes a server
+   * has refused; those to a file are refused in the writers' own processes.
+   */
+  full(forMs: number, tell: (isFull: boolean) => void): Promise<number>;
   unreachable(forMs: number): Promise<void>;
   /** PostgreSQL only, as the rest. */
   slow(forMs: number, delayMs: number): Promise<void>;
@@ -57,18 +62,15 @@ async function postgresHouse(): Promise<LedgerHouse> {
         await delay(forMs);
         await client.query('ROLLBACK');
       }),
-    // What a full disk comes to for who writes: the server answers, and takes nothing.
+    furnish: () => withClient(ownUrl, putInFullDisk),
     full: (forMs) =>
       withClient(ownUrl, async (client) => {
-        const readOnly = async (isSo: boolean) => {
-          await client.query(`ALTER DATABASE ledger SET default_transaction_read_only = ${isSo ? 'on' : 'off'}`);
-          const others = 'datname = $1 AND pid <> pg_backend_pid()';
-          await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`, ['ledger']);
-        };
-        await readOnly(true);
+        await client.query(`SELECT setval('chaos_refused_writes', 1, false)`);
+        // Held by this session alone: where the server is killed, there is room again.
+        await client.query(`SELECT pg_advisory_lock(${NO_ROOM})`);
         await delay(forMs);
-        await client.query('SET default_transaction_read_only = off');
-        await readOnly(false);
+        const { rows } = await client.query('SELECT last_value, is_called FROM chaos_refused_writes');
+        return rows[0]?.is_called ? Number(rows[0].last_value) : 0;
       }),
     unreachable: (forMs) => whileMs(forMs, wire.cut),
     slow: (forMs, delayMs) => whileMs(forMs, () => wire.slowDown(delayMs)),
@@ -86,13 +88,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
       await delay(downMs);
       await postgres.restart();
     },
-    async heal() {
-      wire.heal();
-      await withClient(ownUrl, async (client) => {
-        await client.query('SET default_transaction_read_only = off');
-        await client.query('ALTER DATABASE ledger RESET default_transaction_read_only');
-      });
-    },
+    heal: async () => wire.heal(),
     async stop() {
       await wire.close();
       await postgres.stop();
@@ -100,13 +96,40 @@ async function postgresHouse(): Promise<LedgerHouse> {
   };
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** The lock of whoever has filled the disk; any number that the ledger's own locks are not. */
+const NO_ROOM = 53_100;
+
+/**
+ * What a full disk comes to for who writes: the server answers, and takes nothing (SQLSTATE 53100). Every table of the
+ * ledger asks whether somebody holds the lock. What a sequence has counted stays counted when the writer rolls back.
+ */
+async function putInFullDisk(client: pg.Client): Promise<void> {
+  await client.query('CREATE SEQUENCE chaos_refused_writes');
+  await client.query(`
+    CREATE FUNCTION chaos_full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF pg_try_advisory_xact_lock_shared(${NO_ROOM}) THEN
+        RETURN NULL;
+      END IF;
+      PERFORM nextval('chaos_refused_writes');
+      RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'could not extend file: No space left on device';
+    END $$`);
+  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  for (const { tablename } of rows) {
+    const table = client.escapeIdentifier(String(tablename));
+    await client.query(`
+      CREATE TRIGGER chaos_full_disk BEFORE INSERT OR UPDATE ON ${table}
+      FOR EACH STATEMENT EXECUTE FUNCTION chaos_full_disk()`);
+  }
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // It may be killed while it waits: the next query says so.
   client.on('error', () => {});
   try {
     await client.connect();
-    await work(client);
+    return await work(client);
   } finally {
     await client.end().catch(() => {});
   }
@@ -137,6 +160,7 @@ async function sqliteHouse(directory: string): Promise<LedgerHouse> {
       tell(true);
       await delay(forMs);
       tell(false);
+      return 0;
     },
     async unreachable(forMs) {
       // The directory moves away and back: the file keeps its identity.
@@ -144,6 +168,7 @@ async function sqliteHouse(directory: string): Promise<LedgerHouse> {
       await delay(forMs);
       await isBack();
     },
+    furnish: async () => {},
     slow: none,
     loseCommitAnswer: none,
     restart: none,

@@ -1,14 +1,15 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--plan file.json] [--shrink]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { otherRunsOf } from './other-runs.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { runPlan } from './run.ts';
 import { describeRun, failuresOf, lastLine } from './say.ts';
-import { SETTLE_BASE_MS, SETTLE_PER_JOURNEY_MS } from './settle.ts';
+import { settleLimitMs } from './settle.ts';
 import { shrink } from './shrink.ts';
 
 /** For the start and the end of the world, and for judging. */
@@ -22,6 +23,8 @@ const { values } = parseArgs({
     journeys: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '3' },
     engine: { type: 'string' },
+    versions: { type: 'string' },
+    endpoints: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -32,12 +35,13 @@ const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(va
 const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
-const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses } = plan.world;
+const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned, hasEndpoints } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
-  `${plan.journeys.length} journeys, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
+  `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
-    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}`,
+    `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
+    `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints`,
 );
 
 const stop = new AbortController();
@@ -46,7 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.removeAllListeners(signal);
   process.on(signal, () => stop.abort(new Error('it was stopped')));
 }
-const limitMs = plan.lengthMs + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS + AROUND_MS;
+const limitMs = plan.lengthMs + settleLimitMs(plan) + AROUND_MS;
 setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
 // What does not even end when it is told to: the programs that it started end with it.
 setTimeout(() => process.exit(1), limitMs + AROUND_MS).unref();
@@ -76,11 +80,19 @@ process.exit();
 function drawn(): Plan {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine } = values;
+  const { engine, versions, endpoints } = values;
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine) {
-    console.error('--seed, --journeys and --minutes are numbers, --engine is SQLite or PostgreSQL');
+  const areChoices = [versions, endpoints].every((one) => one === undefined || one === 'yes' || one === 'no');
+  if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !areChoices) {
+    console.error(
+      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints: yes, no',
+    );
     process.exit(2);
   }
-  return makePlan({ seed, journeys, lengthMs: minutes * 60_000, ...(engine === undefined ? {} : { engine }) });
+  return makePlan({
+    ...{ seed, journeys, lengthMs: minutes * 60_000 },
+    ...(engine === undefined ? {} : { engine }),
+    ...(versions === undefined ? {} : { versions: versions === 'yes' }),
+    ...(endpoints === undefined ? {} : { endpoints: endpoints === 'yes' }),
+  });
 }

@@ -17,6 +17,9 @@ const ASKED_AFTER_MS = 6_000;
 /** Nobody tries the same thing for ever. */
 const MOST_RESENDS = 4;
 
+/** Whose holds they are: a journey, or any other run by its owner's id. Without SSNs nothing can be amended. */
+export type Decided = Pick<JourneyPlan, 'journeyId' | 'leaveHeld'> & { ssns: readonly string[] };
+
 export class Operator {
   readonly #people: People;
   readonly #refused = new Set<string>();
@@ -26,7 +29,7 @@ export class Operator {
   }
 
   /** Decides about each hold of the journey that is ripe. How many decisions were accepted. */
-  async resolve(plan: JourneyPlan, holds: readonly HoldStatus[]): Promise<number> {
+  async resolve(plan: Decided, holds: readonly HoldStatus[]): Promise<number> {
     let taken = 0;
     for (const hold of holds) {
       if (Date.now() - Date.parse(hold.since) < ASKED_AFTER_MS) continue;
@@ -49,11 +52,11 @@ export class Operator {
   }
 
   /** `undefined` where the plan leaves it to a person who never comes. */
-  decisionAbout(plan: JourneyPlan, hold: HoldStatus): ResolveInquiryMessage | undefined {
+  decisionAbout(plan: Decided, hold: HoldStatus): ResolveInquiryMessage | undefined {
     if (plan.leaveHeld) return undefined;
     const { customerTraceNumber, attempts: attempt } = hold;
     const posted = this.#postedUnder(customerTraceNumber).at(-1);
-    const wanted = this.#actionFor(hold, posted !== undefined);
+    const wanted = this.#actionFor(hold, { isPosted: posted !== undefined, mayAmend: plan.ssns.length > 0 });
     // A journey that is ending, or one whose hold another decision has answered, takes no resend any more.
     const action = this.#refused.has(decisionId(hold, wanted)) ? 'abandon' : wanted;
     const message: ResolveInquiryMessage = {
@@ -71,7 +74,7 @@ export class Operator {
 
   #actionFor(
     { customerTraceNumber, attempts, failureType, allowedActions }: HoldStatus,
-    isPosted: boolean,
+    { isPosted, mayAmend }: { isPosted: boolean; mayAmend: boolean },
   ): HoldAction {
     const { seed } = this.#people.world.plan;
     const draw = drawFrom(seed, 'decision', customerTraceNumber, attempts, failureType);
@@ -79,7 +82,7 @@ export class Operator {
     const may = (action: HoldAction) => allowedActions.includes(action);
     if (gaveUp) return 'abandon';
     if (isPosted && may('accept')) return 'accept';
-    if (may('amend')) return 'amend';
+    if (mayAmend && may('amend')) return 'amend';
     if (!isPosted && may('resend') && attempts < MOST_RESENDS) return 'resend';
     return 'abandon';
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { updateIds } from '../../src/client/business-keys.ts';
 import { startLateConsent } from '../../src/client/late-consent.ts';
-import { workflowIdOf } from '../../src/model/owner-id.ts';
+import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { Applicant, ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
@@ -93,6 +93,7 @@ export class People {
     }
   }
 
+  /** `journeyId` names any run by its owner's id; each kind of run has its own member for it. */
   async decide(message: ResolveInquiryMessage): Promise<void> {
     this.books.decisions.push({ atMs: Date.now(), message });
     const { journeyId, applicants } = message;
@@ -100,7 +101,10 @@ export class People {
     // A run that was reset may have refused the first under this id, and the server then takes no other under it.
     const wasSent = this.#decided.has(message.decisionId);
     this.#decided.add(message.decisionId);
-    await this.update(journeyId, 'resolveInquiry', message, wasSent ? undefined : updateIds.resolveInquiry(message));
+    const { kind, id } = ownerOf(journeyId);
+    const { journeyId: _, ...decision } = message;
+    const sent = { ...decision, [ID_NAMES[kind]]: id };
+    await this.update(journeyId, 'resolveInquiry', sent, wasSent ? undefined : updateIds.resolveInquiry(message));
   }
 
   async cancel(journeyId: string): Promise<void> {

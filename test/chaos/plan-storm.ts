@@ -1,6 +1,7 @@
 /** Draws the storm: how often each kind of fault strikes in a minute, and with which figures. */
 import type { Draw } from './draw.ts';
 import type { GatewayFault, StormKind, StormStep, WorldPlan } from './plan.ts';
+import { MOODS } from './webhook-endpoint.ts';
 
 /** A process that was killed needs seconds to come back: more of these, and nothing ever runs. */
 const PER_MINUTE: Record<StormKind, number> = {
@@ -32,6 +33,8 @@ const PER_MINUTE: Record<StormKind, number> = {
   consentFlood: 0.7,
   undecodableConsent: 3,
   consentAgain: 4,
+  deployVersion: 0.8,
+  endpointIll: 8,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
@@ -44,7 +47,7 @@ export interface StormFrame {
 }
 
 export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
-  const kinds = frame.kinds.filter((kind) => frame.world.engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind));
+  const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame.world));
   return kinds
     .flatMap((kind) => {
       const expected = (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
@@ -53,6 +56,12 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
       return Array.from({ length: count }, () => drawStep(draw, kind, frame));
     })
     .toSorted((one, other) => one.atMs - other.atMs);
+}
+
+function isOfWorld(kind: StormKind, { engine, isVersioned, hasEndpoints }: WorldPlan): boolean {
+  if (kind === 'deployVersion') return isVersioned === true;
+  if (kind === 'endpointIll') return hasEndpoints === true;
+  return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
 }
 
 function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: StormFrame): StormStep {
@@ -93,6 +102,11 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: 
       return { ...step, journeyId, forMs: draw.between(200, 5_000), pick: draw.next() };
     case 'consentFlood':
       return { ...step, journeyId, count: 1_000 };
+    case 'endpointIll':
+      return { ...step, mood: draw.of(MOODS), forMs: draw.between(200, 4_000) };
+    case 'deployVersion':
+      // How long it waits for the old version to drain.
+      return { ...step, forMs: draw.between(2_000, 12_000) };
     case 'rollWorkers':
     case 'commitAnswerLost':
     case 'tokensRevoked':

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseLendingJourneyInput } from '../../src/validation/messages.ts';
+import {
+  parseLendingJourneyInput,
+  parsePortfolioReviewInput,
+  parsePullInput,
+  parseShareReportInput,
+} from '../../src/validation/messages.ts';
 import { inputOf } from './journey-inputs.ts';
+import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, STORM_KINDS } from './plan.ts';
 
 const options = fc.record({
@@ -45,6 +51,32 @@ test('everything of a plan is dated within the storm, and every journey is one t
   );
 });
 
+test('what goes on beside the journeys is what the product takes, with people of its own', () => {
+  fc.assert(
+    fc.property(options, (one) => {
+      const plan = makePlan(one);
+      const { pulls = [], reviews = [] } = plan.others ?? {};
+      const ssns = [...plan.journeys, ...pulls, ...reviews].flatMap((of) => of.ssns);
+      assert.equal(new Set(ssns).size, ssns.length);
+      for (const { workflowType, input, atMs } of otherRunsOf(plan)) {
+        assert.ok(atMs >= 0 && atMs < one.lengthMs);
+        if (workflowType === 'shareReport') parseShareReportInput(input);
+        else if (workflowType === 'portfolioReview') parsePortfolioReviewInput(input);
+        else parsePullInput(input, { maxApplicants: 2 });
+      }
+      for (const review of reviews) {
+        const [header, ...rows] = portfolioText(review).trimEnd().split('\n');
+        const column = header?.split(',').indexOf('ssn') ?? -1;
+        assert.deepEqual(
+          rows.map((row) => row.split(',')[column]),
+          review.ssns,
+        );
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
 test('a status after posting is one that is taken for not processed only where no status is', () => {
   for (let seed = 0; seed < 300; seed++) {
     const { world, storm, journeys } = makePlan({ seed, journeys: 4, lengthMs: 60_000 });
@@ -58,6 +90,7 @@ test('a status after posting is one that is taken for not processed only where n
 });
 
 test('a long storm has a step of every kind', () => {
-  const { storm } = makePlan({ seed: 1, journeys: 10, lengthMs: 180_000, engine: 'PostgreSQL' });
+  const world = { engine: 'PostgreSQL', versions: true, endpoints: true } as const;
+  const { storm } = makePlan({ seed: 1, journeys: 10, lengthMs: 180_000, ...world });
   assert.deepEqual(new Set(storm.map(({ kind }) => kind)), new Set(STORM_KINDS));
 });

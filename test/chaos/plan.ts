@@ -2,7 +2,9 @@
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney } from './plan-journeys.ts';
+import { drawOthers, type OthersPlan } from './plan-others.ts';
 import { drawStorm } from './plan-storm.ts';
+import type { Mood } from './webhook-endpoint.ts';
 
 export interface WorldPlan {
   engine: 'PostgreSQL' | 'SQLite';
@@ -15,6 +17,10 @@ export interface WorldPlan {
   latencyMs: number;
   /** Faults that strike by themselves throughout, as `PUT /_sandbox/faults` takes them. */
   gatewayFaults: GatewayFault[];
+  /** Workers of a Worker Deployment, and deploys of new versions of them. */
+  isVersioned?: true;
+  /** Events are posted to an endpoint that is ill now and then, and to one where nobody ever listens. */
+  hasEndpoints?: true;
 }
 
 export interface GatewayFault {
@@ -96,6 +102,8 @@ export const STORM_KINDS = [
   'consentFlood',
   'undecodableConsent',
   'consentAgain',
+  'deployVersion',
+  'endpointIll',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -111,6 +119,7 @@ export interface StormStep {
   /** After how many bytes of an answer. */
   bytes?: number;
   how?: 'reset' | 'fin' | 'hang';
+  mood?: Mood;
   count?: number;
   /** In [0, 1): which of the things that are there by then, such as a run's workflow tasks. */
   pick?: number;
@@ -123,6 +132,7 @@ export interface Plan {
   lengthMs: number;
   world: WorldPlan;
   journeys: JourneyPlan[];
+  others?: OthersPlan;
   storm: StormStep[];
 }
 
@@ -133,6 +143,10 @@ export interface PlanOptions {
   /** Instead of drawing it. */
   engine?: 'PostgreSQL' | 'SQLite';
   workers?: number;
+  versions?: boolean;
+  endpoints?: boolean;
+  /** Pulls, shares and a review beside the journeys. Default true. */
+  others?: boolean;
   /** Only these kinds. Default: all. */
   kinds?: readonly StormKind[];
 }
@@ -151,7 +165,8 @@ export function makePlan(options: PlanOptions): Plan {
     journeyIds,
     kinds: options.kinds ?? STORM_KINDS,
   });
-  return { seed, lengthMs, world, journeys, storm };
+  const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });
+  return { seed, lengthMs, world, journeys, ...((options.others ?? true) ? { others } : {}), storm };
 }
 
 const MINUTE_MS = 60_000;
@@ -164,13 +179,21 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   // Far behind, it takes the moment of a share for the future, and refuses it every time.
   const sandboxAheadMs = draw.of([0, 0, 0, 5 * MINUTE_MS, 5 * MINUTE_MS, -2 * MINUTE_MS]);
   const notProcessedStatuses = draw.chance(0.4) ? [] : [401, 429];
-  return {
+  const world: WorldPlan = {
     engine: options.engine ?? engine,
     workersAheadMs,
     sandboxAheadMs,
     notProcessedStatuses,
     latencyMs: draw.of([0, 30, 150]),
     gatewayFaults: steadyFaults(draw, notProcessedStatuses.length === 0),
+  };
+  // Last, as all that came later: what a seed drew before, it draws still.
+  const isVersioned = draw.chance(0.5);
+  const hasEndpoints = draw.chance(0.5);
+  return {
+    ...world,
+    ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
+    ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };
 }
 

@@ -1,17 +1,24 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { outputNamesOf } from '../../src/model/portfolio-files.ts';
+import type { RowResult } from '../../src/model/portfolio-shapes.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
+import type { OtherPlan, ReviewResults } from './evidence-others.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';
 import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import { inputOf, sentinelsOf } from './journey-inputs.ts';
 import { Operator } from './operator.ts';
+import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
 import type { JourneyPlan, Plan } from './plan.ts';
 import { operate, type Settled, settle } from './settle.ts';
+import { promoted } from './storm/deploys.ts';
 import { runStorm, type StormCounts } from './storm/run-storm.ts';
+import { ENDPOINTS } from './webhook-endpoint.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
 /** Until every worker polls: the first steps are to find them at work. */
@@ -19,6 +26,8 @@ const WORKERS_WITHIN_MS = 60_000;
 
 export interface Run {
   counts: StormCounts;
+  /** What else was counted, by name. */
+  figures: ReadonlyMap<string, number>;
   decisions: number;
   settled: Settled;
   /** By program: how often it ended though nobody had told it to. */
@@ -55,10 +64,14 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     const settled = await settle(scene, signal);
     signal.throwIfAborted();
     onPhase(`at rest after ${Math.round(settled.tookMs / 1_000)} s`);
-    const endedByThemselves = [world.sandbox, ...world.workers].map(({ name, endedByItself }) => [name, endedByItself]);
+    const endedByThemselves = [world.sandbox, ...world.fleet.everybody].map(({ name, endedByItself }) => [
+      name,
+      endedByItself,
+    ]);
     const { verdicts, holes } = await judge(world, people.books, options);
     return {
       counts,
+      figures: world.figures,
       decisions: decided + settled.decisions,
       settled,
       endedByThemselves: Object.fromEntries(endedByThemselves),
@@ -88,10 +101,13 @@ async function untilPolled(world: World, signal: AbortSignal): Promise<void> {
       taskQueue: { name: taskQueue },
       taskQueueType: 1,
     });
-    if ((pollers ?? []).length >= world.workers.length) return;
+    if ((pollers ?? []).length >= world.workers.length) break;
     if (performance.now() > endsAt) throw new Error('the workers do not poll: see their logs');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  const [first = ''] = world.fleet.buildIds;
+  if (world.fleet.deploymentName === undefined || (await promoted(world, first))) return;
+  throw new Error('the first version of the workers is not promoted');
 }
 
 async function judge(
@@ -111,18 +127,29 @@ async function judge(
       client: world.client,
       taskQueue: world.taskQueue,
       plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
+      others: otherRunsOf(plan).map(otherEvidence),
+      reviewResults: await reviewResults(world),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
       logFiles: world.logFiles,
-      sentinels: sentinelsOf(plan.journeys, world.clientSecret),
+      sentinels: sentinelsOf(plan, world.clientSecret),
       notProcessedStatuses: plan.world.notProcessedStatuses,
       workflowBundle: world.workflowBundle,
       dataConverter: world.dataConverter,
+      ...versionsOf(world),
+      ...(world.endpoint
+        ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: world.endpoint.received } }
+        : {}),
     });
     return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
   } finally {
     await ledger.close();
   }
+}
+
+function versionsOf({ fleet, moved }: World) {
+  const { deploymentName, buildIds } = fleet;
+  return deploymentName === undefined ? {} : { versions: { deploymentName, live: buildIds, moved: [...moved] } };
 }
 
 function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
@@ -134,4 +161,25 @@ function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
     ...(books.cancelled.has(journeyId) ? { mayEndByForce: true } : {}),
     laterApplicants: books.amended.get(journeyId) ?? [],
   };
+}
+
+function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun): OtherPlan {
+  return {
+    ...{ ownerId, workflowType, ssns },
+    ...(share ? { sharesReportOf: ownerIdOf('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
+    ...(review ? { rows: review.ssns.length } : {}),
+  };
+}
+
+/** Of reviews that have written theirs. */
+async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResults[]> {
+  const reviews = plan.others?.reviews ?? [];
+  return Promise.all(
+    reviews.map(async ({ reviewId }) => {
+      const { results } = outputNamesOf(join(portfolioDir, PORTFOLIO_FILE), reviewId);
+      const text = await readFile(results, 'utf8').catch(() => '');
+      const lines = text.split('\n').filter((line) => line !== '');
+      return { ownerId: ownerIdOf('portfolio', reviewId), lines: lines.map((line) => JSON.parse(line) as RowResult) };
+    }),
+  );
 }

@@ -5,13 +5,15 @@ import type { Run } from './run.ts';
 const MOST_FAILURES_TOLD = 12;
 
 /** The storm's counts, then each invariant with its own. */
-export function describeRun({ counts, decisions, settled, endedByThemselves, verdicts, holes }: Run): string[] {
+export function describeRun(run: Run): string[] {
+  const { counts, figures, decisions, settled, endedByThemselves, verdicts, holes } = run;
   const kinds = [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const ended = Object.entries(endedByThemselves).filter(([, times]) => times > 0);
   return [
     'what happened (and what found nothing to strike, or failed itself):',
     ...kinds.map(([kind, { struck, missed }]) => `  ${kind.padEnd(22)} ${struck}${missed > 0 ? ` (${missed})` : ''}`),
     `  ${'decisions of operators'.padEnd(22)} ${decisions}`,
+    ...[...figures].map(([name, figure]) => `  ${name.padEnd(22)} ${figure}`),
     ...ended.map(([name, times]) => `  ${`${name} ended by itself`.padEnd(22)} ${times}`),
     'what holds:',
     ...verdicts.flatMap(({ name, count, failures, remark }) => [

@@ -1,24 +1,30 @@
 /** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { inParallel } from '../../src/client/in-parallel.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
+import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
-import type { Operator } from './operator.ts';
+import type { Decided, Operator } from './operator.ts';
+import { decidedAs, goOnOther, otherRunsOf } from './other-runs.ts';
 import type { People } from './people.ts';
-import type { JourneyPlan } from './plan.ts';
+import type { JourneyPlan, Plan } from './plan.ts';
+import { finishDeploys } from './storm/deploys.ts';
 import type { Scene } from './storm/strike.ts';
 import type { Conditions } from './worker-conditions.ts';
 
 const AT_ONCE = 8;
 const LOOK_AGAIN_MS = 400;
+const DELIVERIES_LIMIT_MS = 120_000;
+const DEPLOYS_LIMIT_MS = 30_000;
 /** From then on a journey waits for a person who never comes. */
 const HOLD_IS_FINAL_AFTER_MS = 4_000;
 /** A run whose worker died in a step of the workflow queue stands still for 20 s. */
-export const SETTLE_BASE_MS = 75_000;
-export const SETTLE_PER_JOURNEY_MS = 1_500;
+const SETTLE_BASE_MS = 75_000;
+const SETTLE_PER_JOURNEY_MS = 1_500;
 
 export interface Settled {
-  /** Journeys that have come to no rest, each with how it stands. */
+  /** Runs that have come to no rest, each with how it stands. */
   unsettled: { journeyId: string; state: string }[];
   /** What people still had to do. */
   decisions: number;
@@ -28,34 +34,75 @@ export interface Settled {
 export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled> {
   const startedAt = performance.now();
   const { plan } = scene.world;
-  const endsAt = startedAt + SETTLE_BASE_MS + plan.journeys.length * SETTLE_PER_JOURNEY_MS;
+  const others = otherRunsOf(plan);
+  const endsAt = startedAt + settleLimitMs(plan);
   await calm(scene);
   let decisions = 0;
-  const wasReset = new Set<JourneyPlan>();
+  const wasReset = new Set<string>();
   const open = new Map(plan.journeys.map((journey) => [journey, 'not looked at']));
-  while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
+  const openOthers = new Map(others.map((run) => [run, 'not looked at']));
+  while (open.size + openOthers.size > 0 && performance.now() < endsAt && !signal.aborted) {
     await inParallel([...open.keys()], AT_ONCE, async (journey) => {
-      const look = await goOn(journey, scene).catch((error) => ({
-        state: String((error as Error).name),
-        decisions: 0,
-      }));
+      const look = await goOn(journey, scene).catch(failedLook);
       decisions += look.decisions;
-      const isReset = look.state === 'at rest' && !wasReset.has(journey) && (await resetOnce(journey, scene, wasReset));
+      const { journeyId, resetAtRest } = journey;
+      const isReset = look.state === 'at rest' && (await resetOnce(journeyId, resetAtRest, { scene, wasReset }));
       if (look.state === 'at rest' && !isReset) open.delete(journey);
       else open.set(journey, look.state);
     });
-    if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+    await inParallel([...openOthers.keys()], AT_ONCE, async (run) => {
+      const look = await goOnOther(run, scene).catch(failedLook);
+      decisions += look.decisions;
+      const isReset = look.state === 'at rest' && (await resetOnce(run.ownerId, run.resetAtRest, { scene, wasReset }));
+      if (look.state === 'at rest' && !isReset) openOthers.delete(run);
+      else openOthers.set(run, look.state);
+    });
+    if (open.size + openOthers.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
   }
+  const undelivered = await deliver(scene, signal);
   return {
-    unsettled: [...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
+    unsettled: [
+      ...[...open].map(([{ journeyId }, state]) => ({ journeyId, state })),
+      ...[...openOthers].map(([{ ownerId }, state]) => ({ journeyId: ownerId, state })),
+      ...undelivered.map((workflowId) => ({ journeyId: workflowId, state: 'its events still wait' })),
+    ],
     decisions,
     tookMs: performance.now() - startedAt,
   };
 }
 
+/** How long a world may take to come to rest. */
+export function settleLimitMs(plan: Plan): number {
+  return SETTLE_BASE_MS + (plan.journeys.length + otherRunsOf(plan).length) * SETTLE_PER_JOURNEY_MS;
+}
+
+function failedLook(error: unknown): Look {
+  return { state: String((error as Error).name), decisions: 0 };
+}
+
+/** Waits until every event is delivered or given up. The workflow ids of deliveries that have some left. */
+async function deliver({ world, people }: Scene, signal: AbortSignal): Promise<string[]> {
+  if (!world.endpoint) return [];
+  const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND WorkflowType = '${WEBHOOK_DELIVERY}'`;
+  const open = new Set<string>();
+  for await (const { workflowId } of world.client.workflow.list({ query })) open.add(workflowId);
+  const endsAt = performance.now() + DELIVERIES_LIMIT_MS;
+  while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
+    await inParallel([...open], AT_ONCE, async (workflowId) => {
+      const handle = world.client.workflow.getHandle(workflowId);
+      const ask = () => handle.query<WebhookDeliveryStatus>('webhookStatus');
+      const status = await people.patiently(ask).catch(() => undefined);
+      if (status?.endpoints.every(({ waiting }) => waiting === 0)) open.delete(workflowId);
+    });
+    if (open.size > 0) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+  return [...open];
+}
+
 async function calm({ world }: Scene): Promise<void> {
   world.gatewayWire.heal();
   world.tokenWire.heal();
+  await world.endpoint?.be('well');
   await world.ledger.heal();
   for (const worker of world.workers) {
     worker.tell({ ledgerIsFull: false } satisfies Conditions);
@@ -63,18 +110,30 @@ async function calm({ world }: Scene): Promise<void> {
     worker.start();
   }
   await world.setFaults([]);
+  const endsAt = performance.now() + DEPLOYS_LIMIT_MS;
+  for (;;) {
+    try {
+      return await finishDeploys(world);
+    } catch (error) {
+      if (performance.now() > endsAt) throw error;
+      await delay(LOOK_AGAIN_MS);
+    }
+  }
 }
 
 /** Nothing may be sent that was sent before, and nothing be decided anew. */
-async function resetOnce(journey: JourneyPlan, { people, world }: Scene, done: Set<JourneyPlan>): Promise<boolean> {
-  const { journeyId, resetAtRest } = journey;
-  if (resetAtRest === undefined) return false;
-  const handle = people.handle(journeyId);
+async function resetOnce(
+  ownerId: string,
+  pick: number | undefined,
+  { scene: { people, world }, wasReset }: { scene: Scene; wasReset: Set<string> },
+): Promise<boolean> {
+  if (pick === undefined || wasReset.has(ownerId)) return false;
+  const handle = people.handle(ownerId);
   const tasks = await people.patiently(() => workflowTasksOf(handle));
-  const task = tasks[Math.floor(resetAtRest * tasks.length)];
+  const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
   await people.patiently(() => resetTo(world, handle, task));
-  done.add(journey);
+  wasReset.add(ownerId);
   return true;
 }
 
@@ -165,12 +224,14 @@ function planned({ shares }: JourneyPlan, shareId: string) {
 export async function operate(scene: Scene, operator: Operator, signal: AbortSignal): Promise<number> {
   const { world, people } = scene;
   let decisions = 0;
+  const plans: Decided[] = [...world.plan.journeys, ...otherRunsOf(world.plan).map(decidedAs)];
+  const known = new Map(plans.map((plan) => [workflowIdOf(plan.journeyId), plan]));
   while (!signal.aborted) {
     try {
       const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND NeedsAttention IS NOT NULL`;
       for await (const { workflowId } of world.client.workflow.list({ query })) {
         if (signal.aborted) break;
-        const plan = world.plan.journeys.find(({ journeyId }) => workflowId === `journey-${journeyId}`);
+        const plan = known.get(workflowId);
         if (plan) decisions += await operator.resolve(plan, (await people.status(plan.journeyId)).holds);
       }
     } catch {

@@ -1,11 +1,14 @@
 /** Delta debugging: the smallest part of a plan that still fails. */
 import { writeFile } from 'node:fs/promises';
+import { ownerIdOf } from '../../src/model/owner-id.ts';
+import { otherRunsOf } from './other-runs.ts';
 import type { JourneyPlan, Plan, StormStep } from './plan.ts';
+import type { OthersPlan } from './plan-others.ts';
 import { runPlan } from './run.ts';
 import { failuresOf } from './say.ts';
 
 /** What may be left out. A journey takes its consents with it; a fault on a journey that is gone finds nothing. */
-type Part = { journey: JourneyPlan } | { step: StormStep };
+type Part = { journey: JourneyPlan } | { step: StormStep } | { ownerId: string };
 
 export interface Budget {
   mostRuns: number;
@@ -46,16 +49,34 @@ export async function smallest<T>(
   return kept;
 }
 
-export function partsOf({ journeys, storm }: Plan): Part[] {
-  return [...storm.map((step) => ({ step })), ...journeys.map((journey) => ({ journey }))];
+export function partsOf(plan: Plan): Part[] {
+  return [
+    ...plan.storm.map((step) => ({ step })),
+    ...otherRunsOf(plan).map(({ ownerId }) => ({ ownerId })),
+    ...plan.journeys.map((journey) => ({ journey })),
+  ];
 }
 
 /** The same world, seed and dates, with these parts alone. */
 export function planOf(plan: Plan, parts: readonly Part[]): Plan {
+  const owners = new Set(parts.map((part) => ('ownerId' in part ? part.ownerId : '')));
+  const { others } = plan;
   return {
     ...plan,
+    ...(others ? { others: ownedBy(others, owners) } : {}),
     storm: parts.flatMap((part) => ('step' in part ? [part.step] : [])),
     journeys: parts.flatMap((part) => ('journey' in part ? [part.journey] : [])),
+  };
+}
+
+/** A share whose pull is gone goes with it. */
+function ownedBy({ pulls, shares, reviews }: OthersPlan, owners: ReadonlySet<string>): OthersPlan {
+  return {
+    pulls: pulls.filter(({ pullId }) => owners.has(ownerIdOf('pull', pullId))),
+    shares: shares.filter(
+      ({ shareId, pullId }) => owners.has(ownerIdOf('share', shareId)) && owners.has(ownerIdOf('pull', pullId)),
+    ),
+    reviews: reviews.filter(({ reviewId }) => owners.has(ownerIdOf('portfolio', reviewId))),
   };
 }
 

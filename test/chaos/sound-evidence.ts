@@ -42,7 +42,7 @@ class Storm {
         ...{ inquiries: [], attempts: [], decisions: [], consents: [], open: [], views: [], reports: [] },
         chain: { entries: 0, head: '', findings: [] },
       },
-      ...{ runs: [], plans: [], decisionsTaken: [], consentsSent: [], logs: [] },
+      ...{ runs: [], plans: [], others: [], reviewResults: [], decisionsTaken: [], consentsSent: [], logs: [] },
       sentinels: Object.values(SSNS).map((value) => ({ name: 'SSN', value })),
       notProcessedStatuses: [401, 429],
     };

@@ -9,6 +9,8 @@ export interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   /** Standard output and standard error, appended: what a killed program had written is there. */
   logFile: string;
+  /** What it sends over its channel. */
+  onMessage?(message: unknown): void;
 }
 
 /** Between its end and the next start: a program that cannot start yet is no busy loop. */
@@ -94,12 +96,15 @@ export class Supervised {
   }
 
   async #spawn(): Promise<OwnedChild> {
-    const log = openSync(this.#options.logFile, 'a', 0o600);
+    const { args, env, logFile, onMessage } = this.#options;
+    const log = openSync(logFile, 'a', 0o600);
     try {
-      return await startOwnedChild(process.execPath, this.#options.args, {
-        env: { ...process.env, NODE_OPTIONS: '', ...this.#options.env },
+      const child = await startOwnedChild(process.execPath, args, {
+        env: { ...process.env, NODE_OPTIONS: '', ...env },
         stdio: ['ignore', log, log, 'ipc'],
       });
+      if (onMessage) child.process.on('message', onMessage);
+      return child;
     } finally {
       closeSync(log);
     }

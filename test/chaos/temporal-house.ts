@@ -15,6 +15,12 @@ export interface TemporalHouse {
 const START_TRIES = 20;
 const START_AGAIN_MS = 500;
 
+/** A server looks every three minutes for runs that are pinned to an old version: longer than a storm. */
+const SOON_DRAINED = {
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '2s',
+  'matching.wv.VersionDrainageStatusRefreshInterval': '2s',
+};
+
 export async function startTemporalHouse(dataDir: string): Promise<TemporalHouse> {
   const [port = 0] = await freePorts(1);
   let server: TemporalServer | undefined = await start(dataDir, port);
@@ -50,7 +56,7 @@ export function hiredHouse({ address, namespace }: Pick<TemporalHouse, 'address'
 async function start(dataDir: string, port: number): Promise<TemporalServer> {
   for (let tries = 1; ; tries++) {
     try {
-      return await startTemporalServer({ headless: true, dataDir, port });
+      return await startTemporalServer({ headless: true, dataDir, port, dynamicConfig: SOON_DRAINED });
     } catch (error) {
       if (tries === START_TRIES) throw error;
       await delay(START_AGAIN_MS);

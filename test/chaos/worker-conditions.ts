@@ -2,12 +2,17 @@
  * Loaded before a program of the world (`node --import`): its calendar is ahead of the machine's by
  * CHAOS_CLOCK_AHEAD_MS (its monotonic clock is not), and where it has SQLite open its parent can fill the disk.
  */
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 
 /** From the parent: whether SQLite may add a page to any of its files. */
 export interface Conditions {
   ledgerIsFull: boolean;
+}
+
+/** To the parent: one write was refused for want of room. */
+export interface WriteRefused {
+  writeRefused: true;
 }
 
 const RealDate = Date;
@@ -34,6 +39,24 @@ DatabaseSync.prototype.prepare = function (...args) {
   }
   return prepare.apply(this, args);
 };
+
+/** The result code of SQLite for a file that may not grow. */
+const SQLITE_FULL = 13;
+
+for (const method of ['run', 'all', 'get'] as const) {
+  const original = StatementSync.prototype[method] as (this: StatementSync, ...values: never[]) => unknown;
+  const telling = function (this: StatementSync, ...values: never[]) {
+    try {
+      return original.apply(this, values);
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode === SQLITE_FULL) {
+        process.send?.({ writeRefused: true } satisfies WriteRefused, undefined, undefined, () => {});
+      }
+      throw error;
+    }
+  };
+  Object.assign(StatementSync.prototype, { [method]: telling });
+}
 
 function limit(database: DatabaseSync): void {
   if (!database.isOpen) {

@@ -13,35 +13,24 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import { createDataConverter } from '../../src/protection/data-converter.ts';
 import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
+import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
 import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
+import { declareEndpoints, ENDPOINTS, startWebhookEndpoint, type WebhookEndpoint } from './webhook-endpoint.ts';
+import type { WorkerFleet } from './worker-fleet.ts';
+import { fleetOf, writeBundles } from './worker-programs.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 const CLIENT_SECRET = 'chaos-client-secret-7Qx2';
 const LISTENING_LIMIT_MS = 30_000;
 
-/**
- * What takes a minute with a real gateway takes seconds: HTTP gives up after 2 s, an attempt whose worker is gone is a
- * hold after 6 s. Heartbeats outlast a pause of a loaded machine.
- */
-const SHORT_TIMEOUTS = {
-  GATEWAY_CONNECT_TIMEOUT_MS: '1500',
-  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
-  GATEWAY_BODY_TIMEOUT_MS: '1000',
-  SEND_BY_MS: '1500',
-  SUBMIT_TIMEOUT_MS: '6000',
-  HEARTBEAT_TIMEOUT_MS: '3000',
-  BACKOFF_INITIAL_MS: '200',
-  BACKOFF_MAX_MS: '1500',
-  RETRY_AFTER_MAX_MS: '2000',
-};
+/** The figure of what `ledgerFull` came to. */
+export const REFUSED_WRITES = 'writes refused by a full ledger';
 
 export interface World {
   plan: Plan;
@@ -49,7 +38,11 @@ export interface World {
   taskQueue: string;
   temporal: TemporalHouse;
   ledger: LedgerHouse;
-  workers: readonly Supervised[];
+  fleet: WorkerFleet;
+  /** Those of the fleet that run. */
+  readonly workers: readonly Supervised[];
+  /** Workflow ids of runs that were pinned to a version, and that somebody moved to another one. */
+  moved: Set<string>;
   sandbox: Supervised;
   /** Straight to the sandbox. */
   sandboxUrl: string;
@@ -59,12 +52,19 @@ export interface World {
   tokenWire: TcpProxy;
   /** That the gateway's wire accepted. */
   connections: readonly Connection[];
+  /** Where events are posted to, in worlds that have endpoints. */
+  endpoint?: WebhookEndpoint;
+  /** Of the workers, with the file of the one review. */
+  portfolioDir: string;
   keyRing: KeyRing;
   /** As the workers have it, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
   workflowBundle: { code: string };
   clientSecret: string;
   logFiles: readonly string[];
+  /** What was counted in the course of the storm, by name, for whoever reads of it. */
+  figures: ReadonlyMap<string, number>;
+  count(figure: string, more: number): void;
   /** The faults that strike by themselves, and these; `[]` is a gateway without faults at all. */
   setFaults(faults: readonly GatewayFault[]): Promise<void>;
   close(): Promise<void>;
@@ -91,25 +91,21 @@ export async function startWorld(plan: Plan, options: WorldOptions = {}): Promis
 async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposableStack): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-chaos-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const [logDir, keyRingFile, bundleFile] = [
-    join(directory, 'logs'),
-    join(directory, 'keys.json'),
-    join(directory, 'bundle.js'),
-  ];
+  const [logDir, keyRingFile] = [join(directory, 'logs'), join(directory, 'keys.json')];
   await mkdir(logDir);
   const keyRing = await createKeyRing(keyRingFile);
   const taskQueue = `chaos-${randomUUID().slice(0, 8)}`;
-  const [code, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
-    options.workflowBundle?.code ?? bundleWorkflows(),
+  const [bundles, temporal, ledger, [sandboxPort = 0]] = await Promise.all([
+    writeBundles(directory, plan.world, options.workflowBundle?.code),
     options.temporal ? hiredHouse(options.temporal) : startTemporalHouse(join(directory, 'temporal')),
     startLedgerHouse(plan.world.engine, directory),
     freePorts(1),
   ]);
   resources.defer(() => temporal.stop());
   resources.defer(() => ledger.stop());
-  await writeFile(bundleFile, code);
   const made = await openLedger({ url: ledger.ownUrl, environment: 'sandbox', keyRing, create: true });
   await made.close();
+  await ledger.furnish();
 
   const target = { host: '127.0.0.1', port: sandboxPort };
   const connections: Connection[] = [];
@@ -135,11 +131,18 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   resources.defer(() => sandbox.stop());
   sandbox.start();
 
+  const endpoint = plan.world.hasEndpoints ? await startWebhookEndpoint(ENDPOINTS.platform.name) : undefined;
+  if (endpoint) resources.defer(() => endpoint.close());
+  const portfolioDir = join(directory, 'portfolios');
+  await mkdir(portfolioDir, { mode: 0o700 });
+  for (const review of plan.others?.reviews ?? []) {
+    await writeFile(join(portfolioDir, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
+  }
   const workerEnv = {
-    ...SHORT_TIMEOUTS,
+    PORTFOLIO_DIR: portfolioDir,
+    ...(endpoint ? await declareEndpoints(endpoint, directory) : {}),
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
     GATEWAY_AUTH_URL: `http://127.0.0.1:${tokenWire.port}`,
     GATEWAY_BASE_URL: `http://127.0.0.1:${gatewayWire.port}`,
     GATEWAY_CLIENT_SECRET: CLIENT_SECRET,
@@ -149,23 +152,17 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     LEDGER_ID: made.identity.ledgerId,
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',
-    WORKFLOW_BUNDLE_FILE: bundleFile,
   };
+  const figures = new Map<string, number>();
+  const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
-  const workers = plan.world.workersAheadMs.map((aheadMs, nth) => {
-    const logFile = join(logDir, `worker-${nth + 1}.log`);
-    logFiles.push(logFile);
-    return new Supervised({
-      name: `worker ${nth + 1}`,
-      args: ['--import', CONDITIONS, CLI, 'worker', '--json'],
-      env: { ...workerEnv, CHAOS_CLOCK_AHEAD_MS: String(aheadMs) },
-      logFile,
-    });
+  const fleet = fleetOf(plan.world, {
+    ...{ taskQueue, logDir, bundles, env: workerEnv },
+    onLog: (file) => logFiles.push(file),
+    onWriteRefused: () => count(REFUSED_WRITES, 1),
   });
-  for (const worker of workers) {
-    resources.defer(() => worker.stop());
-    worker.start();
-  }
+  resources.defer(() => fleet.stop());
+  fleet.begin();
   const { namespace } = temporal;
   const dataConverter = createDataConverter({ keys: keyRing, namespace, mode: 'client' });
   const connection = await TemporalConnection.connect({
@@ -180,9 +177,13 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     plan,
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
-    ...{ temporal, ledger, workers, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
+    ...{ fleet, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
+    get workers() {
+      return fleet.running;
+    },
+    ...{ portfolioDir, temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
-    ...{ keyRing, workflowBundle: { code }, clientSecret: CLIENT_SECRET, logFiles },
+    ...{ keyRing, workflowBundle: { code: bundles.code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),
   };

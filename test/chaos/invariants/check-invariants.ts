@@ -6,11 +6,14 @@ import type { Invariant, Verdict } from './invariant.ts';
 import { everyJourneyEnds, noStuckRun, trueHolds } from './journeys.ts';
 import { attemptsInOrder, auditChain, decisionsTaken, needsListed, statusesAsConfigured } from './ledger-rows.ts';
 import { nothingInLogs } from './logs.ts';
+import { otherRunsEnd, ownReferencesOfOthers, reviewedRows } from './other-runs.ts';
 import { oneAttemptOneRequest, oneRequestPerNumber, oneTraceNumber, postedOnce, postingsInLedger } from './postings.ts';
 import { ownReferences } from './references.ts';
 import { attemptsRunOnce } from './repeats.ts';
 import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
+import { runsOnVersions } from './versions.ts';
+import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './webhooks.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
@@ -35,6 +38,14 @@ export const INVARIANTS: readonly Invariant[] = [
   auditChain,
   attemptsRunOnce,
   historiesReplay,
+  otherRunsEnd,
+  ownReferencesOfOthers,
+  reviewedRows,
+  runsOnVersions,
+  eventsDelivered,
+  eventsInOrder,
+  eventsSigned,
+  eventsImpersonal,
   nothingInLogs,
 ];
 

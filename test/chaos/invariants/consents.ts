@@ -1,6 +1,14 @@
 /** "No share is posted without standing consent", and what was said about consent is kept. */
 import { isForUser } from '../../../src/workflows/consent-book.ts';
-import type { ConsentHeard, Evidence, LedgerAttempt, LedgerConsent, RunEvidence, Submission } from '../evidence.ts';
+import type {
+  ConsentHeard,
+  Evidence,
+  LedgerAttempt,
+  LedgerConsent,
+  LedgerInquiry,
+  RunEvidence,
+  Submission,
+} from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
@@ -80,7 +88,9 @@ function claimProblems(
   return submission.applicantIds.flatMap((applicantId) => {
     const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
     if (!linked) return [`no grant of ${applicantId} permits it`];
-    const said = heardBefore(run.consents, { ...submission, applicantId });
+    const heard = heardBefore(run.consents, { ...submission, applicantId });
+    const rows = inquiry?.workflowType === 'shareReport' ? readBefore(ledger.consents, inquiry, claimed) : [];
+    const said = [...heard, ...rows.filter((row) => row.applicantId === applicantId).map(saidOf)];
     const grant = said.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
     if (!grant) return [`${applicantId} had not granted it by then`];
     const row = ledger.consents.find(
@@ -108,9 +118,18 @@ function heardBefore(
     if (heard.decidedAtMs > heard.atMs + FUTURE_TOLERANCE_MS) continue;
     const { consentId, decision, decidedAtMs } = heard;
     const key = `${decision} ${consentId}`;
-    if (!said.has(key)) said.set(key, { consentId, decision, decidedAtMs, order: heard.eventId });
+    if (!said.has(key)) said.set(key, { consentId, decision, decidedAtMs, order: heard.atMs + heard.eventId / 1_000 });
   }
   return [...said.values()];
+}
+
+/** A share by itself asks the ledger before each attempt: what was said before it began is there alone. */
+function readBefore(
+  rows: readonly LedgerConsent[],
+  { callerId, shareId }: LedgerInquiry,
+  { claimedAtMs }: LedgerAttempt,
+): LedgerConsent[] {
+  return rows.filter((row) => row.journeyId === callerId && row.shareId === shareId && row.recordedAtMs < claimedAtMs);
 }
 
 export const noClaimAgainstRefusal: Invariant = {

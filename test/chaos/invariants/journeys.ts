@@ -85,7 +85,7 @@ export const trueHolds: Invariant = {
   name: 'every hold gives its true reason',
   judge(evidence) {
     const index = new InquiryIndex(evidence);
-    const holds = evidence.runs.flatMap(({ current }) => current?.holds ?? []);
+    const holds = evidence.runs.flatMap(({ current, other }) => current?.holds ?? other?.holds ?? []);
     const failures = holds.flatMap((hold) => {
       const problem = holdProblem(hold, index, evidence);
       return problem === null ? [] : [`${hold.customerTraceNumber}: ${hold.failureType}, but ${problem}`];

@@ -95,11 +95,14 @@ function consumersMeant({ plans, decisionsTaken }: Evidence): Map<string, Set<st
   );
 }
 
-/** What is shared is a report of the same journey, with exactly the consumers that have one. */
+/** What a journey shares is a report of its own, with exactly the consumers that have one. */
 function sharedProblems({ sandbox }: Evidence, index: InquiryIndex): string[] {
   const reports = new Map(sandbox.postings.map((posting) => [posting.reportReferenceNumber, posting]));
   return sandbox.postings.flatMap((posting) => {
     if (posting.productCode !== 'SECONDUSE') return [];
+    const inquiry = index.inquiries.get(posting.customerTraceNumber);
+    // Judged with the others of its kind.
+    if (inquiry?.workflowType === 'shareReport') return [];
     const step = index.stepOf(posting.customerTraceNumber);
     const shared = posting.sharedReference === undefined ? undefined : reports.get(posting.sharedReference);
     if (!shared) return [`${step}: shares a report that is not there`];

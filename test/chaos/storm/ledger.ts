@@ -1,5 +1,6 @@
 /** The ledger: there, and no help. */
 import type { Conditions } from '../worker-conditions.ts';
+import { REFUSED_WRITES } from '../world.ts';
 import type { Strike } from './strike.ts';
 
 export const ledgerLocked: Strike = async ({ forMs = 0 }, { world }) => {
@@ -17,7 +18,7 @@ export const ledgerFull: Strike = async ({ forMs = 0 }, { world }) => {
     for (const worker of world.workers) worker.tell({ ledgerIsFull } satisfies Conditions);
   };
   try {
-    await world.ledger.full(forMs, tell);
+    world.count(REFUSED_WRITES, await world.ledger.full(forMs, tell));
   } finally {
     await world.ledger.heal();
   }

@@ -1,6 +1,9 @@
 /** Lets everything of a plan happen at its date: what people do, and what befalls them. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { type OtherRun, otherRunsOf, pauseFor, sayAbout, startOther } from '../other-runs.ts';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
+import { deployVersion } from './deploys.ts';
+import { endpointIll } from './endpoints.ts';
 import * as gateway from './gateway.ts';
 import * as ledger from './ledger.ts';
 import * as messages from './messages.ts';
@@ -9,15 +12,19 @@ import * as servers from './servers.ts';
 import type { Scene, Strike } from './strike.ts';
 import * as workers from './workers.ts';
 
-const STRIKES: Record<StormKind, Strike> = { ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages };
+const STRIKES: Record<StormKind, Strike> = {
+  ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
+  ...{ deployVersion, endpointIll },
+};
 
 /** One at a time of each group: two hands on one switch would leave it off. */
 const SWITCHES: Partial<Record<StormKind, string>> = {
-  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', killSandbox: 'sandbox', gatewayFault: 'sandbox' },
+  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', deployVersion: 'all workers' },
+  ...{ killSandbox: 'sandbox', gatewayFault: 'sandbox' },
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
   ...{ gatewayUnreachable: 'gateway', gatewaySlow: 'gateway', gatewayHalfOpen: 'gateway' },
-  tokenServiceDown: 'tokens',
+  ...{ tokenServiceDown: 'tokens', endpointIll: 'endpoint' },
 };
 
 /** How often a step struck, found nothing to strike, or failed itself (a server was away, a switch in use). */
@@ -54,6 +61,7 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
   await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
     ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
+    ...otherRunsOf(plan).flatMap((run) => courseOfOther(run, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
   ]);
   signal.throwIfAborted();
   return counts;
@@ -80,5 +88,17 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
     ...(plan.withdrawAtMs === undefined
       ? []
       : [[plan.withdrawAtMs, 'withdraw', () => done(people.withdraw(journeyId))] satisfies Dated]),
+  ];
+}
+
+function courseOfOther(run: OtherRun, scene: Scene): Dated[] {
+  const { atMs, workflowType, share, review } = run;
+  const said = share?.saidAtMs;
+  return [
+    [atMs, `start ${workflowType}`, () => startOther(run, scene)],
+    ...(said === undefined ? [] : [[said, 'consentOfShare', () => sayAbout(run, scene)] satisfies Dated]),
+    ...(review?.pauses ?? []).map(
+      (pause): Dated => [pause.atMs, 'pauseReview', () => pauseFor(run, scene, pause.forMs)],
+    ),
   ];
 }

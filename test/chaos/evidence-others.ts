@@ -1,0 +1,54 @@
+/** What a storm leaves behind of runs beside the journeys, of events, and of the workers' versions. Types only. */
+import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+
+/** What the world meant a run beside the journeys to do. */
+export interface OtherPlan {
+  ownerId: string;
+  workflowType: string;
+  /** Of whoever it asks for, or whose report it shares. */
+  ssns: readonly string[];
+  /** Owner's id of the pull whose report it shares. */
+  sharesReportOf?: string;
+  mayWaitForConsent?: boolean;
+  /** Of a review. */
+  rows?: number;
+}
+
+/** The result file of a review; empty where there is none yet. */
+export interface ReviewResults {
+  ownerId: string;
+  lines: readonly RowResult[];
+}
+
+/** An event that a run has handed over, or is about to. */
+export interface EventTold {
+  id: string;
+  type: string;
+  isHandedOver: boolean;
+}
+
+/** A request that came to an endpoint, whole. */
+export interface ReceivedEvent {
+  endpoint: string;
+  id: string;
+  body: string;
+  /** It was answered with success. */
+  isAccepted: boolean;
+  isSigned: boolean;
+}
+
+export interface WebhooksEvidence {
+  /** Without `events` an endpoint takes all types. */
+  endpoints: { name: string; events?: readonly string[] }[];
+  /** By all endpoints, in the order in which they came. */
+  received: readonly ReceivedEvent[];
+}
+
+/** Of the workers, where they have versions. */
+export interface VersionsEvidence {
+  deploymentName: string;
+  /** Build ids that have workers in the end. */
+  live: string[];
+  /** Workflow ids of pinned runs that somebody moved to another version. */
+  moved: string[];
+}

@@ -1,0 +1,176 @@
+/** Pulls, shares by themselves and reviews as runs: what starts them, and what is left to do until they are at rest. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { ownerIdOf, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
+import type { PullResult } from '../../src/model/pull-shapes.ts';
+import type { ConsentMessage, HoldStatus } from '../../src/model/shapes.ts';
+import { activityCommands } from '../hazards/operator-hands.ts';
+import { csvLine, HEADER } from '../support/portfolio-files.ts';
+import { applicantsOf } from './journey-inputs.ts';
+import type { Plan } from './plan.ts';
+import type { OthersPlan, ReviewPlan, ShareReportPlan } from './plan-others.ts';
+import { moveIfLeftBehind } from './storm/deploys.ts';
+import type { Scene } from './storm/strike.ts';
+
+export interface OtherRun {
+  ownerId: string;
+  workflowType: 'creditReport' | 'failsafeCheck' | 'shareReport' | 'portfolioReview';
+  atMs: number;
+  input: object;
+  leaveHeld: boolean;
+  /** Of whoever is asked for; of a review, rows have their own. */
+  ssns: readonly string[];
+  /** In [0, 1): to which of its workflow tasks it is reset once it is at rest. */
+  resetAtRest?: number;
+  share?: ShareReportPlan;
+  review?: ReviewPlan;
+}
+
+/** What all of them say of how they stand. */
+export interface OtherStatus {
+  state: string;
+  waitingFor?: string;
+  consentsMissing?: string[];
+  holds: HoldStatus[];
+}
+
+export const PURPOSE = '01';
+const SECONDARY_PURPOSE = '02';
+/** Of the one portfolio's file, in PORTFOLIO_DIR. */
+export const PORTFOLIO_FILE = 'accounts.csv';
+/** From then on a run waits for a person who never comes. */
+const HOLD_IS_FINAL_AFTER_MS = 4_000;
+
+const NONE: OthersPlan = { pulls: [], shares: [], reviews: [] };
+
+export function otherRunsOf({ others = NONE }: Plan): OtherRun[] {
+  const pulls = others.pulls.map(({ pullId, productCode, endUserCode, ssns, ...rest }): OtherRun => {
+    const applicants = applicantsOf(ssns);
+    const input = { pullId, productCode, endUserCode, permissiblePurposeCode: PURPOSE, applicants };
+    const workflowType = productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport';
+    return { ownerId: ownerIdOf('pull', pullId), workflowType, input, ssns, ...rest };
+  });
+  const shares = others.shares.flatMap((share): OtherRun[] => {
+    const { shareId, pullId, atMs, endUserCode, leaveHeld } = share;
+    const pull = others.pulls.find((one) => one.pullId === pullId);
+    if (!pull) return [];
+    const report = { pullId, productCode: pull.productCode };
+    const input = { shareId, report, endUserCode, permissiblePurposeCode: SECONDARY_PURPOSE };
+    const ownerId = ownerIdOf('share', shareId);
+    return [{ ownerId, workflowType: 'shareReport', atMs, input, leaveHeld, ssns: pull.ssns, share }];
+  });
+  const reviews = others.reviews.map((review): OtherRun => {
+    const { reviewId, atMs, endUserCode, window } = review;
+    const order = { file: PORTFOLIO_FILE, endUserCode, permissiblePurposeCode: PURPOSE, window };
+    const ownerId = ownerIdOf('portfolio', reviewId);
+    const input = { reviewId, ...order };
+    return { ownerId, workflowType: 'portfolioReview', atMs, input, leaveHeld: false, ssns: [], review };
+  });
+  return [...pulls, ...shares, ...reviews];
+}
+
+/** The rows of a review, as its file has them. */
+export function portfolioText({ ssns }: ReviewPlan): string {
+  const lines = ssns.map((ssn) => csvLine(Number(ssn.slice(1, 5)), ssn.slice(5)));
+  return `${[HEADER, ...lines].join('\n')}\n`;
+}
+
+/** As the typed client does. `false`: there is nothing yet that it could share. */
+export async function startOther(run: OtherRun, { people, world }: Scene): Promise<boolean> {
+  if (run.share && (await sharable(run.share, { people, world })) !== 'yes') return false;
+  await people.patiently(() =>
+    world.client.workflow.start(run.workflowType, {
+      workflowId: workflowIdOf(run.ownerId),
+      taskQueue: world.taskQueue,
+      args: [run.input],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    }),
+  );
+  return true;
+}
+
+/** `never`: its pull has come to rest, and has no record. */
+async function sharable({ pullId }: ShareReportPlan, { people }: Pick<Scene, 'people' | 'world'>) {
+  const handle = people.handle(ownerIdOf('pull', pullId));
+  const described = await people.patiently(() => handle.describe()).catch(() => undefined);
+  if (described?.status.name !== 'COMPLETED') return 'notYet';
+  const result = (await people.patiently(() => handle.result())) as unknown as PullResult;
+  return result.outcome === 'record' ? 'yes' : 'never';
+}
+
+/** Of every applicant that it still waits for. */
+export async function sayAbout({ share, ownerId, ssns }: OtherRun, { people }: Scene, missing?: readonly string[]) {
+  if (!share || share.says === 'silence') return false;
+  const at = new Date(Date.now() - 1_000).toISOString();
+  const { shareId, endUserCode, says } = share;
+  for (const { applicantId } of applicantsOf(ssns)) {
+    if (missing && !missing.includes(applicantId)) continue;
+    const message: ConsentMessage = {
+      ...{ journeyId: ownerId, shareId, applicantId, consentId: `C-${applicantId}`, decision: says },
+      ...{ decidedAt: at, secondaryUser: { endUserCode } },
+      ...(says === 'granted'
+        ? { evidence: { method: 'web', textVersion: 'v1', capturedAt: at, reference: 'doc-1' } }
+        : {}),
+    };
+    await people.sendConsent(message, 'signal');
+  }
+  return true;
+}
+
+export async function pauseFor(run: OtherRun, { people }: Scene, forMs: number): Promise<boolean> {
+  await tell(run, people, 'pause');
+  await delay(forMs);
+  await tell(run, people, 'resume');
+  return true;
+}
+
+function tell({ ownerId }: OtherRun, people: Scene['people'], name: 'pause' | 'resume'): Promise<void> {
+  const message = { reviewId: ownerOf(ownerId).id, by: 'operator', reason: 'a look at it' };
+  return people.update(ownerId, name, message);
+}
+
+/** Does what people have left to do. `at rest`, or what it waits for; and how many decisions were taken. */
+export async function goOnOther(run: OtherRun, scene: Scene): Promise<{ state: string; decisions: number }> {
+  const { people, world, operator } = scene;
+  const { ownerId, leaveHeld } = run;
+  const handle = people.handle(ownerId);
+  const described = await people
+    .patiently(() => handle.describe())
+    .catch((error) => {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    });
+  if (!described) return { state: await begin(run, scene), decisions: 0 };
+  if (described.status.name !== 'RUNNING') return { state: 'at rest', decisions: 0 };
+  await moveIfLeftBehind(world, described);
+  for (const { paused, activityId } of described.raw.pendingActivities ?? []) {
+    if (paused && activityId) await people.patiently(activityCommands(world, handle, activityId).unpause);
+  }
+  const status = (await people.status(ownerId)) as unknown as OtherStatus;
+  const isFinal = status.holds.every(({ since }) => Date.now() - Date.parse(since) > HOLD_IS_FINAL_AFTER_MS);
+  if (leaveHeld && status.state === 'held' && isFinal) return { state: 'at rest', decisions: 0 };
+  const decisions = await operator.resolve(decidedAs(run), status.holds);
+  if (status.state === 'paused') await tell(run, people, 'resume');
+  if (status.state === 'waitingForConsent' && !(await sayAbout(run, scene, status.consentsMissing ?? []))) {
+    return { state: 'at rest', decisions };
+  }
+  return { state: status.waitingFor ?? status.state, decisions };
+}
+
+async function begin(run: OtherRun, scene: Scene): Promise<string> {
+  if (run.share) {
+    const can = await sharable(run.share, scene);
+    if (can === 'never' || (can === 'notYet' && (await isHeldForGood(run.share, scene)))) return 'at rest';
+  }
+  return (await startOther(run, scene)) ? 'started' : 'waits for its report';
+}
+
+async function isHeldForGood({ pullId }: ShareReportPlan, { world }: Scene): Promise<boolean> {
+  return world.plan.others?.pulls.find((one) => one.pullId === pullId)?.leaveHeld ?? false;
+}
+
+/** How an operator knows it. */
+export function decidedAs({ ownerId, leaveHeld, ssns }: OtherRun) {
+  return { journeyId: ownerId, leaveHeld, ssns };
+}

@@ -1,0 +1,102 @@
+/** A platform's endpoint for events, which is not always well; it notes whatever reaches it. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { freePorts } from '../../src/local/free-ports.ts';
+import type { ReceivedEvent } from './evidence-others.ts';
+
+/**
+ * `refuses`: 503. `hangs`: no answer, and a reset once it is well again. `forgets`: it takes the event, and the connection breaks before
+ * it has said so. `dead`: nobody listens.
+ */
+export const MOODS = ['refuses', 'hangs', 'forgets', 'dead'] as const;
+export type Mood = (typeof MOODS)[number];
+
+/** As the profile has them. What nobody takes is tried for seconds, one event after the other: few are enough. */
+export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
+  platform: { name: 'platform' },
+  nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
+};
+/** The port of the discard service, which nobody runs. */
+const NOBODY_LISTENS = 'http://127.0.0.1:9/';
+
+export interface WebhookEndpoint {
+  url: string;
+  secret: string;
+  /** In the order in which they came. */
+  received: readonly ReceivedEvent[];
+  be(mood: Mood | 'well'): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startWebhookEndpoint(name: string): Promise<WebhookEndpoint> {
+  const [port = 0] = await freePorts(1);
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const received: ReceivedEvent[] = [];
+  const hanging = new Set<ServerResponse>();
+  let mood: Mood | 'well' = 'well';
+  let server: Server | undefined;
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request).catch(() => undefined);
+    // Its head alone has come: the event is nobody's yet.
+    if (body === undefined) return;
+    const { headers } = request;
+    const id = String(headers['webhook-id']);
+    const isAccepted = mood === 'well';
+    const isSigned = signatureOf(secret, id, headers['webhook-timestamp'], body) === headers['webhook-signature'];
+    received.push({ endpoint: name, id, body, isAccepted, isSigned });
+    if (mood === 'hangs') hanging.add(response);
+    else if (mood === 'forgets') request.socket.destroy();
+    else response.writeHead(isAccepted ? 204 : 503).end();
+  };
+  const listen = async () => {
+    server = createServer((request, response) => void take(request, response));
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const die = async () => {
+    const dying = server;
+    server = undefined;
+    dying?.closeAllConnections();
+    dying?.close();
+    if (dying) await once(dying, 'close');
+  };
+  await listen();
+  return {
+    ...{ url: `http://127.0.0.1:${port}/`, secret, received },
+    async be(next) {
+      mood = next;
+      for (const response of hanging) response.destroy();
+      hanging.clear();
+      if (next === 'dead') await die();
+      else if (!server) await listen();
+    },
+    close: die,
+  };
+}
+
+/** Not by the library's `verify`: the clocks of workers may be further ahead than receivers allow. */
+function signatureOf(secret: string, id: string, timestamp: unknown, body: string): string {
+  return new Webhook(secret).sign(id, new Date(Number(timestamp) * 1_000), body);
+}
+
+/** Of the default profile, with settings that give up within seconds. */
+export async function declareEndpoints(
+  { url, secret }: WebhookEndpoint,
+  directory: string,
+): Promise<Record<string, string>> {
+  const [secretFile, profilesFile] = [join(directory, 'webhook-secret'), join(directory, 'profiles.json')];
+  await writeFile(secretFile, secret, { mode: 0o600 });
+  const { platform, nobody } = ENDPOINTS;
+  const webhooks = [
+    { ...platform, url, secretFile, allowPrivateAddresses: true },
+    { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
+  ];
+  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
+  // Two attempts, with 5 s between them.
+  return { GATEWAY_PROFILES_FILE: profilesFile, WEBHOOK_GIVE_UP_AFTER: 'PT18S' };
+}

@@ -1,0 +1,90 @@
+/** The workers of a world as programs: their settings, and what differs from build to build. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import type { WorldPlan } from './plan.ts';
+import type { ProgramOptions } from './supervised.ts';
+import type { WriteRefused } from './worker-conditions.ts';
+import { WorkerFleet } from './worker-fleet.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
+/** A change under `patched()`. */
+const CHANGED_WORKFLOWS = fileURLToPath(new URL('../support/changed-workflows/interceptors.ts', import.meta.url));
+const FIRST_BUILD = '1';
+
+/**
+ * What takes a minute with a real gateway takes seconds: HTTP gives up after 2 s, an attempt whose worker is gone is a
+ * hold after 6 s. Heartbeats outlast a pause of a loaded machine.
+ */
+const SHORT_TIMEOUTS = {
+  GATEWAY_CONNECT_TIMEOUT_MS: '1500',
+  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+  GATEWAY_BODY_TIMEOUT_MS: '1000',
+  SEND_BY_MS: '1500',
+  SUBMIT_TIMEOUT_MS: '6000',
+  HEARTBEAT_TIMEOUT_MS: '3000',
+  BACKOFF_INITIAL_MS: '200',
+  BACKOFF_MAX_MS: '1500',
+  RETRY_AFTER_MAX_MS: '2000',
+};
+
+/** Of one build, and of all that come after it. */
+export interface Bundles {
+  firstFile: string;
+  laterFile: string;
+  /** Of the newest build: it replays the histories of all of them. */
+  code: string;
+}
+
+/** @param code of the workflows as they are; absent: bundled anew */
+export async function writeBundles(directory: string, plan: WorldPlan, code?: string): Promise<Bundles> {
+  const [firstFile, laterFile] = [join(directory, 'bundle.js'), join(directory, 'changed-bundle.js')];
+  const first = code ?? (await bundleWorkflows());
+  await writeFile(firstFile, first);
+  if (!plan.isVersioned) return { firstFile, laterFile: firstFile, code: first };
+  const later = await bundleWorkflows([CHANGED_WORKFLOWS]);
+  await writeFile(laterFile, later);
+  return { firstFile, laterFile, code: later };
+}
+
+export interface WorkersPlace {
+  taskQueue: string;
+  logDir: string;
+  bundles: Bundles;
+  /** Of the whole world: where Temporal, gateway and ledger are, for all workers alike. */
+  env: NodeJS.ProcessEnv;
+  /** Told of the log of each program that there is. */
+  onLog(file: string): void;
+  onWriteRefused(): void;
+}
+
+/** Not started yet. */
+export function fleetOf(plan: WorldPlan, { taskQueue, logDir, bundles, env, ...on }: WorkersPlace): WorkerFleet {
+  const { isVersioned, workersAheadMs } = plan;
+  return new WorkerFleet({
+    size: workersAheadMs.length,
+    ...(isVersioned ? { deploymentName: taskQueue } : {}),
+    programOf(worker, buildId): ProgramOptions {
+      const isFirst = buildId === FIRST_BUILD;
+      const name = `worker ${worker + 1}${isFirst ? '' : ` build ${buildId}`}`;
+      const logFile = join(logDir, `${name.replaceAll(' ', '-')}.log`);
+      on.onLog(logFile);
+      return {
+        ...{ name, logFile, args: ['--import', CONDITIONS, CLI, 'worker', '--json'] },
+        env: {
+          ...SHORT_TIMEOUTS,
+          ...env,
+          ...(isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {}),
+          TASK_QUEUE: taskQueue,
+          WORKFLOW_BUNDLE_FILE: isFirst ? bundles.firstFile : bundles.laterFile,
+          CHAOS_CLOCK_AHEAD_MS: String(workersAheadMs[worker] ?? 0),
+        },
+        onMessage: (message) => {
+          if ((message as Partial<WriteRefused>).writeRefused) on.onWriteRefused();
+        },
+      };
+    },
+  });
+}
