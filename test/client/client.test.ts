@@ -154,7 +154,7 @@ describe('the client', { concurrency: 8 }, () => {
     });
     await assert.rejects(journeys.get(input.journeyId).status(), JourneyNotFoundError);
     assert.throws(() => journeys.get('a@example.com'), InvalidInputError);
-    assert.throws(() => journeys.get('J1').withdraw({ by: '', reason: '' }), InvalidInputError);
+    await assert.rejects(journeys.get('J1').withdraw({ by: '', reason: '' }), InvalidInputError);
   });
 
   test('finds the paths in the failure of a run that somebody else started wrongly', async () => {
