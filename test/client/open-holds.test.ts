@@ -99,7 +99,7 @@ describe('a decision', { concurrency: 4 }, () => {
       assert.match(error.reason, expected);
     }
     const withoutConsumers = { ...accepted, reference: { ...REFERENCE, applicants: [] } };
-    assert.throws(() => journey.resolve(decision(one, withoutConsumers)), InvalidInputError);
+    await assert.rejects(journey.resolve(decision(one, withoutConsumers)), InvalidInputError);
     await assert.rejects(journeys.decideInLedger(decision(one, withoutConsumers)), InvalidInputError);
     await assert.rejects(
       journeys.decideInLedger(decision(one)),
