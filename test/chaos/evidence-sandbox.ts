@@ -96,5 +96,6 @@ export function sandboxEvidenceOf(lines: readonly JournalLine[], aheadMs = 0): S
     postings: [...postings.values()],
     connections: [...connections.values()],
     listeningMs,
+    standstills: [],
   };
 }

@@ -26,6 +26,7 @@ import { readLedger } from './evidence-ledger.ts';
 import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';
 import { readRuns } from './evidence-runs.ts';
 import { readJournal } from './evidence-sandbox.ts';
+import type { Standstill } from './own-pace.ts';
 
 /**
  * One line of the sandbox's journal, JSON, appended and synced before anything is answered; the files of all of its
@@ -108,6 +109,8 @@ export interface SandboxEvidence {
   connections: Connection[];
   /** When a process of the sandbox began to listen. */
   listeningMs: number[];
+  /** When the process with the proxy stood still: connections of then are noted late, or never. */
+  standstills: readonly Standstill[];
 }
 
 /** A row of `attempts`, its sealed answers opened. Milliseconds by the ledger's clock. */
@@ -328,6 +331,7 @@ export interface EvidenceSources {
   ledgerAheadMs?: number;
   /** Connections that a proxy before the gateway accepted, by the world's clock; else the journal's. */
   connections?: readonly Connection[];
+  standstills?: readonly Standstill[];
   /** Open on the very database that `ledgerUrl` names: the port for what it has a word for, SQL for the rest. */
   ledger: Ledger;
   ledgerUrl: string;
@@ -361,7 +365,11 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
   const runs = await readRuns(client, taskQueue);
   return {
     takenAtMs: Date.now(),
-    sandbox: connections ? { ...sandbox, connections: [...connections] } : sandbox,
+    sandbox: {
+      ...sandbox,
+      ...(connections ? { connections: [...connections] } : {}),
+      standstills: sources.standstills ?? [],
+    },
     ledger: await readLedger({ ledger, ledgerUrl }, ledgerAheadMs),
     runs,
     plans: [...sources.plans],

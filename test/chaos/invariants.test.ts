@@ -38,6 +38,14 @@ function attemptOf({ ledger }: Evidence, trace: string, attempt: number): Ledger
 }
 
 /** Runs of pinned workflows whose workflow tasks these builds completed, one after another. */
+/** An attempt is called unknown; nothing came of it, and between its claim and its end no connection was open. */
+function withoutConnections(evidence: Evidence): void {
+  delete attemptOf(evidence, HELD, 1).httpStatus;
+  evidence.sandbox.requests = evidence.sandbox.requests.filter((one) => one.customerTraceNumber !== HELD);
+  evidence.sandbox.connections = [{ openedMs: at(0), closedMs: at(8) }, { openedMs: at(30) }];
+  evidence.ledger.attempts = evidence.ledger.attempts.filter((one) => one.customerTraceNumber !== RESENT);
+}
+
 function pinTo(evidence: Evidence, builds: readonly string[], moved: readonly string[] = []): void {
   evidence.versions = { deploymentName: 'loans', live: ['2'], moved: [...moved] };
   for (const run of evidence.runs) {
@@ -358,11 +366,15 @@ const DOCTORED: readonly Doctored[] = [
     what: 'an unknown outcome without any connection to have it from',
     caughtBy: falseAlarms,
     as: /J-HELD PREQUAL attempt 1/,
+    doctor: withoutConnections,
+  },
+  {
+    what: 'the same, although the wire’s own process stood still at another time',
+    caughtBy: falseAlarms,
+    as: /J-HELD PREQUAL attempt 1/,
     doctor: (evidence) => {
-      delete attemptOf(evidence, HELD, 1).httpStatus;
-      evidence.sandbox.requests = evidence.sandbox.requests.filter((one) => one.customerTraceNumber !== HELD);
-      evidence.sandbox.connections = [{ openedMs: at(0), closedMs: at(8) }, { openedMs: at(30) }];
-      evidence.ledger.attempts = evidence.ledger.attempts.filter((one) => one.customerTraceNumber !== RESENT);
+      withoutConnections(evidence);
+      evidence.sandbox.standstills = [{ fromMs: at(0), toMs: at(1) }];
     },
   },
   {
@@ -609,6 +621,16 @@ const DOCTORED: readonly Doctored[] = [
   ...DOCTORED_WEBHOOKS,
   ...DOCTORED_OTHERS,
 ];
+
+test('an attempt beside which the wire’s own process stood still is told, and no failure', async () => {
+  const evidence = soundEvidence();
+  withoutConnections(evidence);
+  const { claimedAtMs } = attemptOf(evidence, HELD, 1);
+  evidence.sandbox.standstills = [{ fromMs: claimedAtMs, toMs: claimedAtMs + 1 }];
+  const { failures, remark } = await falseAlarms.judge(evidence);
+  assert.deepEqual(failures, []);
+  assert.match(remark ?? '', /of 1 the wire cannot tell/);
+});
 
 test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
   const verdicts = await checkInvariants(tellEvents(soundEvidence()));

@@ -122,6 +122,7 @@ async function judge(
       journalFiles: [world.journalFile],
       sandboxAheadMs: plan.world.sandboxAheadMs,
       connections: world.connections,
+      standstills: world.standstills,
       ledger,
       ledgerUrl: world.ledger.ownUrl,
       client: world.client,

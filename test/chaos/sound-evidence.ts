@@ -36,7 +36,13 @@ class Storm {
   constructor() {
     this.evidence = {
       takenAtMs: at(600),
-      sandbox: { requests: [], postings: [], connections: [{ openedMs: at(0) }], listeningMs: [at(0)] },
+      sandbox: {
+        requests: [],
+        postings: [],
+        connections: [{ openedMs: at(0) }],
+        listeningMs: [at(0)],
+        standstills: [],
+      },
       ledger: {
         ledgerId: 'ledger-1',
         ...{ inquiries: [], attempts: [], decisions: [], consents: [], open: [], views: [], reports: [] },

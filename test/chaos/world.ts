@@ -16,6 +16,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
+import { type Standstill, watchOwnPace } from './own-pace.ts';
 import type { GatewayFault, Plan } from './plan.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
@@ -52,6 +53,8 @@ export interface World {
   tokenWire: TcpProxy;
   /** That the gateway's wire accepted. */
   connections: readonly Connection[];
+  /** Of this process, in which the wires are. */
+  standstills: readonly Standstill[];
   /** Where events are posted to, in worlds that have endpoints. */
   endpoint?: WebhookEndpoint;
   /** Of the workers, with the file of the one review. */
@@ -109,6 +112,9 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
 
   const target = { host: '127.0.0.1', port: sandboxPort };
   const connections: Connection[] = [];
+  const pace = watchOwnPace();
+  resources.defer(() => pace.stop());
+  const { standstills } = pace;
   const gatewayWire = await startTcpProxy(target, {
     onConnection() {
       const accepted: Connection = { openedMs: Date.now() };
@@ -181,7 +187,18 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     get workers() {
       return fleet.running;
     },
-    ...{ portfolioDir, temporal, ledger, sandbox, sandboxUrl, journalFile, gatewayWire, tokenWire, connections },
+    ...{
+      portfolioDir,
+      temporal,
+      ledger,
+      sandbox,
+      sandboxUrl,
+      journalFile,
+      gatewayWire,
+      tokenWire,
+      connections,
+      standstills,
+    },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
     ...{ keyRing, workflowBundle: { code: bundles.code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),

@@ -9,7 +9,7 @@ const CLOCK_SLACK_MS = 500;
 /**
  * A rate: where no request came, nothing was posted, and a person was asked for nothing. It is a failure only where the
  * worker lived, and nobody at all could have taken a byte: no connection was open, and none was accepted by a process
- * that came or went meanwhile.
+ * that came or went meanwhile. Where the process with the wire stood still it cannot tell.
  */
 export const falseAlarms: Invariant = {
   name: 'no attempt is called unknown while no connection was there to send it on',
@@ -17,11 +17,14 @@ export const falseAlarms: Invariant = {
     const index = new InquiryIndex(evidence);
     const unknown = evidence.ledger.attempts.filter(({ state }) => state === 'unknown');
     const unheard = unknown.filter((attempt) => !mayHaveCome(attempt, evidence));
-    const failures = unheard
-      .filter((attempt) => wasJudgedByWorker(attempt) && !couldConnect(attempt, evidence))
-      .map(({ customerTraceNumber, attempt }) => `${index.stepOf(customerTraceNumber)} attempt ${attempt}`);
+    const alone = unheard.filter((attempt) => wasJudgedByWorker(attempt) && !couldConnect(attempt, evidence));
+    const watched = alone.filter((attempt) => !wasUnwatched(attempt, evidence));
+    const failures = watched.map(
+      ({ customerTraceNumber, attempt }) => `${index.stepOf(customerTraceNumber)} attempt ${attempt}`,
+    );
     const rate = unknown.length === 0 ? 0 : Math.round((100 * unheard.length) / unknown.length);
-    const remark = `of ${unknown.length} unknown attempts no request came in ${unheard.length} (${rate} %)`;
+    const untold = alone.length - watched.length;
+    const remark = `of ${unknown.length} unknown attempts no request came in ${unheard.length} (${rate} %); of ${untold} the wire cannot tell`;
     return { count: unknown.length, failures, remark };
   },
 };
@@ -44,6 +47,11 @@ function couldConnect(attempt: LedgerAttempt, { sandbox: { connections, listenin
   const isChanging = listeningMs.some((atMs) => isWithin(atMs, attempt));
   const { from, to } = spanOf(attempt);
   return isChanging || connections.some(({ openedMs, closedMs = to }) => openedMs <= to && closedMs >= from);
+}
+
+function wasUnwatched(attempt: LedgerAttempt, { sandbox: { standstills } }: Evidence): boolean {
+  const { from, to } = spanOf(attempt);
+  return standstills.some(({ fromMs, toMs }) => fromMs <= to && toMs >= from);
 }
 
 function isWithin(atMs: number, attempt: Pick<LedgerAttempt, 'claimedAtMs' | 'answerByMs' | 'recordedAtMs'>): boolean {

@@ -133,7 +133,8 @@ function subjectOf(body: string): string {
 
 /** What has a journey's id is the journey's, whatever else it names. */
 function workflowOf(body: string): string {
-  const { journeyId, pullId, shareId } = parsed(body).data ?? {};
+  const { journeyId, pullId, reviewId, shareId } = parsed(body).data ?? {};
   if (journeyId !== undefined) return `journey-${journeyId}`;
+  if (reviewId !== undefined) return `portfolio-${reviewId}`;
   return pullId !== undefined ? `pull-${pullId}` : `share-${shareId}`;
 }

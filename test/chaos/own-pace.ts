@@ -1,0 +1,27 @@
+/** When this process did not come to run: of what happened meanwhile it hears afterwards. */
+
+/** ms since 1970. */
+export interface Standstill {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface OwnPace {
+  readonly standstills: readonly Standstill[];
+  stop(): void;
+}
+
+const TICK_MS = 50;
+/** What is shorter is within the slack of whoever compares instants. */
+const SHORTEST_MS = 250;
+
+export function watchOwnPace(): OwnPace {
+  const standstills: Standstill[] = [];
+  let lastMs = Date.now();
+  const timer = setInterval(() => {
+    const nowMs = Date.now();
+    if (nowMs - lastMs > SHORTEST_MS) standstills.push({ fromMs: lastMs, toMs: nowMs });
+    lastMs = nowMs;
+  }, TICK_MS);
+  return { standstills, stop: () => clearInterval(timer) };
+}
