@@ -7,6 +7,7 @@ import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts'
 import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
 import { childEnvironment, dataAddresses, devVariables } from './dev-variables.ts';
 import { tryFileLock } from './file-lock.ts';
+import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
 
@@ -81,7 +82,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
       dataDir,
     };
     const env = childEnvironment(addresses, options.env ?? process.env);
-    await prepareFiles(env);
+    await prepareFiles(env, dataDir);
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
     parts.defer(() => worker.stop());
     await worker.start();
@@ -171,8 +172,11 @@ async function startServers(
   return { sandbox, server };
 }
 
-/** The worker reads the profile file that it is told to. */
-async function prepareFiles(env: NodeJS.ProcessEnv): Promise<void> {
+/** The worker reads the profile file that it is told to; and there is a portfolio to try. */
+async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
+  const { portfolioDir } = dataAddresses(dataDir);
+  await mkdir(portfolioDir, { recursive: true, mode: 0o700 });
+  await writeSamplePortfolio(portfolioDir);
   await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
     mode: 0o600,
   });

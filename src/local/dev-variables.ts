@@ -20,9 +20,13 @@ const FOREIGN = [
   /^GATEWAY_(TIME_ZONE|CUSTOMER_ID|SOFTWARE_PROVIDER_ID|API_VERSION)$/,
 ];
 
-/** Where a data directory has its ledger and its keys. */
-export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string } {
-  return { ledgerUrl: `file:${join(dataDir, 'ledger.db')}`, keyRingFile: join(dataDir, 'keys.json') };
+/** Where a data directory has its ledger, its keys and its portfolio files. */
+export function dataAddresses(dataDir: string): { ledgerUrl: string; keyRingFile: string; portfolioDir: string } {
+  return {
+    ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
+    keyRingFile: join(dataDir, 'keys.json'),
+    portfolioDir: join(dataDir, 'portfolios'),
+  };
 }
 
 /** What differs from the process's own environment, for a person to copy. */
@@ -47,6 +51,7 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(inherited).filter(([name]) => !FOREIGN.some((pattern) => pattern.test(name)));
   return {
+    PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),
     ...devVariables(addresses),
     // A profile file of the user's may hold TLS or an API key, which loopback has no use for.

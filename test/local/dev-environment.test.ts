@@ -68,6 +68,9 @@ test('a development environment outlives a killed worker and its own end: journe
       ['record', 1],
     ],
   );
+  const order = { file: 'sample.csv', endUserCode: 'EU123', permissiblePurposeCode: '01' };
+  const { record, badRows } = await (await again.reviewPortfolio({ reviewId: 'R-SAMPLE', ...order })).result();
+  assert.deepEqual([record, badRows], [4, 1], 'there is a portfolio to try');
   const references = await fetch(`${second.codecEndpoint}/journeys/${input.journeyId}/references`);
   const told = (await references.json()) as { references: unknown[]; redacted: boolean };
   assert.deepEqual([told.references.length, told.redacted], [3, true], 'the codec server reads this ledger, masked');
