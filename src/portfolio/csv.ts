@@ -62,7 +62,9 @@ export function headerProblems(fields: readonly string[]): Problem[] {
   const missing = COLUMNS.filter((column) => !OPTIONAL.has(column) && !fields.includes(column));
   const problem = (rule: string) => ({ path: '/file', rule });
   return [
-    ...(missing.length > 0 ? [problem(`lacks the columns ${missing.join(', ')} in its header`)] : []),
+    ...(missing.length > 0
+      ? [problem(`lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')} in its header`)]
+      : []),
     ...(repeated.length > 0 ? [problem(`has the columns ${repeated.join(', ')} more than once`)] : []),
     ...(unknown.length > 0
       ? [problem(`has columns that are not known, by their places in the header: ${unknown.slice(0, 20).join(', ')}`)]

@@ -117,11 +117,11 @@ describe('a portfolio file', () => {
     assert.match(await refusal(''), /^\/file is empty$/);
     assert.match(await refusal(HEADER), /header and no rows/);
     assert.match(await refusal(`${HEADER}\n`), /no row that could be sent/);
-    assert.match(await refusal(csvText(2).replace('ssn,', '')), /^\/file lacks the columns ssn in its header$/);
+    assert.match(await refusal(csvText(2).replace('ssn,', '')), /^\/file lacks the column ssn in its header$/);
     assert.match(await refusal(csvText(2).replace('zip4', 'ssn')), /has the columns ssn more than once/);
     const extra = await refusal(csvText(2).replace('zip4', 'Casey'));
     assert.match(extra, /^\/file has columns that are not known, by their places in the header: 17$/);
-    assert.match(await refusal(Buffer.from(csvText(2), 'utf16le')), /must be UTF-8|lacks the columns/);
+    assert.match(await refusal(Buffer.from(csvText(2), 'utf16le')), /must be UTF-8|lacks the column/);
     assert.match(await refusal(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('x\n')])), /must be UTF-8/);
     assert.match(await refusal(`${'x'.repeat(1_000_000)}\n`), /too long/);
   });

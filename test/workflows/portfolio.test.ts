@@ -226,7 +226,7 @@ describe('a portfolio review', () => {
     await writePortfolio(directory, 'wrong.csv', csvText(2).replace('ssn,', ''));
     const posted = await postedCount();
     for (const [overrides, rule] of [
-      [{ file: 'wrong.csv' }, /^lacks the columns ssn in its header$/],
+      [{ file: 'wrong.csv' }, /^lacks the column ssn in its header$/],
       [{ file: 'twenty.csv', profile: 'unknown' }, /configured gateway profile/],
     ] as const) {
       const review = await journeys.reviewPortfolio(reviewOf('twenty.csv', overrides));
