@@ -1,26 +1,39 @@
-/** The fence inside Temporal: whatever an operator allows, it runs an attempt once (docs/protocol.md, "Three fences"). */
+/**
+ * The fence inside Temporal: whatever an operator allows, an attempt runs once (docs/protocol.md, "Three fences"). What is
+ * called off by a pause before its first byte, Temporal starts again, and the activity itself refuses.
+ */
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';
 
 export const attemptsRunOnce: Invariant = {
   name: 'Temporal runs an attempt at the gateway once, whatever its retry policy has become',
   judge({ runs }) {
-    const started = runs.flatMap((run) => startedAttempts(run).map((attempt) => ({ run, attempt })));
+    const started = runs.flatMap((run) => startedAttempts(run).map((one) => ({ run, ...one })));
     const again = started.filter(({ attempt }) => attempt > 1);
-    const failures = again.map(({ run, attempt }) => `${run.workflowId} run ${run.runId}: the ${attempt}th time`);
-    return { count: started.length, failures };
+    const failures = again
+      .filter(({ isRefused }) => !isRefused)
+      .map(({ run, attempt }) => `${run.workflowId} run ${run.runId}: the ${attempt}th time`);
+    const refused = again.length - failures.length;
+    return { count: started.length, failures, ...(refused > 0 ? { remark: `${refused} refused a second time` } : {}) };
   },
 };
 
-/** How manieth time, of each `submitInquiry` that has ended. */
-function startedAttempts({ history }: RunEvidence): number[] {
+/** How manieth time, of each `submitInquiry` that has ended, and whether the activity refused to do anything. */
+function startedAttempts({ history }: RunEvidence): { attempt: number; isRefused: boolean }[] {
   const events = history.events ?? [];
   const submissions = new Set(
     events.flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
       scheduled?.activityType?.name === 'submitInquiry' ? [String(eventId)] : [],
     ),
   );
-  return events.flatMap(({ activityTaskStartedEventAttributes: started }) =>
-    started && submissions.has(String(started.scheduledEventId)) ? [started.attempt ?? 0] : [],
+  const refused = new Set(
+    events.flatMap(({ activityTaskFailedEventAttributes: failed }) =>
+      failed?.failure?.applicationFailureInfo?.type === 'ActivityFailed' ? [String(failed.startedEventId)] : [],
+    ),
+  );
+  return events.flatMap(({ eventId, activityTaskStartedEventAttributes: started }) =>
+    started && submissions.has(String(started.scheduledEventId))
+      ? [{ attempt: started.attempt ?? 0, isRefused: refused.has(String(eventId)) }]
+      : [],
   );
 }
