@@ -177,6 +177,9 @@ describe('a watched key ring', () => {
     const { file } = await newRing();
     const seen = Promise.withResolvers<KeyRing>();
     const ring = await watched(t, file, { pollMs: 10, onReload: seen.resolve });
+    // A poll keeps no process alive.
+    const alive = setInterval(() => {}, 1_000);
+    t.after(() => clearInterval(alive));
     const [rotated] = await rotateKeys(file, ['payload']);
     assert.equal((await seen.promise).current('payload').id, rotated?.current);
     assert.equal(ring.current('payload').id, rotated?.current);
