@@ -1,5 +1,5 @@
 /** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
-import { ActivityFailure, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, condition, log, patched, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import {
   type WebhookEvent,
@@ -8,10 +8,13 @@ import {
   type WebhookRun,
   webhookEventId,
 } from '../model/webhook-events.ts';
-import { queueWebhooks } from './activity-stubs.ts';
+import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
 
 /** Handed over at once; what one workflow task brings is one or two. */
 const MOST_AT_ONCE = 20;
+
+/** As long as the activity itself is tried. */
+const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
 
 export class EventsOut {
   #run: PreparedRun | undefined;
@@ -75,13 +78,30 @@ export class EventsOut {
       const events = this.#waiting.splice(0, MOST_AT_ONCE);
       this.#isHandingOver = true;
       const summary = `events: ${events.map(({ type }) => type).join(', ')}`;
-      try {
-        await queueWebhooks.executeWithOptions({ summary }, [{ profile: run.profile, events }]);
-      } catch (error) {
-        if (!(error instanceof ActivityFailure)) throw error;
-        log.warn('events were not handed over for a day: their endpoints will not hear of them');
+      const untilMs = Date.now() + GIVEN_UP_AFTER_MS;
+      for (let round = 0; ; round++) {
+        try {
+          await queueWebhooks.executeWithOptions({ summary }, [{ profile: run.profile, events }]);
+          break;
+        } catch (error) {
+          if (!(error instanceof ActivityFailure)) throw error;
+          if (isBounded(error) && Date.now() < untilMs && patched('events-outlast-bounded-retries')) {
+            await waitToTryAgain('queueWebhooks', round);
+            continue;
+          }
+          log.warn('events were not handed over for a day: their endpoints will not hear of them');
+          break;
+        }
       }
       this.#isHandingOver = false;
     }
   }
+}
+
+/**
+ * Somebody has bounded its retries behind the run's back: its day is not over. The patch goes when no run is open that
+ * has given events up so.
+ */
+function isBounded({ retryState }: ActivityFailure): boolean {
+  return retryState === 'MAXIMUM_ATTEMPTS_REACHED';
 }
