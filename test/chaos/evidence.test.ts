@@ -134,5 +134,5 @@ test('what sandbox, ledger and Temporal know is collected, and keeps every promi
   assert.ok(scheduled?.activityTaskScheduledEventAttributes?.activityType);
   scheduled.activityTaskScheduledEventAttributes.activityType.name = 'recordOutcome';
   const [verdict] = await checkInvariants(evidence, [historiesReplay]);
-  assert.match(verdict?.failures.join() ?? '', /^journey-\S+ run \S+: DeterminismViolationError$/);
+  assert.match(verdict?.failures.join() ?? '', /^journey-\S+ run \S+: DeterminismViolationError: /);
 });
