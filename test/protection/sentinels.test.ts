@@ -67,6 +67,11 @@ test('figures are no findings: a fraction of a second, a few digits within more'
   }
 });
 
+test('five digits within an id that was drawn are no finding; beside one they are', () => {
+  assert.deepEqual(namesIn('run 01a2f005-44bc-7c00-a544-0a00544f12c3 of'), []);
+  assert.deepEqual(namesIn('01a20025-4bce-7c00-a544-0a1b5d4f12c3 "00544"'), ['zip']);
+});
+
 test('every finding is told, once for each spelling', () => {
   const found = search.find(Buffer.from('Mistralogue 912-34-5678 912345678 Mistralogue'));
   assert.deepEqual(

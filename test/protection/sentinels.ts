@@ -104,7 +104,19 @@ function isNumberByChance(bytes: Uint8Array, at: number, { bytes: wanted }: Shap
   while (start > 0 && isDigit(bytes[start - 1] as number)) start--;
   const isFraction = bytes[start - 1] === 0x2e && isDigit(bytes[start - 2] ?? 0);
   const isPart = start < at || isDigit(bytes[at + wanted.length] ?? 0);
-  return isFraction || (wanted.length <= BOUNDED_DIGITS && isPart);
+  return isFraction || (wanted.length <= BOUNDED_DIGITS && (isPart || isInUuid(bytes, at, wanted.length)));
+}
+
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+const UUID_LENGTH = 36;
+
+/** Five digits that nobody meant are in one of some hundred thousand ids, and of ids there are many. */
+function isInUuid(bytes: Uint8Array, at: number, length: number): boolean {
+  const from = Math.max(0, at - UUID_LENGTH);
+  const around = Buffer.from(bytes.subarray(from, at + length + UUID_LENGTH)).toString('latin1');
+  return [...around.matchAll(UUID)].some(
+    ({ index }) => from + index <= at && at + length <= from + index + UUID_LENGTH,
+  );
 }
 
 function isDigit(byte: number): boolean {
