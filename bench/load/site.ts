@@ -135,7 +135,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     PORTFOLIO_DIR: portfolioDir,
     // As image and manifests have it.
     MALLOC_ARENA_MAX: '2',
-    NODE_OPTIONS: '--max-old-space-size=384',
+    NODE_OPTIONS: '--max-old-space-size=768',
     ...options.env,
   };
   const others = new Map([
