@@ -84,11 +84,7 @@ function translatingPortfolio<T>(body: () => Promise<T>): Promise<T> {
         throw ApplicationFailure.create({ type: 'PortfolioChanged', message, nonRetryable: true });
       }
       if (error instanceof PortfolioUnavailableError) {
-        const { code } = error;
-        const message =
-          code === 'PORTFOLIO_DIR'
-            ? 'this worker has no PORTFOLIO_DIR'
-            : `the portfolio’s files cannot be reached (${code})`;
+        const { code, message } = error;
         const details = [{ code }];
         throw ApplicationFailure.create({ type: PORTFOLIO_UNAVAILABLE, message, nonRetryable: false, details });
       }

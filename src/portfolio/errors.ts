@@ -11,10 +11,14 @@ export class PortfolioChangedError extends Error {
 /** The file, or the directory, cannot be read or written here and now: another try may do. */
 export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
-  /** Such as `ENOENT`. */
+  /** Such as `ENOENT`; `PORTFOLIO_DIR` where this worker was given none. */
   readonly code: string;
   constructor(code: string) {
-    super(`the portfolio’s files cannot be reached (${code})`);
+    super(
+      code === 'PORTFOLIO_DIR'
+        ? 'this worker has no PORTFOLIO_DIR'
+        : `the portfolio’s files cannot be reached (${code})`,
+    );
     this.code = code;
   }
 }
