@@ -7,6 +7,7 @@ import { createGatewayActivities, createJourneyActivities } from './activities/i
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { TemporalUnavailableError } from './client/errors.ts';
+import { cachedWorkflowsThatFit } from './config/worker-settings.ts';
 import type { Config } from './config-shape.ts';
 import { watchDeployment } from './deployment-watch.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
@@ -69,6 +70,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const ledger = telemetry.observeLedger(parts.ledger);
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
+  warnOfFullHeap(config.worker.maxCachedWorkflows, options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
   resources.defer(() => tokens.close());
   const gateways = new Map(
@@ -207,6 +209,15 @@ function warnOfMissing(registered: readonly string[], logger: WorkerLogger | und
   const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !registered.includes(name));
   if (missing.length === 0) return;
   logger?.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
+}
+
+function warnOfFullHeap(maxCachedWorkflows: number, logger: WorkerLogger | undefined): void {
+  const roomFor = cachedWorkflowsThatFit();
+  if (maxCachedWorkflows <= roomFor) return;
+  logger?.warn(
+    { maxCachedWorkflows, roomFor },
+    'a full cache may not fit into the heap: raise --max-old-space-size, or lower WORKER_MAX_CACHED_WORKFLOWS',
+  );
 }
 
 /** A payload waits for a key that is not here: said once a minute for each key, since every retry comes by. */

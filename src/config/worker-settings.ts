@@ -1,5 +1,6 @@
 /** How much one worker does at a time, each figure with its reason. */
 import { existsSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
 import type { WorkerSettings } from '../config-shape.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
@@ -8,6 +9,23 @@ import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Beyond the activity's own time-out: the answer is recorded, and Temporal is told. */
 const SHUTDOWN_MARGIN_MS = 5_000;
+
+const MEBIBYTE = 1024 * 1024;
+/** Of a heap, before any run is cached: the workflow code, and what V8 needs to collect in. */
+const HEAP_BESIDE_CACHE_MIB = 200;
+/** A run that waits at its first gate has some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
+const HEAP_OF_A_RUN_MIB = 0.6;
+
+const MIN_CACHED = 10;
+
+/**
+ * As many runs as V8's heap limit has room for, and never fewer than 10: with more, the SDK's workflow thread runs out of
+ * memory once the cache is full, and ends the worker. Each of a process's threads has a heap with the process's limit.
+ */
+export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
+  const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
+  return Math.max(runs, MIN_CACHED);
+}
 
 export function readWorkerSettings(
   reader: EnvironmentReader,
@@ -25,7 +43,11 @@ export function readWorkerSettings(
       max: 1_000,
     }),
     // Too small a cache doubles CPU by replays; 1,000 waiting journeys are some 500 MB of memory.
-    maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', { default: 1_000, min: 10, max: 100_000 }),
+    maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', {
+      default: Math.min(1_000, cachedWorkflowsThatFit()),
+      min: MIN_CACHED,
+      max: 100_000,
+    }),
     // Ledger and token activities: mostly waiting, each holding at most one database connection.
     maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
     maxConcurrentInquiries: readInquirySlots(reader, profiles),

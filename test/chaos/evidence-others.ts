@@ -10,6 +10,8 @@ export interface OtherPlan {
   /** Owner's id of the pull whose report it shares. */
   sharesReportOf?: string;
   mayWaitForConsent?: boolean;
+  /** Somebody cancelled it. */
+  mayEndByForce?: boolean;
   /** Of a review. */
   rows?: number;
 }

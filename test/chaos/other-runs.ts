@@ -94,6 +94,7 @@ export async function startOther(run: OtherRun, { people, world }: Scene): Promi
 async function sharable({ pullId }: ShareReportPlan, { people }: Pick<Scene, 'people' | 'world'>) {
   const handle = people.handle(ownerIdOf('pull', pullId));
   const described = await people.patiently(() => handle.describe()).catch(() => undefined);
+  if (described?.status.name === 'CANCELLED') return 'never';
   if (described?.status.name !== 'COMPLETED') return 'notYet';
   const result = (await people.patiently(() => handle.result())) as unknown as PullResult;
   return result.outcome === 'record' ? 'yes' : 'never';
@@ -141,7 +142,8 @@ export async function goOnOther(run: OtherRun, scene: Scene): Promise<{ state: s
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     });
-  if (!described) return { state: await begin(run, scene), decisions: 0 };
+  const wasEnded = described?.status.name === 'TERMINATED' && !people.books.cancelled.has(ownerId);
+  if (!described || wasEnded) return { state: await begin(run, scene), decisions: 0 };
   if (described.status.name !== 'RUNNING') return { state: 'at rest', decisions: 0 };
   await moveIfLeftBehind(world, described);
   for (const { paused, activityId } of described.raw.pendingActivities ?? []) {

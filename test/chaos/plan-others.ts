@@ -1,4 +1,5 @@
 /** Draws what goes on beside the journeys: single pulls, shares of their reports, and the review of a portfolio. */
+import { ownerIdOf } from '../../src/model/owner-id.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../../src/model/products.ts';
 import type { Draw } from './draw.ts';
 
@@ -41,6 +42,14 @@ export interface OthersPlan {
   pulls: PullPlan[];
   shares: ShareReportPlan[];
   reviews: ReviewPlan[];
+}
+
+export function ownerIdsOf({ pulls, shares, reviews }: OthersPlan): string[] {
+  return [
+    ...pulls.map(({ pullId }) => ownerIdOf('pull', pullId)),
+    ...shares.map(({ shareId }) => ownerIdOf('share', shareId)),
+    ...reviews.map(({ reviewId }) => ownerIdOf('portfolio', reviewId)),
+  ];
 }
 
 export interface OthersFrame {

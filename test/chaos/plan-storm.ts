@@ -35,19 +35,35 @@ const PER_MINUTE: Record<StormKind, number> = {
   consentAgain: 4,
   deployVersion: 0.8,
   endpointIll: 8,
+  resetOther: 5,
+  resetActivityOfOther: 3,
+  pauseActivityOfOther: 3,
+  widenRetriesOfOther: 4,
+  cancelOther: 0.7,
+  terminateOther: 3,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
+const OF_OTHERS: readonly StormKind[] = [
+  'resetOther',
+  'resetActivityOfOther',
+  'pauseActivityOfOther',
+  'widenRetriesOfOther',
+  'cancelOther',
+  'terminateOther',
+];
 
 export interface StormFrame {
   lengthMs: number;
   world: WorldPlan;
   journeyIds: readonly string[];
+  /** Owner's ids of what runs beside the journeys. */
+  otherIds: readonly string[];
   kinds: readonly StormKind[];
 }
 
 export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
-  const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame.world));
+  const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame));
   return kinds
     .flatMap((kind) => {
       const expected = (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
@@ -58,13 +74,14 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function isOfWorld(kind: StormKind, { engine, isVersioned, hasEndpoints }: WorldPlan): boolean {
+function isOfWorld(kind: StormKind, { world: { engine, isVersioned, hasEndpoints }, otherIds }: StormFrame): boolean {
   if (kind === 'deployVersion') return isVersioned === true;
   if (kind === 'endpointIll') return hasEndpoints === true;
+  if (OF_OTHERS.includes(kind)) return otherIds.length > 0;
   return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
 }
 
-function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: StormFrame): StormStep {
+function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, otherIds }: StormFrame): StormStep {
   const step = { kind, atMs: draw.between(0, lengthMs - 1) };
   const worker = draw.between(0, world.workersAheadMs.length - 1);
   const journeyId = draw.of(journeyIds);
@@ -115,6 +132,14 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds }: 
     case 'terminateAndRestart':
     case 'undecodableConsent':
       return { ...step, journeyId };
+    case 'resetOther':
+    case 'resetActivityOfOther':
+    case 'widenRetriesOfOther':
+    case 'cancelOther':
+    case 'terminateOther':
+      return { ...step, ownerId: draw.of(otherIds), pick: draw.next() };
+    case 'pauseActivityOfOther':
+      return { ...step, ownerId: draw.of(otherIds), forMs: draw.between(200, 5_000), pick: draw.next() };
   }
 }
 

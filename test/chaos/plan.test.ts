@@ -32,14 +32,17 @@ test('the same seed gives the same plan, and a file keeps it whole', () => {
 test('everything of a plan is dated within the storm, and every journey is one that the product takes', () => {
   fc.assert(
     fc.property(options, (one) => {
-      const { journeys, storm, lengthMs, world } = makePlan(one);
+      const plan = makePlan(one);
+      const { journeys, storm, lengthMs, world } = plan;
       const ids = new Set(journeys.map(({ journeyId }) => journeyId));
+      const otherIds = otherRunsOf(plan).map(({ ownerId }) => ownerId);
       const ssns = journeys.flatMap((journey) => journey.ssns);
       assert.equal(ids.size, one.journeys);
       assert.equal(new Set(ssns).size, ssns.length);
       assert.ok(ssns.every((ssn) => /^9\d{8}$/.test(ssn)));
-      for (const { atMs, worker = 0, journeyId = journeys[0]?.journeyId } of storm) {
+      for (const { atMs, worker = 0, journeyId = journeys[0]?.journeyId, ownerId } of storm) {
         assert.ok(atMs >= 0 && atMs < lengthMs);
+        assert.ok(ownerId === undefined || otherIds.includes(ownerId));
         assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
       }
       for (const { atMs, consents } of journeys) {

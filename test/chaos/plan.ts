@@ -2,7 +2,7 @@
 import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney } from './plan-journeys.ts';
-import { drawOthers, type OthersPlan } from './plan-others.ts';
+import { drawOthers, type OthersPlan, ownerIdsOf } from './plan-others.ts';
 import { drawStorm } from './plan-storm.ts';
 import type { Mood } from './webhook-endpoint.ts';
 
@@ -104,6 +104,12 @@ export const STORM_KINDS = [
   'consentAgain',
   'deployVersion',
   'endpointIll',
+  'resetOther',
+  'resetActivityOfOther',
+  'pauseActivityOfOther',
+  'widenRetriesOfOther',
+  'cancelOther',
+  'terminateOther',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -113,6 +119,8 @@ export interface StormStep {
   /** Which worker, from 0. */
   worker?: number;
   journeyId?: string;
+  /** Of a pull, a share by itself or a review, as it is known beside the journeys (`pull:P-1`). */
+  ownerId?: string;
   forMs?: number;
   /** Extra time for each piece that passes. */
   delayMs?: number;
@@ -158,15 +166,16 @@ export function makePlan(options: PlanOptions): Plan {
   const journeys = Array.from({ length: options.journeys }, (_, index) =>
     drawJourney(drawFrom(seed, 'journey', index), { seed, index, lengthMs, world }),
   );
-  const journeyIds = journeys.map(({ journeyId }) => journeyId);
+  const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });
+  const hasOthers = options.others ?? true;
   const storm = drawStorm(drawFrom(seed, 'storm'), {
     lengthMs,
     world,
-    journeyIds,
+    journeyIds: journeys.map(({ journeyId }) => journeyId),
+    otherIds: hasOthers ? ownerIdsOf(others) : [],
     kinds: options.kinds ?? STORM_KINDS,
   });
-  const others = drawOthers(drawFrom(seed, 'others'), { seed, lengthMs, journeys: options.journeys });
-  return { seed, lengthMs, world, journeys, ...((options.others ?? true) ? { others } : {}), storm };
+  return { seed, lengthMs, world, journeys, ...(hasOthers ? { others } : {}), storm };
 }
 
 const MINUTE_MS = 60_000;

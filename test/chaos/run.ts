@@ -128,7 +128,7 @@ async function judge(
       client: world.client,
       taskQueue: world.taskQueue,
       plans: plan.journeys.map((journey) => journeyEvidence(journey, books)),
-      others: otherRunsOf(plan).map(otherEvidence),
+      others: otherRunsOf(plan).map((run) => otherEvidence(run, books)),
       reviewResults: await reviewResults(world),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
@@ -164,11 +164,12 @@ function journeyEvidence(journey: JourneyPlan, books: Books): JourneyEvidence {
   };
 }
 
-function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun): OtherPlan {
+function otherEvidence({ ownerId, workflowType, ssns, share, review }: OtherRun, { cancelled }: Books): OtherPlan {
   return {
     ...{ ownerId, workflowType, ssns },
     ...(share ? { sharesReportOf: ownerIdOf('pull', share.pullId), mayWaitForConsent: share.says === 'silence' } : {}),
     ...(review ? { rows: review.ssns.length } : {}),
+    ...(cancelled.has(ownerId) ? { mayEndByForce: true } : {}),
   };
 }
 

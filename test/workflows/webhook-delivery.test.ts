@@ -10,7 +10,7 @@ import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { PullStatus } from '../../src/model/pull-shapes.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { activityCommands, eventsOf, pendingAttempt, resetTo, until } from '../hazards/operator-hands.ts';
 import {
   consentMessage,
   type JourneyHandle,
@@ -243,9 +243,34 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
 });
 
 test('what is said about consent while the end is handed over reaches the ledger', async () => {
+  const { handle, journeyId, refuse } = await waitingForConsent();
+  await whileProfileIsUnknown('mixed', async () => {
+    await refuse('denied');
+    await untilStatus(handle, ({ state }) => state === 'completed');
+    await refuse('revoked');
+  });
+  await handle.result();
+  assert.deepEqual((await activitiesOf(handle)).slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
+  await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
+});
+
+test('an event whose hand-over an operator gives one attempt is handed over all the same', async () => {
+  const { handle, journeyId, refuse } = await waitingForConsent();
+  await whileProfileIsUnknown('mixed', async () => {
+    await refuse('denied');
+    const { activityId } = await pendingAttempt(handle, { of: 'queueWebhooks' });
+    await activityCommands(stage.harness, handle, activityId).boundRetries();
+    const hasRunOut = async () => (await eventsOf(handle)).some((event) => event.activityTaskFailedEventAttributes);
+    await until(hasRunOut, 'the hand-over has attempts left');
+  });
+  const told = await stage.receiver.accepted('/steady', journeyId, 3);
+  assert.deepEqual(typesOf(told), ['stage.answered', 'consent.missing', 'journey.ended']);
+  await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
+});
+
+/** A journey of the profile `mixed` that has told both its stage and its missing consent. */
+async function waitingForConsent() {
   const { harness, receiver } = stage;
-  const { profiles } = harness.config as unknown as { profiles: Map<string, unknown> };
-  const profile = profiles.get('mixed');
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
   const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', shares });
   const { journeyId } = input;
@@ -253,19 +278,20 @@ test('what is said about consent while the end is handed over reaches the ledger
   await receiver.accepted('/steady', journeyId, 2);
   const refuse = (decision: 'denied' | 'revoked') =>
     update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision }));
-  // The worker does not know the profile for a moment, as while a deploy is under way: nothing is handed over.
-  profiles.delete('mixed');
+  return { handle, journeyId, refuse };
+}
+
+/** The worker does not know the profile meanwhile, as while a deploy is under way: nothing is handed over. */
+async function whileProfileIsUnknown(name: string, work: () => Promise<void>): Promise<void> {
+  const { profiles } = stage.harness.config as unknown as { profiles: Map<string, unknown> };
+  const profile = profiles.get(name);
+  profiles.delete(name);
   try {
-    await refuse('denied');
-    await untilStatus(handle, ({ state }) => state === 'completed');
-    await refuse('revoked');
+    await work();
   } finally {
-    profiles.set('mixed', profile);
+    profiles.set(name, profile);
   }
-  await handle.result();
-  assert.deepEqual((await activitiesOf(handle)).slice(-3), ['recordConsents', 'queueWebhooks', 'recordConsents']);
-  await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
-});
+}
 
 test('an operator tries an endpoint out with a signed event', async () => {
   const { code, stdout, stderr } = await cli('webhooks', 'test', 'steady', '--profile', 'mixed');

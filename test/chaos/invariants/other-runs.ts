@@ -29,10 +29,12 @@ function latestRun(runs: readonly RunEvidence[], { ownerId }: OtherPlan): RunEvi
   return own.toSorted((one, other) => endOf(other) - endOf(one))[0];
 }
 
-function endProblem({ sharesReportOf, mayWaitForConsent }: OtherPlan, run: RunEvidence | undefined): string | null {
+function endProblem(plan: OtherPlan, run: RunEvidence | undefined): string | null {
+  const { sharesReportOf, mayWaitForConsent, mayEndByForce } = plan;
   // Without a report there is nothing to share.
   if (!run) return sharesReportOf === undefined ? 'has no run' : null;
   if (run.status === 'COMPLETED') return run.other ? null : 'ended without a result of its own';
+  if (mayEndByForce && ['CANCELLED', 'TERMINATED'].includes(run.status)) return null;
   if (run.status !== 'RUNNING') return `ended as ${run.failureType ?? run.status}`;
   if (!run.other) return `does not say how it stands (${run.queryProblem ?? 'no answer'})`;
   if (run.other.state === 'held') return null;

@@ -1,13 +1,14 @@
 /** Operators with the whole of Temporal's commands, who know nothing of what a step does. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityCommands, resetTo, workflowTasksOf } from '../../hazards/operator-hands.ts';
+import { otherRunsOf, startOther } from '../other-runs.ts';
 import type { Scene, Strike } from './strike.ts';
 
 type PlannedStep = Parameters<Strike>[0];
 
 /** To any workflow task that the current run has had; now and then without the messages that came later. */
-export const resetWorkflow: Strike = async ({ journeyId = '', pick = 0 }, { people, world }) => {
-  const handle = people.handle(journeyId);
+export const resetWorkflow: Strike = async ({ journeyId = '', ownerId = journeyId, pick = 0 }, { people, world }) => {
+  const handle = people.handle(ownerId);
   const tasks = await people.patiently(() => workflowTasksOf(handle));
   const task = tasks[Math.floor(pick * tasks.length)];
   if (!task) return false;
@@ -17,14 +18,28 @@ export const resetWorkflow: Strike = async ({ journeyId = '', pick = 0 }, { peop
   return true;
 };
 
-/** Of the planned journey if it is open, then of every other that is. */
-async function* openRuns({ journeyId }: PlannedStep, { people, world }: Scene) {
-  const { journeys } = world.plan;
-  const first = journeys.findIndex((one) => one.journeyId === journeyId);
-  for (const plan of [...journeys.slice(first), ...journeys.slice(0, first)]) {
-    const handle = people.handle(plan.journeyId);
+interface Startable {
+  ownerId: string;
+  start(): Promise<unknown>;
+}
+
+/** What the step is about first, then all others of its sort. */
+function inTurn({ journeyId, ownerId }: PlannedStep, scene: Scene): Startable[] {
+  const { people, world } = scene;
+  const runs: Startable[] =
+    ownerId === undefined
+      ? world.plan.journeys.map((plan) => ({ ownerId: plan.journeyId, start: () => people.start(plan) }))
+      : otherRunsOf(world.plan).map((run) => ({ ownerId: run.ownerId, start: () => startOther(run, scene) }));
+  const first = runs.findIndex((run) => run.ownerId === (ownerId ?? journeyId));
+  return [...runs.slice(first), ...runs.slice(0, first)];
+}
+
+async function* openRuns(step: PlannedStep, scene: Scene) {
+  const { people } = scene;
+  for (const run of inTurn(step, scene)) {
+    const handle = people.handle(run.ownerId);
     const described = await people.patiently(() => handle.describe()).catch(() => undefined);
-    if (described?.status.name === 'RUNNING') yield { plan, handle, raw: described.raw };
+    if (described?.status.name === 'RUNNING') yield { ...run, handle, raw: described.raw };
   }
 }
 
@@ -69,18 +84,25 @@ export const widenRetries: Strike = async (step, scene) => {
 };
 
 export const cancel: Strike = async (step, scene) => {
-  for await (const { plan } of openRuns(step, scene)) {
-    await scene.people.cancel(plan.journeyId);
+  for await (const { ownerId } of openRuns(step, scene)) {
+    await scene.people.cancel(ownerId);
     return true;
   }
   return false;
 };
 
 export const terminateAndRestart: Strike = async (step, scene) => {
-  for await (const { plan, handle } of openRuns(step, scene)) {
+  for await (const { handle, start } of openRuns(step, scene)) {
     await scene.people.patiently(() => handle.terminate('by an operator'));
-    await scene.people.start(plan);
+    await start();
     return true;
   }
   return false;
 };
+
+export const resetOther = resetWorkflow;
+export const resetActivityOfOther = resetActivity;
+export const pauseActivityOfOther = pauseActivity;
+export const widenRetriesOfOther = widenRetries;
+export const cancelOther = cancel;
+export const terminateOther = terminateAndRestart;
