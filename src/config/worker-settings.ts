@@ -11,8 +11,8 @@ import type { EnvironmentReader } from './environment-reader.ts';
 const SHUTDOWN_MARGIN_MS = 5_000;
 
 const MEBIBYTE = 1024 * 1024;
-/** Of a heap, before any run is cached: the workflow code, and what V8 needs to collect in. */
-const HEAP_BESIDE_CACHE_MIB = 200;
+/** Of V8's limit, before any run is cached: some 200 for what is young, and the workflow code. */
+const HEAP_BESIDE_CACHE_MIB = 300;
 /** A run that waits at its first gate has some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
 const HEAP_OF_A_RUN_MIB = 0.6;
 

@@ -1,6 +1,6 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { ownerIdOf } from '../../src/model/owner-id.ts';
 import { outputNamesOf } from '../../src/model/portfolio-files.ts';
@@ -11,6 +11,7 @@ import { checkInvariants } from './invariants/check-invariants.ts';
 import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import { inputOf, sentinelsOf } from './journey-inputs.ts';
+import { keepLogs, keepNamedHistories } from './keep.ts';
 import { Operator } from './operator.ts';
 import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
@@ -40,7 +41,7 @@ export interface RunOptions extends WorldOptions {
   signal: AbortSignal;
   /** What is going on, for whoever watches. */
   onPhase?(phase: string): void;
-  /** A directory that gets the logs and the sandbox's journal; made where there is none. */
+  /** A directory that gets logs, journal and the histories of runs that a failed check names; made where there is none. */
   keepIn?: string;
   /** Judged in the place of all of them. */
   judge?(evidence: Evidence): Promise<Verdict[]>;
@@ -79,15 +80,8 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
       holes,
     };
   } finally {
-    if (options.keepIn !== undefined) await keep(world, options.keepIn);
+    if (options.keepIn !== undefined) await keepLogs(world, options.keepIn);
     await world.close();
-  }
-}
-
-async function keep(world: World, directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
-  for (const file of [...world.logFiles, world.journalFile]) {
-    await copyFile(file, join(directory, basename(file))).catch(() => {});
   }
 }
 
@@ -113,7 +107,7 @@ async function untilPolled(world: World, signal: AbortSignal): Promise<void> {
 async function judge(
   world: World,
   books: Books,
-  { judge: judged = checkInvariants }: RunOptions,
+  { judge: judged = checkInvariants, keepIn }: RunOptions,
 ): Promise<Pick<Run, 'verdicts' | 'holes'>> {
   const { plan } = world;
   const ledger = await openLedger({ url: world.ledger.ownUrl, environment: 'sandbox', keyRing: world.keyRing });
@@ -142,7 +136,9 @@ async function judge(
         ? { webhooks: { endpoints: Object.values(ENDPOINTS), received: world.endpoint.received } }
         : {}),
     });
-    return { verdicts: await judged(evidence), holes: measureHoles(evidence) };
+    const verdicts = await judged(evidence);
+    if (keepIn !== undefined) await keepNamedHistories(world, evidence.runs, verdicts, keepIn);
+    return { verdicts, holes: measureHoles(evidence) };
   } finally {
     await ledger.close();
   }

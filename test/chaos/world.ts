@@ -60,6 +60,7 @@ export interface World {
   /** Of the workers, with the file of the one review. */
   portfolioDir: string;
   keyRing: KeyRing;
+  keyRingFile: string;
   /** As the workers have it, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
   workflowBundle: { code: string };
@@ -200,7 +201,15 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
       standstills,
     },
     dataConverter: createDataConverter({ keys: keyRing, namespace, mode: 'worker' }),
-    ...{ keyRing, workflowBundle: { code: bundles.code }, clientSecret: CLIENT_SECRET, logFiles, figures, count },
+    ...{
+      keyRing,
+      keyRingFile,
+      workflowBundle: { code: bundles.code },
+      clientSecret: CLIENT_SECRET,
+      logFiles,
+      figures,
+      count,
+    },
     setFaults: (faults) => putFaults(sandboxUrl, plan.seed, faults),
     close: () => resources.disposeAsync(),
   };
