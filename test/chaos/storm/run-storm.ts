@@ -61,7 +61,9 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
   await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
     ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
-    ...otherRunsOf(plan).flatMap((run) => courseOfOther(run, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),
+    ...otherRunsOf(plan).flatMap((run) =>
+      courseOfOther(run, scene, signal).map(([atMs, kind, act]) => at(atMs, kind, act)),
+    ),
   ]);
   signal.throwIfAborted();
   return counts;
@@ -91,11 +93,23 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
   ];
 }
 
-function courseOfOther(run: OtherRun, scene: Scene): Dated[] {
+const LOOK_AGAIN_MS = 500;
+
+/** A share begins as soon as its report is there, while the storm goes on: what it shares may be late. */
+async function startInStorm(run: OtherRun, scene: Scene, signal: AbortSignal): Promise<boolean> {
+  const endsAt = performance.now() + scene.world.plan.lengthMs - run.atMs;
+  for (;;) {
+    const hasStarted = await startOther(run, scene).catch(() => false);
+    if (hasStarted || !run.share || performance.now() > endsAt) return hasStarted;
+    await delay(LOOK_AGAIN_MS, undefined, { signal });
+  }
+}
+
+function courseOfOther(run: OtherRun, scene: Scene, signal: AbortSignal): Dated[] {
   const { atMs, workflowType, share, review } = run;
   const said = share?.saidAtMs;
   return [
-    [atMs, `start ${workflowType}`, () => startOther(run, scene)],
+    [atMs, `start ${workflowType}`, () => startInStorm(run, scene, signal)],
     ...(said === undefined ? [] : [[said, 'consentOfShare', () => sayAbout(run, scene)] satisfies Dated]),
     ...(review?.pauses ?? []).map(
       (pause): Dated => [pause.atMs, 'pauseReview', () => pauseFor(run, scene, pause.forMs)],
