@@ -622,6 +622,13 @@ const DOCTORED: readonly Doctored[] = [
   ...DOCTORED_OTHERS,
 ];
 
+test('a date in a log that happens to have the digits of an SSN, reversed, is no failure', async () => {
+  const evidence = soundEvidence();
+  const time = `1795${[...SSNS['1A']].toReversed().join('')}`;
+  evidence.logs.push({ name: 'worker-1.log', bytes: Buffer.from(`{"level":30,"time":${time},"msg":"ready"}`) });
+  assert.deepEqual((await nothingInLogs.judge(evidence)).failures, []);
+});
+
 test('an attempt beside which the wire’s own process stood still is told, and no failure', async () => {
   const evidence = soundEvidence();
   withoutConnections(evidence);
