@@ -32,6 +32,8 @@ const ALLOWED_FIELDS = [
   'keyUse',
   'ageDays',
   'missing',
+  'maxCachedWorkflows',
+  'roomFor',
   'traceId',
   'spanId',
   'deploymentName',

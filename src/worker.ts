@@ -63,6 +63,7 @@ export interface RunWorkerOptions {
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
   await using resources = new AsyncDisposableStack();
+  warnOfFullHeap(config.worker.maxCachedWorkflows, options.logger);
   const readiness = new Readiness();
   const parts = await openParts(config, resources, { readiness, logger: options.logger });
   const { keys, connection, workflows } = parts;
@@ -70,7 +71,6 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const ledger = telemetry.observeLedger(parts.ledger);
   const registered = registeredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
-  warnOfFullHeap(config.worker.maxCachedWorkflows, options.logger);
   const tokens = new TokenSource({ observer: telemetry.observeTokens });
   resources.defer(() => tokens.close());
   const gateways = new Map(

@@ -5,12 +5,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { cachedWorkflowsThatFit } from '../src/config/worker-settings.ts';
 import { loadConfig } from '../src/config.ts';
 import { KeyRingError } from '../src/protection/errors.ts';
 import { keyAges } from '../src/protection/key-age.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
 import { requireFreshKeys, StartRefusedError } from '../src/start-up.ts';
-import { runWorker } from '../src/worker.ts';
+import { type RunWorkerOptions, runWorker } from '../src/worker.ts';
 import { deadPort } from './gateway/scripted-server.ts';
 
 async function directory(t: TestContext): Promise<string> {
@@ -50,6 +51,29 @@ describe('a worker that cannot start', () => {
       KEY_RING_FILE: join(path, 'keys.json'),
     });
     await assert.rejects(runWorker(config), { name: 'TemporalUnavailableError' });
+  });
+
+  test('warns of a cache that the heap has no room for', async (t) => {
+    const path = await directory(t);
+    await createKeyRing(join(path, 'keys.json'));
+    const warned: unknown[] = [];
+    const logger = { warn: (fields: unknown) => void warned.push(fields), error: () => {} } as unknown as NonNullable<
+      RunWorkerOptions['logger']
+    >;
+    const start = async (runs: number) => {
+      const config = loadConfig({
+        TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
+        LEDGER_URL: `file:${join(path, 'ledger.db')}`,
+        KEY_RING_FILE: join(path, 'keys.json'),
+        WORKER_MAX_CACHED_WORKFLOWS: String(runs),
+      });
+      await assert.rejects(runWorker(config, { logger }), { name: 'TemporalUnavailableError' });
+    };
+    const roomFor = cachedWorkflowsThatFit();
+    await start(roomFor);
+    assert.deepEqual(warned, []);
+    await start(roomFor + 1);
+    assert.deepEqual(warned, [{ maxCachedWorkflows: roomFor + 1, roomFor }]);
   });
 
   test('makes no ledger in the absence of the one that its configuration names, and else only in the sandbox', async (t) => {
