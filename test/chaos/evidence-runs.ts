@@ -233,14 +233,28 @@ function msOf({ eventTime }: Event): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
 }
 
-/** Why workflow tasks of the run failed, apart from those that a reset or the server itself ended. */
+/**
+ * Why workflow tasks of the run failed, apart from those that a reset or the server itself ended, and those of a worker that
+ * stood still for so long that the SDK took its code for one that hangs.
+ */
 export function failedTasks({ events }: History): string[] {
   const causes = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
   const cause = (event: Event) => causes[event.workflowTaskFailedEventAttributes?.cause ?? 0] ?? 'unknown';
   return (events ?? [])
-    .filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)
+    .filter((event) => event.workflowTaskFailedEventAttributes && !stoodStill(event, events ?? []))
     .map((event) => cause(event).replace('WORKFLOW_TASK_FAILED_CAUSE_', ''))
     .filter((name) => !OF_THE_SERVER.has(name));
+}
+
+/** The SDK's limit for one activation, by the clock on the wall. */
+const ACTIVATION_LIMIT_MS = 5_000;
+
+function stoodStill(failed: Event, events: readonly Event[]): boolean {
+  const { cause, startedEventId } = failed.workflowTaskFailedEventAttributes ?? {};
+  const { WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE: unhandled } =
+    proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const started = events.find(({ eventId }) => Number(eventId) === Number(startedEventId));
+  return cause === unhandled && started !== undefined && msOf(failed) - msOf(started) >= ACTIVATION_LIMIT_MS;
 }
 
 const OF_THE_SERVER = new Set([

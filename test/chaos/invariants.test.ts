@@ -1,6 +1,8 @@
 /** Each invariant passes a sound storm, and catches what it is there to catch. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import { consumerIdOf } from '../../sandbox/records.ts';
 import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
 import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
@@ -91,6 +93,19 @@ function stageOf(evidence: Evidence, nth: number) {
   const stage = runOf(evidence, 'J-SHARED').result?.stages[nth];
   assert.ok(stage?.reference);
   return stage as typeof stage & { reference: NonNullable<typeof stage.reference> };
+}
+
+/** A workflow task that took so long, and then failed in the worker. */
+function unhandledFailure(tookMs: number): RunEvidence['history'] {
+  const startedEventId = msToTs(16_000).seconds ?? null;
+  const { WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE: cause } =
+    proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+  return {
+    events: [
+      { eventId: startedEventId, eventTime: msToTs(0), workflowTaskStartedEventAttributes: {} },
+      { eventTime: msToTs(tookMs), workflowTaskFailedEventAttributes: { startedEventId, cause } },
+    ],
+  };
 }
 
 const DOCTORED: readonly Doctored[] = [
@@ -323,6 +338,14 @@ const DOCTORED: readonly Doctored[] = [
       runOf(evidence, 'J-SHARED').history = {
         events: [...events, { workflowTaskFailedEventAttributes: { cause: 24 } }],
       };
+    },
+  },
+  {
+    what: 'a workflow task that failed by itself',
+    caughtBy: journeys.noStuckRun,
+    as: /a workflow task failed \(WORKFLOW_WORKER_UNHANDLED_FAILURE\)/,
+    doctor: (evidence) => {
+      runOf(evidence, 'J-SHARED').history = unhandledFailure(4_900);
     },
   },
   {
@@ -621,6 +644,12 @@ const DOCTORED: readonly Doctored[] = [
   ...DOCTORED_WEBHOOKS,
   ...DOCTORED_OTHERS,
 ];
+
+test('a workflow task that failed while its worker stood still is no failure', async () => {
+  const evidence = soundEvidence();
+  runOf(evidence, 'J-SHARED').history = unhandledFailure(5_100);
+  assert.deepEqual((await journeys.noStuckRun.judge(evidence)).failures, []);
+});
 
 test('a date in a log that happens to have the digits of an SSN, reversed, is no failure', async () => {
   const evidence = soundEvidence();
