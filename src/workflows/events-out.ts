@@ -1,5 +1,13 @@
 /** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
-import { ActivityFailure, CancellationScope, condition, log, patched, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  log,
+  patched,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import {
   type WebhookEvent,
@@ -85,7 +93,7 @@ export class EventsOut {
           break;
         } catch (error) {
           if (!(error instanceof ActivityFailure)) throw error;
-          if (isBounded(error) && Date.now() < untilMs && patched('events-outlast-bounded-retries')) {
+          if (Date.now() < untilMs && mayTryAgain(error)) {
             await waitToTryAgain('queueWebhooks', round);
             continue;
           }
@@ -99,9 +107,10 @@ export class EventsOut {
 }
 
 /**
- * Somebody has bounded its retries behind the run's back: its day is not over. The patch goes when no run is open that
- * has given events up so.
+ * Its day is not over: somebody has bounded its retries behind the run's back, or has shortened its time-outs; a server under
+ * operators' hands was seen to call 24 s a day as well. A patch goes when no run is open that has given events up so.
  */
-function isBounded({ retryState }: ActivityFailure): boolean {
-  return retryState === 'MAXIMUM_ATTEMPTS_REACHED';
+function mayTryAgain({ retryState, cause }: ActivityFailure): boolean {
+  if (retryState === 'MAXIMUM_ATTEMPTS_REACHED') return patched('events-outlast-bounded-retries');
+  return cause instanceof TimeoutFailure && patched('events-outlast-time-outs');
 }

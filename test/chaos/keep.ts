@@ -24,7 +24,9 @@ export async function keepNamedHistories(
 ): Promise<void> {
   const failures = verdicts.flatMap((verdict) => verdict.failures);
   const named = runs.filter(({ workflowId }) => {
-    const names = [workflowId, ownerIdOfWorkflow(workflowId) ?? workflowId];
+    // What delivers a run's events is told of by that run.
+    const own = workflowId.replace(/^webhooks-/, '');
+    const names = [workflowId, own, ownerIdOfWorkflow(own) ?? own];
     return failures.some((failure) => names.some((name) => new RegExp(`\\b${name}(?![\\w-])`).test(failure)));
   });
   if (named.length === 0) return;

@@ -187,6 +187,12 @@ export function activityCommands(harness: Pick<Harness, 'client'>, handle: Journ
         activityOptions: { retryPolicy: { maximumAttempts: 1 } },
         updateMask: { paths: ['retryPolicy.maximumAttempts'] },
       }),
+    shortenScheduleToClose: (ms: number) =>
+      workflowService.updateActivityOptions({
+        ...target,
+        activityOptions: { scheduleToCloseTimeout: msToTs(ms) },
+        updateMask: { paths: ['scheduleToCloseTimeout'] },
+      }),
     shortenStartToClose: (ms: number) =>
       workflowService.updateActivityOptions({
         ...target,
