@@ -188,7 +188,7 @@ describe('a share', { concurrency: 8 }, () => {
   });
 
   test('evidence that looks personal counts neither by signal nor by update, and is repeated by neither', async () => {
-    const { handle, journeyId } = await startJoint({ shares: [] });
+    const { handle, journeyId } = await startJoint();
     for (const reference of ['ada@example.com', 'doc-912-34-5678']) {
       const evidence = { ...consentMessage(journeyId, { applicantId: '1A' }).evidence, reference };
       const grant = { ...consentMessage(journeyId, { applicantId: '1A' }), evidence } as ConsentMessage;
@@ -198,6 +198,7 @@ describe('a share', { concurrency: 8 }, () => {
         return !String(error.cause).includes(reference);
       });
     }
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
     await handle.result();
     const { refusedMessages } = await statusOf(handle);
     assert.deepEqual(
