@@ -20,6 +20,16 @@ async function directory(t: TestContext): Promise<string> {
   return path;
 }
 
+/** Of a worker that has its keys, and no Temporal to go to. */
+async function withoutTemporal(path: string): Promise<Record<string, string>> {
+  await createKeyRing(join(path, 'keys.json'));
+  return {
+    TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
+    LEDGER_URL: `file:${join(path, 'ledger.db')}`,
+    KEY_RING_FILE: join(path, 'keys.json'),
+  };
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('a worker that cannot start', () => {
@@ -43,30 +53,18 @@ describe('a worker that cannot start', () => {
   });
 
   test('tells a single thing as what it is', async (t) => {
-    const path = await directory(t);
-    await createKeyRing(join(path, 'keys.json'));
-    const config = loadConfig({
-      TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
-      LEDGER_URL: `file:${join(path, 'ledger.db')}`,
-      KEY_RING_FILE: join(path, 'keys.json'),
-    });
+    const config = loadConfig(await withoutTemporal(await directory(t)));
     await assert.rejects(runWorker(config), { name: 'TemporalUnavailableError' });
   });
 
   test('warns of a cache that the heap has no room for', async (t) => {
-    const path = await directory(t);
-    await createKeyRing(join(path, 'keys.json'));
+    const environment = await withoutTemporal(await directory(t));
     const warned: unknown[] = [];
     const logger = { warn: (fields: unknown) => void warned.push(fields), error: () => {} } as unknown as NonNullable<
       RunWorkerOptions['logger']
     >;
     const start = async (runs: number) => {
-      const config = loadConfig({
-        TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
-        LEDGER_URL: `file:${join(path, 'ledger.db')}`,
-        KEY_RING_FILE: join(path, 'keys.json'),
-        WORKER_MAX_CACHED_WORKFLOWS: String(runs),
-      });
+      const config = loadConfig({ ...environment, WORKER_MAX_CACHED_WORKFLOWS: String(runs) });
       await assert.rejects(runWorker(config, { logger }), { name: 'TemporalUnavailableError' });
     };
     const roomFor = cachedWorkflowsThatFit();
@@ -78,13 +76,8 @@ describe('a worker that cannot start', () => {
 
   test('makes no ledger in the absence of the one that its configuration names, and else only in the sandbox', async (t) => {
     const path = await directory(t);
-    await createKeyRing(join(path, 'keys.json'));
     const ledgerFile = join(path, 'ledger', 'ledger.db');
-    const environment = {
-      TEMPORAL_ADDRESS: `127.0.0.1:${await deadPort()}`,
-      LEDGER_URL: `file:${ledgerFile}`,
-      KEY_RING_FILE: join(path, 'keys.json'),
-    };
+    const environment = { ...(await withoutTemporal(path)), LEDGER_URL: `file:${ledgerFile}` };
     await assert.rejects(runWorker(loadConfig({ ...environment, LEDGER_ID: randomUUID() })), (error) => {
       assert.ok(error instanceof StartRefusedError, String(error));
       assert.deepEqual(

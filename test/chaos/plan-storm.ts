@@ -44,14 +44,17 @@ const PER_MINUTE: Record<StormKind, number> = {
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
-const OF_OTHERS: readonly StormKind[] = [
+
+/** What befalls the runs beside the journeys alone. */
+export const KINDS_OF_OTHERS = [
   'resetOther',
   'resetActivityOfOther',
   'pauseActivityOfOther',
   'widenRetriesOfOther',
   'cancelOther',
   'terminateOther',
-];
+] as const;
+const OF_OTHERS: readonly StormKind[] = KINDS_OF_OTHERS;
 
 export interface StormFrame {
   lengthMs: number;

@@ -3,7 +3,7 @@ import type { StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { drawJourney } from './plan-journeys.ts';
 import { drawOthers, type OthersPlan, ownerIdsOf } from './plan-others.ts';
-import { drawStorm } from './plan-storm.ts';
+import { drawStorm, KINDS_OF_OTHERS } from './plan-storm.ts';
 import type { Mood } from './webhook-endpoint.ts';
 
 export interface WorldPlan {
@@ -104,12 +104,7 @@ export const STORM_KINDS = [
   'consentAgain',
   'deployVersion',
   'endpointIll',
-  'resetOther',
-  'resetActivityOfOther',
-  'pauseActivityOfOther',
-  'widenRetriesOfOther',
-  'cancelOther',
-  'terminateOther',
+  ...KINDS_OF_OTHERS,
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
