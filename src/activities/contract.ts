@@ -30,18 +30,10 @@ export interface PreparedRun extends RunIdentity {
   settings: ProtocolSettings;
   /** Those that are registered on this server; upserting another would park the run for ever. */
   searchAttributes: SearchAttributeName[];
-  /** What makes a grant count. Absent in runs from before it was asked: `namespace`. */
-  consentTrust?: GatewayProfile['consentTrust'];
-  /** The list says which journeys wait for consent. Absent in runs from before it did. */
-  listsConsentWaits?: true;
-  /** The profile has endpoints for events. Absent where it had none, and in runs from before there were any. */
+  /** What makes a grant count. */
+  consentTrust: GatewayProfile['consentTrust'];
+  /** The profile has endpoints for events. Absent where it has none. */
   sendsEvents?: true;
-  /** A preclose report is compared with the one before it. Absent in runs from before it was. */
-  comparesReports?: true;
-  /** `giveUpAfterMs` leaves out the wait for a first attempt's turn. Absent in runs from before it did. */
-  waitsInQueueUncounted?: true;
-  /** Bounded retries of what a run cannot do without are begun anew. Absent in runs from before they were. */
-  outlastsBoundedRetries?: true;
   /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }

@@ -24,16 +24,8 @@ export interface RowsRead {
   mark: FileMark;
 }
 
-/** What a review fixes at its start. */
-export interface PreparedReview extends PreparedRun {
-  /** It says so where its files cannot be reached. Absent in runs from before it did. */
-  tellsOfFiles?: true;
-  /** Its events go out, where the profile has endpoints. Absent in runs from before they did. */
-  tellsEvents?: true;
-}
-
 export interface PortfolioActivities {
-  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedReview>;
+  preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
   /** `inFull`: the whole file is compared by its digest, whatever its mark. */

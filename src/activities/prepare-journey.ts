@@ -30,7 +30,7 @@ export function createPrepareJourney(
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
-        return { ...(await fixRun(dependencies, profile)), comparesReports: true };
+        return fixRun(dependencies, profile);
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */

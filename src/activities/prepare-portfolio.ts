@@ -34,7 +34,7 @@ export function createPreparePortfolio(
           }),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
-        return { ...(await fixRun(dependencies, profile)), tellsOfFiles: true, tellsEvents: true };
+        return fixRun(dependencies, profile);
       }),
   };
 }

@@ -26,9 +26,6 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
-    listsConsentWaits: true,
-    waitsInQueueUncounted: true,
-    outlastsBoundedRetries: true,
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     token: await preflight(dependencies, profile),
   };

@@ -36,12 +36,11 @@ type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareR
 /**
  * Runs one of them, until it is done or has failed for a reason that no repetition mends. Where somebody has bounded its
  * retries behind the run's back (`temporal activity update-options`, the server's default policy), an outage that
- * outlasts them does not end the run: it is scheduled anew. Runs that were prepared before that was so end as they did.
+ * outlasts them does not end the run: it is scheduled anew.
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
-export function untilDone<K extends Indispensable>(
-  run: Pick<PreparedRun, 'outlastsBoundedRetries'> | undefined,
+export async function untilDone<K extends Indispensable>(
   name: K,
   { summary }: { summary: string },
   args: Parameters<JourneyActivities[K]>[0],
@@ -50,15 +49,9 @@ export function untilDone<K extends Indispensable>(
   const activity = journeyActivities[name] as unknown as ActivityFunctionWithOptions<
     (args: unknown) => Promise<Awaited<ReturnType<JourneyActivities[K]>>>
   >;
-  const once = () => activity.executeWithOptions({ summary }, [args]);
-  // Not one microtask more than before for those that replay: what lands in one task goes on in the same order.
-  return run?.outlastsBoundedRetries ? againUntilDone(once, name) : once();
-}
-
-async function againUntilDone<T>(once: () => Promise<T>, name: Indispensable): Promise<T> {
   for (let round = 0; ; round++) {
     try {
-      return await once();
+      return await activity.executeWithOptions({ summary }, [args]);
     } catch (error) {
       if (!hasRunOut(error)) throw error;
       await waitToTryAgain(name, round);

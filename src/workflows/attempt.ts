@@ -152,7 +152,7 @@ async function lookUp(
   try {
     const summary = `${inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
     return {
-      found: await CancellationScope.nonCancellable(() => untilDone(host.run, 'lookUpInquiry', { summary }, args)),
+      found: await CancellationScope.nonCancellable(() => untilDone('lookUpInquiry', { summary }, args)),
     };
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
@@ -221,7 +221,7 @@ export async function recordStep(
   if (!record) return;
   try {
     const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
-    await CancellationScope.nonCancellable(() => untilDone(host.run, 'recordOutcome', { summary }, record));
+    await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.

@@ -7,7 +7,7 @@ import type { Journey, StageRecord } from './journey.ts';
 
 /** Of a preclose report, with the latest that the journey has before it. Never fails the run but with a bug. */
 export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
-  if (run.comparesReports !== true || stage.status.productCode !== 'PRECLOSE') return;
+  if (stage.status.productCode !== 'PRECLOSE') return;
   const before = journey.stages.slice(0, journey.stages.indexOf(stage));
   const earlier = before.findLast(({ reference }) => reference !== undefined);
   if (!earlier) return;

@@ -1,6 +1,5 @@
 /** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
 import { CancellationScope } from '@temporalio/workflow';
-import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import type { ProofRefusal, ProofVerdict } from '../protection/consent-proof.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -56,13 +55,13 @@ export class ConsentChecks {
   }
 
   /** Not cancellable: what was said to the run is judged, and recorded, before it ends. */
-  async verdictOn({ receivedAt, ...consent }: ConsentRecord, run: PreparedRun | undefined): Promise<ProofVerdict> {
+  async verdictOn({ receivedAt, ...consent }: ConsentRecord): Promise<ProofVerdict> {
     this.#made++;
     this.#running++;
     const summary = `checking the proof of a consent to share ${consent.shareId}`;
     try {
       return await CancellationScope.nonCancellable(() =>
-        untilDone(run, 'checkConsentProof', { summary }, { consent, receivedAt }),
+        untilDone('checkConsentProof', { summary }, { consent, receivedAt }),
       );
     } finally {
       this.#running--;

@@ -4,7 +4,7 @@
  * proof was checked.
  */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { patched, setHandler } from '@temporalio/workflow';
+import { setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
@@ -59,8 +59,6 @@ export function handleConsents<Status>(
     (message) => {
       const { duplicate, later } = take(journey, message);
       if (!later) return accepted(journey, duplicate);
-      // Runs from before grants were judged answered early ones at once. May go when none of them is open any more.
-      if (message.proof === undefined && !patched('early-grants-wait')) return accepted(journey, duplicate);
       return later.then((outcome) => {
         if (!outcome.counts) throw refused(outcome.reason);
         return accepted(journey, duplicate || outcome.duplicate);
@@ -79,8 +77,7 @@ export function handleConsents<Status>(
         refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
       if (reason !== null) return note(reason);
       const personal = evidenceProblem(message);
-      // Runs from before took it. May go when none of them is open any more.
-      if (personal !== null && patched('evidence-is-opaque')) return note(personal);
+      if (personal !== null) return note(personal);
       const { duplicate, later } = take(journey, message);
       // A duplicate is noted by the message that it repeats.
       if (duplicate) return;
@@ -149,7 +146,7 @@ function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
 }
 
 async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record, journey.run);
+  const verdict = await journey.checks.verdictOn(record);
   settle(journey, record, verdict.accepted ? undefined : verdict.reason);
 }
 
@@ -179,7 +176,7 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
 
 /** It counts already: only whether its proof is kept depends on this. */
 async function checkRefusal(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record, journey.run);
+  const verdict = await journey.checks.verdictOn(record);
   if (verdict.accepted) return;
   journey.consents.replace(record, withoutProof(record));
   const reason = `${proofRefused(verdict.reason)}; what the consumer refused stays refused`;

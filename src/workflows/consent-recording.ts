@@ -1,5 +1,5 @@
 /** What was said to a run about consent reaches the ledger before the run ends. */
-import { allHandlersFinished, CancellationScope, condition, log, patched } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, log } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -31,8 +31,7 @@ export async function closeDown(host: ConsentKeeper, run: PreparedRun): Promise<
  */
 export async function recordWhatCameLast(host: ConsentKeeper, run: PreparedRun): Promise<void> {
   const isLeft = () => host.checks.isBusy || unrecorded(host).length > 0;
-  // Journeys from before did not. May go when no history of theirs is left to be queried.
-  if (!isLeft() || !patched('consents-beside-the-end')) return;
+  if (!isLeft()) return;
   await CancellationScope.nonCancellable(async () => {
     while (isLeft()) await recordConsents(host, run);
   });
@@ -63,7 +62,7 @@ export async function recordConsents(host: ConsentKeeper, run: PreparedRun): Pro
       .all()
       .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(host.shares.get(shareId)));
     const { ledgerId } = run;
-    await untilDone(run, 'recordConsents', { summary }, { ledgerId, consents, refusalsAfterPosting });
+    await untilDone('recordConsents', { summary }, { ledgerId, consents, refusalsAfterPosting });
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.

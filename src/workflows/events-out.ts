@@ -1,13 +1,5 @@
 /** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
-import {
-  ActivityFailure,
-  CancellationScope,
-  condition,
-  log,
-  patched,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import {
   type WebhookEvent,
@@ -108,9 +100,8 @@ export class EventsOut {
 
 /**
  * Its day is not over: somebody has bounded its retries behind the run's back, or has shortened its time-outs; a server under
- * operators' hands was seen to call 24 s a day as well. A patch goes when no run is open that has given events up so.
+ * operators' hands was seen to call 24 s a day as well.
  */
 function mayTryAgain({ retryState, cause }: ActivityFailure): boolean {
-  if (retryState === 'MAXIMUM_ATTEMPTS_REACHED') return patched('events-outlast-bounded-retries');
-  return cause instanceof TimeoutFailure && patched('events-outlast-time-outs');
+  return retryState === 'MAXIMUM_ATTEMPTS_REACHED' || cause instanceof TimeoutFailure;
 }

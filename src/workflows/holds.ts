@@ -209,7 +209,6 @@ export async function recordTheDecision(
   try {
     const verdict = await CancellationScope.nonCancellable(() =>
       untilDone(
-        run,
         'recordDecision',
         { summary: `recording the decision: ${action}` },
         { ledgerId: run.ledgerId, inquiry, decision },
@@ -252,7 +251,6 @@ export async function recordRepeat(
   try {
     await CancellationScope.nonCancellable(() =>
       untilDone(
-        run,
         'recordDecision',
         { summary: `recording who wants ${inquiry.productCode} again` },
         {

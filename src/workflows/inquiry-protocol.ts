@@ -2,14 +2,7 @@
  * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
-import {
-  CancellationScope,
-  CancelledFailure,
-  condition,
-  isCancellation,
-  patched,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryContent, InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
@@ -258,8 +251,7 @@ class InquiryRun {
       await this.#waitBeforeRetry(failure);
       return {};
     }
-    // The patch goes when no run is left that was held so without having asked.
-    if (isWithoutToken(failure) && patched('tokenless-holds-ask-the-ledger')) {
+    if (isWithoutToken(failure)) {
       const made = await madeBefore(this.#host, this.#content(), failure.attempt);
       if (made) return { next: made };
     }
@@ -327,8 +319,8 @@ class InquiryRun {
 
   /** Of the time before the first failure only what an attempt can take counts: what is longer was the queue. */
   #countRetriesFromHere(): void {
-    const { settings, waitsInQueueUncounted } = this.#host.run;
-    if (this.#isRetrying || !waitsInQueueUncounted) return;
+    const { settings } = this.#host.run;
+    if (this.#isRetrying) return;
     this.#isRetrying = true;
     this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
     this.#stand();

@@ -2,7 +2,7 @@
  * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
-import { patched, setHandler } from '@temporalio/workflow';
+import { setHandler } from '@temporalio/workflow';
 import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
 import { advanceObjection, takeAdvance } from './advances.ts';
 import { FOR_ANOTHER_USER, handleConsents } from './consent-handlers.ts';
@@ -32,7 +32,7 @@ export function handleMessages(journey: Journey): void {
     definition: messages.resolveInquiry,
     description: DESCRIPTIONS.resolveInquiry,
     problemOf: (message) => resolveInquiryProblem(message) ?? otherJourney(journey, message),
-    checkApplicants: (applicants) => checkApplicants(journey.run, { profile: profileOf(journey), applicants }),
+    checkApplicants: (applicants) => checkApplicants({ profile: profileOf(journey), applicants }),
   });
   setHandler(messages.status, () => journey.status(), {
     description: DESCRIPTIONS.status,
@@ -53,14 +53,12 @@ function handleGates(journey: Journey): void {
     messages.advance,
     async (message) => {
       if (message.applicants) {
-        await checkApplicants(journey.run, { profile: profileOf(journey), applicants: message.applicants });
+        await checkApplicants({ profile: profileOf(journey), applicants: message.applicants });
         // While they were checked, the gate may have expired.
         refuseFor(problemOf(message));
       }
       const isNew = takeAdvance(journey, message);
-      // Runs from before refused consents of applicants who were yet to join. May go when none of them is open any more.
-      if (isNew && message.applicants && patched('advance-names-applicants'))
-        journey.noteApplicants(message.applicants);
+      if (isNew && message.applicants) journey.noteApplicants(message.applicants);
       return accepted(journey, !isNew);
     },
     {

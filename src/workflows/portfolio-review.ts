@@ -7,7 +7,6 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PreparedReview } from '../activities/portfolio-contract.ts';
 import { rowOwnerId } from '../model/owner-id.ts';
 import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '../model/portfolio-shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
@@ -36,7 +35,7 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
   const review = new Review(input, past);
   handleReviewMessages(review);
   showDetails(() => reviewDetails(review));
-  if (past) tellEvents(review, past.run);
+  if (past) review.events.begin(past.run, { reviewId: review.reviewId });
   try {
     const state = past ?? (await examine(review));
     return await reviewRows(review, state);
@@ -56,7 +55,7 @@ async function examine(review: Review): Promise<ReviewState> {
   const checking = { summary: 'checking the input' };
   const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
   review.run = run;
-  tellEvents(review, run);
+  review.events.begin(run, { reviewId: review.reviewId });
   const examining = `examining ${input.file}`;
   const examined = await prepareRun(input, () => review.files.ask('examinePortfolio', examining, { input }), onRefused);
   return review.begin(run, examined);
@@ -101,11 +100,6 @@ function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Se
     }),
   );
   return new Set(names);
-}
-
-/** From here on; runs from before reviews had events have none. */
-function tellEvents({ events, reviewId }: Review, run: PreparedReview): void {
-  if (run.tellsEvents) events.begin(run, { reviewId });
 }
 
 /** Waits for the hand-over alone, never for an endpoint. */

@@ -22,9 +22,6 @@ const OF_FILES = {
   heartbeatTimeout: '1 minute',
 } satisfies ActivityOptions;
 
-/** Of runs from before the workflow itself was told that its files are away. */
-export const portfolioActivities = proxyActivities<FileActivities>({ ...OF_FILES, retry: RETRY });
-
 /** 15 s in all: a share that is mounted anew, or a file that is being put there, is nobody's business. */
 export const firstTries = proxyActivities<FileActivities>({
   ...OF_FILES,

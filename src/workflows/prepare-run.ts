@@ -1,5 +1,5 @@
 /** The first activity of a run: its input is checked, and what it is held to is fixed. */
-import { ApplicationFailure, patched } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import { isUndecodable } from '../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
@@ -24,8 +24,7 @@ export async function prepareRun<T>(
     try {
       return await prepare();
     } catch (error) {
-      // The patch goes when no run is left, or is asked how it stands, that ended here in an outage.
-      if (hasRunOut(error) && patched('prepares-after-bounded-retries')) {
+      if (hasRunOut(error)) {
         await waitToTryAgain('the check of the input', round);
         continue;
       }

@@ -31,7 +31,7 @@ export function handlePullMessages(pull: Pull): void {
     description: PULL_DESCRIPTIONS.resolveInquiry,
     problemOf: (message) => resolveInquiryProblem(message, 'pullId') ?? otherPull(message),
     checkApplicants: (applicants) =>
-      checkApplicants(pull.run, { profile: pull.profile, applicants, productCode: pull.productCode }),
+      checkApplicants({ profile: pull.profile, applicants, productCode: pull.productCode }),
   });
   setHandler(status, () => pull.status(), { description: PULL_DESCRIPTIONS.status });
   setHandler(references, () => pull.references(), { description: PULL_DESCRIPTIONS.references });

@@ -20,7 +20,7 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
     const summary = 'recording a late consent';
-    return await untilDone({ outlastsBoundedRetries: true }, 'recordLateConsentMessage', { summary }, args);
+    return await untilDone('recordLateConsentMessage', { summary }, args);
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

@@ -2,7 +2,7 @@
 import { type ActivityFunctionWithOptions, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { hasRunOut } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
-import { type FileActivities, firstTries, portfolioActivities, triesForAnHour } from './portfolio-stubs.ts';
+import { type FileActivities, firstTries, triesForAnHour } from './portfolio-stubs.ts';
 
 /** What is shorter than the pause between two tries was bounded by somebody else: it is not to fill the history. */
 const AT_LEAST_MS = 60_000;
@@ -10,15 +10,10 @@ const AT_LEAST_MS = 60_000;
 export class ReviewFiles {
   /** Why not, by what is asked for. */
   readonly #away = new Map<keyof FileActivities, string>();
-  readonly #isTold: () => boolean;
   readonly #onChange: () => void;
 
-  /**
-   * @param isTold whether the run is one that says so; those from before leave it to Temporal, without a word
-   * @param onChange called where they cannot be reached, and where they can be again
-   */
-  constructor(isTold: () => boolean, onChange: () => void) {
-    this.#isTold = isTold;
+  /** @param onChange called when the files cannot be reached, and when they can be again */
+  constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
@@ -34,17 +29,15 @@ export class ReviewFiles {
     summary: string,
     args: Parameters<FileActivities[K]>[0],
   ): ReturnType<FileActivities[K]> {
-    const once = (stubs: typeof portfolioActivities) => {
+    const once = (stubs: typeof firstTries) => {
       // Of a union of functions the compiler would want arguments that fit every one of them.
       const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
       return activity.executeWithOptions({ summary }, [args]);
     };
-    // Not one microtask more than before for those that replay: what lands in one task goes on in the same order.
-    const asked = this.#isTold() ? this.#untilDone(name, once) : once(portfolioActivities);
-    return asked as ReturnType<FileActivities[K]>;
+    return this.#untilDone(name, once) as ReturnType<FileActivities[K]>;
   }
 
-  async #untilDone<T>(name: keyof FileActivities, once: (stubs: typeof portfolioActivities) => Promise<T>): Promise<T> {
+  async #untilDone<T>(name: keyof FileActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
     try {
       for (let round = 0; ; round++) {
         const beganMs = Date.now();

@@ -35,8 +35,7 @@ export function handleReviewMessages(review: Review): void {
     definition: resolveInquiry,
     description: PORTFOLIO_DESCRIPTIONS.resolveInquiry,
     problemOf: (message) => resolveInquiryProblem(message, 'reviewId') ?? otherReview(message),
-    checkApplicants: (applicants) =>
-      checkApplicants(review.run, { profile: review.profile, applicants, productCode: 'ACCTRVW' }),
+    checkApplicants: (applicants) => checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
   });
   const validator = (message: PortfolioMessage) =>
     refuseFor(problemOf(message) ?? updateProblem(message) ?? (review.isEnding ? 'the review is ending' : null));

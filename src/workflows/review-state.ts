@@ -1,5 +1,6 @@
 /** What a review hands on to its next run (continue-as-new), and how much of it is done. Nothing personal but amendments. */
-import type { KnownFile, PreparedReview } from '../activities/portfolio-contract.ts';
+import type { PreparedRun } from '../activities/contract.ts';
+import type { KnownFile } from '../activities/portfolio-contract.ts';
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
@@ -17,7 +18,7 @@ export interface CarriedRow {
 }
 
 export interface ReviewState {
-  run: PreparedReview;
+  run: PreparedRun;
   known: KnownFile;
   badRows: number;
   rows: number;

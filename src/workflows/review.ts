@@ -1,5 +1,6 @@
 /** What one run of a portfolio review knows. No waiting. */
-import type { ExaminedFile, PreparedReview } from '../activities/portfolio-contract.ts';
+import type { PreparedRun } from '../activities/contract.ts';
+import type { ExaminedFile } from '../activities/portfolio-contract.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { outputNamesOf } from '../model/portfolio-files.ts';
@@ -27,13 +28,10 @@ export class Review {
   readonly flights = new Flights();
   readonly events: EventsOut;
   readonly holds: Holds;
-  readonly files = new ReviewFiles(
-    () => this.run?.tellsOfFiles === true,
-    () => this.#filesChanged(),
-  );
+  readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
-  run: PreparedReview | undefined;
+  run: PreparedRun | undefined;
   pace = new Pace([]);
   /** Counts whatever may let somebody go on who waits. */
   changes = 0;
@@ -100,7 +98,7 @@ export class Review {
     return this.holds.list.length >= MAX_HELD;
   }
 
-  begin(run: PreparedReview, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
     this.state = {
       ...{ run, known, badRows, rows, duplicateLines, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },

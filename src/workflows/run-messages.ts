@@ -1,7 +1,7 @@
 /** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
-import type { JourneyActivities, PreparedRun } from '../activities/contract.ts';
+import type { JourneyActivities } from '../activities/contract.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
@@ -95,12 +95,9 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
 }
 
 /** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
-export async function checkApplicants(
-  run: PreparedRun | undefined,
-  args: Parameters<JourneyActivities['checkApplicants']>[0],
-): Promise<void> {
+export async function checkApplicants(args: Parameters<JourneyActivities['checkApplicants']>[0]): Promise<void> {
   try {
-    await untilDone(run, 'checkApplicants', { summary: 'checking the new applicants' }, args);
+    await untilDone('checkApplicants', { summary: 'checking the new applicants' }, args);
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

@@ -138,9 +138,9 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
 
 /** What was said elsewhere about sharing this report reaches the ledger, not this run. */
 async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
-  const { report, reference, consentTrust = 'namespace' } = run;
+  const { report, reference, consentTrust } = run;
   const { reportReferenceNumber } = reference;
   const args = { share: { shareId: share.shareId, ...share.sharedWith }, report, reportReferenceNumber, consentTrust };
   const summary = 'looking up what was said about sharing this report';
-  share.learn(await untilDone(run, 'lookUpConsents', { summary }, args));
+  share.learn(await untilDone('lookUpConsents', { summary }, args));
 }

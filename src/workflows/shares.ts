@@ -1,4 +1,4 @@
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
@@ -20,7 +20,6 @@ export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: '
  * that wait at once; of a posting, which takes seconds, it says nothing.
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
-  if (!run.listsConsentWaits) return;
   const { workflowType } = workflowInfo();
   for (;;) {
     await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
@@ -148,8 +147,7 @@ async function wasPosted(
   const mayHaveBeen = report.applicants.every(({ applicantId }) =>
     journey.consents.everGranted(share.input.shareId, applicantId),
   );
-  // Runs from before did not ask. May go when none of them is open any more.
-  if (!mayHaveBeen || !patched('refused-share-asks-ledger')) return false;
+  if (!mayHaveBeen) return false;
   const found = await outcomeInLedger(hostOf(journey, run, share), specOf(journey, share, report));
   if (found?.answer.outcome !== 'record') return false;
   share.report = report;

@@ -1,7 +1,7 @@
 /**
- * What a message is refused for beyond its shape, as the published schemas say. A validator of an update is never
- * replayed, so that it may say so at any time; of a signal it is asked behind `patched()` alone, because what came to
- * count once counts on replay. Each returns a path and a rule, never a value, or `null`.
+ * Validation rules beyond a message's shape, as the published schemas have them. A validator of an update is never
+ * replayed, so its rules may change at any time; a signal that counted once must count again on replay. Each returns a
+ * path and a rule, never a value, or `null`.
  */
 import { EVIDENCE_REFERENCE, mayHoldSsn } from '../model/opaque-id.ts';
 import { isRecord } from './message-shapes.ts';
