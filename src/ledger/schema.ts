@@ -10,10 +10,17 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   derivedDocuments,
   secondaryUse,
   applicantsAsked,
+  newFences,
 ];
 
-/** The version that this code works on. */
+/** The version that this code works on; also the version under which it writes (`oldestWriterOf`). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Versions of the tables that bring a fence which older code does not keep, or take something away that it needs.
+ * Code of a version below the highest of them writes nothing more. From 8 on: before it no ledger could say so.
+ */
+const WITHOUT_OLDER_WRITERS: readonly number[] = [8];
 
 /** The version of the tables that are there; 0 where there are none. */
 export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect): Promise<number> {
@@ -33,7 +40,10 @@ export async function migrate(
   for (const [index, statements] of MIGRATIONS.entries()) {
     if (index < from || index >= to) continue;
     for (const statement of statements(dialect)) await session.rows(statement);
-    await session.rows(`INSERT INTO ledger_schema (version, applied_at) VALUES ($1, ${dialect.now})`, [index + 1]);
+    const version = index + 1;
+    await session.rows(`INSERT INTO ledger_schema (version, applied_at) VALUES ($1, ${dialect.now})`, [version]);
+    if (!WITHOUT_OLDER_WRITERS.includes(version)) continue;
+    await session.rows('UPDATE ledger_schema SET oldest_writer = $1 WHERE version = $1', [version]);
   }
 }
 
@@ -159,6 +169,18 @@ function secondaryUse(dialect: SqlDialect): string[] {
  */
 function applicantsAsked(): string[] {
   return ['ALTER TABLE inquiries ADD COLUMN applicant_ids TEXT'];
+}
+
+/**
+ * What the claims and decisions of this version check, and no older code does. Each group of statements names its rule.
+ */
+function newFences(_dialect: SqlDialect): string[] {
+  return [
+    // From which version on a program may write beside these tables. NULL: this version asks no more than the one before.
+    'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
+    // From when an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
+    'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
+  ];
 }
 
 /** Consents with their proofs, and what makes it show when a consent or a decision is tampered with: audit-chain.ts. */

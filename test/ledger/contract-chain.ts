@@ -1,12 +1,11 @@
 /** Part of the contract suite: whatever is done to consents and decisions behind the ledger's back shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newLedgerSecret } from '../../src/ledger/ledger-secret.ts';
-import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ChainFinding, ChainReport, Ledger } from '../../src/ledger/port.ts';
-import { migrate } from '../../src/ledger/schema.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { makeLedgerAt } from './older-ledger.ts';
 
 const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
 
@@ -266,15 +265,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
   });
 
   async function makeOldLedger(url: string, ring: ReturnType<typeof keyRing>, consents: number): Promise<void> {
-    const engine = await openEngine({ url, create: true });
-    const secret = await newLedgerSecret(ring, 'ledger-old');
-    await engine.write(async (session) => {
-      await migrate(session, engine.dialect, 0, 2);
-      await session.rows(
-        `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
-         VALUES (1, 'ledger-old', 'sandbox', 0, $1, $2)`,
-        [secret.keyId, secret.bytes],
-      );
+    await makeLedgerAt(2, { url, ring }, async (session) => {
       for (let index = 0; index < consents; index += 1) {
         await session.rows(
           `INSERT INTO consents (journey_id, share_id, applicant_id, consent_id, decision, decided_at, received_at, recorded_at)
@@ -292,8 +283,6 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
            decided_at, recorded_at)
          VALUES ('${TRACE}', 'D-1', 1, 'abandon', 'ops', 'gone', 'posted', '2026-01-02T03:04:05Z', 7)`,
       );
-      return { keep: true, value: undefined };
     });
-    await engine.close();
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger, OpenInquiry, OutcomeRecord } from '../../src/ledger/port.ts';
 import {
   attempted,
@@ -10,6 +11,7 @@ import {
   consentOf,
   decisionOf,
   INQUIRY,
+  keyRing,
   NO_RECORD,
   outcomeOf,
   RECORD,
@@ -18,6 +20,7 @@ import {
   UNKNOWN_CODE,
 } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { makeLedgerAt } from './older-ledger.ts';
 
 const numbered = (customerTraceNumber: string) => ({ inquiry: { customerTraceNumber } });
 
@@ -191,31 +194,23 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
   });
 
   test('a ledger whose tables are of the first version is brought up to date, and keeps what it holds', async (t) => {
-    const { ledger, url, again } = await opened(t);
-    await attempted(ledger, {}, { state: 'unknown' });
-    for (const statement of [
-      'DROP TABLE attention_seen',
-      'DROP INDEX attempts_in_doubt',
-      'DROP INDEX inquiries_answered_late',
-      'DROP INDEX inquiries_revoked_late',
-      'DROP TABLE audit_chain',
-      'DROP TABLE audit_head',
-      'ALTER TABLE consents DROP COLUMN proof',
-      'DROP TABLE retention_events',
-      'DROP TABLE derived_documents',
-      'DROP INDEX inquiries_not_disposed',
-      'DROP INDEX inquiries_on_legal_hold',
-      'ALTER TABLE decisions ADD COLUMN answer TEXT',
-      'DROP TABLE report_references',
-      'DROP TABLE report_references_until',
-      'DROP TABLE report_shares',
-      'DROP INDEX attempt_consents_of_share',
-      'ALTER TABLE inquiries DROP COLUMN applicant_ids',
-      'DELETE FROM ledger_schema WHERE version > 1',
-    ]) {
-      await backend.execute(url, statement);
-    }
-    assert.deepEqual(await reasons(await again()), { [TRACE]: 'OutcomeUnknown' });
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    await makeLedgerAt(1, { url, ring }, async (session) => {
+      await session.rows(
+        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
+           product_code, ordinal, created_at, workflow_id)
+         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0, 'journey-J-1')`,
+      );
+      await session.rows(
+        `INSERT INTO attempts (customer_trace_number, attempt, state, claimed_at, send_by, answer_by, workflow_id, run_id)
+         VALUES ('${TRACE}', 1, 'unknown', 1000, 1000, 1000, 'journey-J-1', 'R-1')`,
+      );
+    });
+    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+    t.after(() => ledger.close());
+    assert.equal(ledger.identity.ledgerId, 'ledger-old');
+    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });
   });
 
   test('one inquiry is read by its trace number', async (t) => {
