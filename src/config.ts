@@ -239,10 +239,15 @@ function readTaskQueue(reader: EnvironmentReader, environment: Environment): str
     if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
       return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
     }
-    const words = name.split(/[._/-]/);
-    const other = ENVIRONMENTS.find((one) => one !== environment && words.includes(one));
+    const other = otherEnvironmentIn(name, environment);
     return other ? `must not be called after the environment ${other}` : null;
   });
+}
+
+/** The environment that a task queue is called after, where it is not this one. */
+export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
+  const words = taskQueue.split(/[._/-]/);
+  return ENVIRONMENTS.find((one) => one !== environment && words.includes(one));
 }
 
 function readTemporal(reader: EnvironmentReader): TemporalOptions {

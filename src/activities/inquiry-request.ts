@@ -1,4 +1,5 @@
 /** From what a workflow says of an inquiry to the request that the gateway gets. */
+import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import {
@@ -27,17 +28,21 @@ export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentit
 /**
  * The request as the gateway gets it.
  *
- * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for
+ * @throws InvalidInputError naming the caller's fields, also where the profile does not allow what is asked for, or where
+ *   an applicant is made up
  */
 export function buildRequest(profile: GatewayProfile, args: InquiryContent, firstClaimedAt: Date): GatewayRequest {
   const { productCode, customerTraceNumber, endUserCode, endUser, permissiblePurposeCode } = args.inquiry;
-  const problems = entitlementProblems(profile, {
-    productCode,
-    endUserCode,
-    permissiblePurposeCode,
-    endUserPath: '/endUserCode',
-    purposePath: '/permissiblePurposeCode',
-  });
+  const problems = [
+    ...entitlementProblems(profile, {
+      productCode,
+      endUserCode,
+      permissiblePurposeCode,
+      endUserPath: '/endUserCode',
+      purposePath: '/permissiblePurposeCode',
+    }),
+    ...madeUpProblems(profile, args.applicants ?? []),
+  ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   if (productCode === 'SECONDUSE') {
     if (!args.reference) throw new InvalidInputError([{ path: '/reference', rule: 'is required' }]);

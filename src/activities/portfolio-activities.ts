@@ -24,7 +24,7 @@ export function createPortfolioActivities(
   const directory = () => requireDirectory(dependencies.config.portfolioDirectory);
   const readerOf = ({ format, columns, profile }: KnownFile): RowReader => ({
     format,
-    limits: profileNamed(dependencies, profile).limits,
+    profile: profileNamed(dependencies, profile),
     ...(columns ? { columns } : {}),
   });
   const onBlock = () => heartbeat();
@@ -37,14 +37,14 @@ export function createPortfolioActivities(
           file,
           format = formatOf(file),
           maxBadRows = DEFAULT_MAX_BAD_ROWS,
-          profile = 'default',
+          profile: name = 'default',
         } = input;
-        const { limits } = profileNamed(dependencies, profile);
+        const profile = profileNamed(dependencies, name);
         const { badRows: badRowsPath } = await outputPaths(directory(), file, reviewId);
         await using handle = await openPortfolio(directory(), file);
-        const found = await examinePortfolio(handle, { format, limits, maxBadRows, badRowsPath, onBlock });
+        const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, ...examined } = found;
-        return { ...examined, known: { file, format, profile, digest, mark, ...(columns ? { columns } : {}) } };
+        return { ...examined, known: { file, format, profile: name, digest, mark, ...(columns ? { columns } : {}) } };
       }),
 
     readPortfolioRows: ({ known, from, limit, inFull }) =>

@@ -1,3 +1,4 @@
+import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -27,6 +28,7 @@ export function createPrepareJourney(
         const problems = [
           ...(await ownerProblems(dependencies, { ownerId: journey.journeyId, path: '/journeyId' })),
           ...journeyEntitlementProblems(profile, journey),
+          ...madeUpProblems(profile, journey.applicants),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
@@ -36,9 +38,10 @@ export function createPrepareJourney(
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
     checkApplicants: ({ profile, applicants, productCode }) =>
       translating(async () => {
-        const { limits } = profileNamed(dependencies, profile);
+        const known = profileNamed(dependencies, profile);
         const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
-        parse(applicants, { maxApplicants: limits.maxApplicants });
+        const problems = madeUpProblems(known, parse(applicants, known.limits));
+        if (problems.length > 0) throw new InvalidInputError(problems);
       }),
   };
 }

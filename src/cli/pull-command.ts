@@ -8,6 +8,7 @@ import { type ServerOptions, withExamples, withServerOptions } from './common-op
 import { UsageError } from './errors.ts';
 import { showStarted, withJourneys } from './journey-action.ts';
 import { readJson } from './json-input.ts';
+import { requireSandbox } from './require-sandbox.ts';
 import { samplePull } from './sample-pull.ts';
 
 interface PullOptions extends ServerOptions {
@@ -27,7 +28,7 @@ export function registerPullCommand(program: Command): void {
     .command('pull')
     .description('pull one report of one product; the same id again finds the first')
     .option('--file <path>', 'JSON input of creditReport or failsafeCheck; - is standard input')
-    .option('--sample', 'a made-up applicant, for the sandbox')
+    .option('--sample', 'a made-up applicant, for the sandbox alone')
     .option('--product <productCode>', `with --sample: ${PULL_PRODUCTS.join(', ')} (default: CR)`)
     .option('--pull-id <id>', 'with --sample: the pull’s id (default: a new one)')
     .option('--lose-answer', 'with --sample: the gateway posts the inquiry and its first answer is lost')
@@ -39,6 +40,7 @@ export function registerPullCommand(program: Command): void {
     'credit-journey report pull:P-1001 REFUPD',
   );
   command.action(async (options: PullOptions) => {
+    if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
     await checkMessage('pull', input);
     process.exitCode = await withJourneys(options, async (journeys, output) => {

@@ -1,6 +1,6 @@
 /** Single pulls that the sandbox takes, one for each product. */
 import type { FailsafeApplicant, PullInput, PullProduct } from '../model/pull-shapes.ts';
-import { ALEX, ALEX_UNANSWERED, BLAKE } from './sample-journey.ts';
+import { ALEX, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD } from '../model/sample-applicants.ts';
 
 export interface SamplePullOptions {
   pullId: string;
@@ -13,7 +13,7 @@ export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOption
   const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
   if (productCode === 'FAILSAFE') {
     // Of the second the sandbox has no record: outcomes are told for each.
-    const applicants = [first, { ...BLAKE, ssn: '900220404' }].map(withoutContacts);
+    const applicants = [first, BLAKE_WITHOUT_RECORD].map(withoutContacts);
     return { pullId, productCode, applicants };
   }
   return { pullId, productCode, endUserCode: 'EU123', permissiblePurposeCode: '01', applicants: [first] };

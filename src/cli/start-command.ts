@@ -6,6 +6,7 @@ import { type ServerOptions, withExamples, withServerOptions } from './common-op
 import { UsageError } from './errors.ts';
 import { showStarted, withJourneys } from './journey-action.ts';
 import { readJson } from './json-input.ts';
+import { requireSandbox } from './require-sandbox.ts';
 import { sampleJourney } from './sample-journey.ts';
 
 interface StartOptions extends ServerOptions {
@@ -23,7 +24,7 @@ export function registerStartCommand(program: Command): void {
     .command('start')
     .description('start a lending journey; one that runs under this id is left as it is')
     .option('--file <path>', 'JSON input of lendingJourney; - is standard input')
-    .option('--sample', 'a made-up joint application, for the sandbox')
+    .option('--sample', 'a made-up joint application, for the sandbox alone')
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')
     .option('--auto', 'with --sample: pass the gates without waiting for advance')
     .option('--lose-answer', 'with --sample: the gateway posts each inquiry and its first answer is lost')
@@ -35,6 +36,7 @@ export function registerStartCommand(program: Command): void {
     'credit-journey start --sample --auto --watch',
   );
   command.action(async (options: StartOptions) => {
+    if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
     await checkMessage('start', input);
     process.exitCode = await withJourneys(options, async (journeys, output) => {

@@ -1,4 +1,5 @@
 /** The gateway profile `default`, from the `GATEWAY_*` variables. */
+import { SSNS_WITH_NINE, type SsnsWithNine } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Environment } from '../model/products.ts';
 import { gatewayAddressProblem } from './addresses.ts';
@@ -32,6 +33,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     notProcessedStatuses: readNotProcessedStatuses(reader),
     returnCodes: {},
     ssnMismatch: reader.oneOf('GATEWAY_SSN_MISMATCH', ['hold', 'flag'], 'hold'),
+    ssnsWithNine: readSsnsWithNine(reader, environment),
     originalInquiryDateSource: reader.oneOf(
       'GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE',
       ['secondaryUse', 'originalRequest'],
@@ -47,6 +49,19 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),
   };
+}
+
+function readSsnsWithNine(reader: EnvironmentReader, environment: Environment): SsnsWithNine {
+  const variable = 'GATEWAY_SSNS_WITH_9';
+  const value = reader.oneOf(variable, SSNS_WITH_NINE, 'refuse');
+  const rule = ssnsWithNineProblem(value, environment);
+  if (rule) reader.report(variable, rule);
+  return value;
+}
+
+/** Test persons are the provider's test environment's. */
+export function ssnsWithNineProblem(value: SsnsWithNine | undefined, environment: Environment): string | null {
+  return value === 'send' && environment === 'production' ? 'must be refuse or itinOnly in production' : null;
 }
 
 /** Interface 2.3: AN with the given maximum. */

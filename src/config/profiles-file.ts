@@ -13,6 +13,7 @@
  * What a profile leaves out is as in `default`, which itself comes from the `GATEWAY_*` variables.
  */
 import { z } from 'zod';
+import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
@@ -21,7 +22,7 @@ import { parseWith } from '../validation/problems.ts';
 import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
-import { apiVersionProblem, codeProblem, isPem, timeZoneProblem } from './default-profile.ts';
+import { apiVersionProblem, codeProblem, isPem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { credentialsSource } from './secrets.ts';
@@ -82,6 +83,7 @@ const profileSchema = z.strictObject({
   limits: limitsSchema.exactOptional(),
   notProcessedStatuses: z.array(z.int().min(400).max(599)).exactOptional(),
   ssnMismatch: z.enum(['hold', 'flag']).exactOptional(),
+  ssnsWithNine: z.enum(SSNS_WITH_NINE).exactOptional(),
   originalInquiryDateSource: z.enum(['secondaryUse', 'originalRequest']).exactOptional(),
   consentTrust: z.enum(['namespace', 'proof']).exactOptional(),
   ...additionsShape,
@@ -121,6 +123,8 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   for (const [name, profile] of file.profiles) {
     const place = `/profiles/${name}`;
     checkAddresses(reader, profile, place);
+    const ssnRule = ssnsWithNineProblem(profile.ssnsWithNine, profile.environment);
+    if (ssnRule) reader.report(VARIABLE, `${place}/ssnsWithNine ${ssnRule}`);
     noteHosts(reader, hosts, profile.environment, profile, VARIABLE, place);
     if (profile.environment !== base.environment) continue;
     const source = credentialsOf(reader, profile, place, { sources, declared: file.credentials, base });
@@ -283,6 +287,7 @@ function merged(
     notProcessedStatuses: profile.notProcessedStatuses ?? defaults.notProcessedStatuses,
     returnCodes: profile.returnCodes ?? defaults.returnCodes,
     ssnMismatch: profile.ssnMismatch ?? defaults.ssnMismatch,
+    ssnsWithNine: profile.ssnsWithNine ?? defaults.ssnsWithNine,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
     ...thresholds(defaults, profile.changes),

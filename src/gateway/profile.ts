@@ -3,6 +3,7 @@ import type { ChangeOptions } from '../changes/report-changes.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
+import type { SsnsWithNine } from './made-up-applicants.ts';
 
 export interface Credentials {
   clientId: string;
@@ -53,6 +54,8 @@ export interface GatewayProfile {
   returnCodes: Partial<Record<ProductCode, Record<string, ReportOutcome>>>;
   /** What an answered SSN that equals no applicant's does. */
   ssnMismatch: 'hold' | 'flag';
+  /** Outside the sandbox: which SSNs that start with 9 may be sent. */
+  ssnsWithNine: SsnsWithNine;
   /** Interface 2.6 and rule 3 against 2.4: which moment `originalInquiryDate` names. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /** Whom a grant is believed: whoever may write to the namespace, or a key of the consent system's alone. */

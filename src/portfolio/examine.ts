@@ -29,7 +29,7 @@ export interface Examination {
 
 export interface ExamineOptions {
   format: PortfolioFormat;
-  limits: RowReader['limits'];
+  profile: RowReader['profile'];
   maxBadRows: number;
   /** Where the bad rows are written: lines, pointers and rules, never values. */
   badRowsPath: string;
@@ -66,7 +66,7 @@ async function examineLines(
   options: ExamineOptions,
   report: BadRowsReport,
 ): Promise<Omit<Examination, 'mark' | 'badRows'>> {
-  const { format, limits } = options;
+  const { format, profile } = options;
   const hash = createHash('sha256');
   const ids = new Map<string, number>();
   const duplicates = new Set<number>();
@@ -80,7 +80,7 @@ async function examineLines(
   for await (const found of linesOf(handle, { offset: 0, line: 1, onBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
     if (!reader) {
-      reader = { format, limits, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
+      reader = { format, profile, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
       first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
       if (format === 'csv') continue;
     }

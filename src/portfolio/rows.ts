@@ -1,7 +1,8 @@
 /** A line to a row, or to what is wrong with it. */
 
 import { isJsonObject, parseJson, surveyJson } from '../gateway/json-safety.ts';
-import type { GatewayLimits } from '../gateway/profile.ts';
+import { madeUpProblems } from '../gateway/made-up-applicants.ts';
+import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import type { PortfolioFormat, PortfolioRow } from '../model/portfolio-shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -10,11 +11,16 @@ import { type Column, csvFields, csvRow } from './csv.ts';
 import type { Line } from './lines.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 
+/** What of the profile says which rows are good. */
+export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine'> & {
+  limits: Pick<GatewayProfile['limits'], 'maxApplicants'>;
+};
+
 export interface RowReader {
   format: PortfolioFormat;
   /** Of CSV: its header. */
   columns?: readonly Column[];
-  limits: Pick<GatewayLimits, 'maxApplicants'>;
+  profile: RowProfile;
 }
 
 /** `null`: an empty line, which is none. */
@@ -59,7 +65,7 @@ function jsonValue(text: string): { value: Record<string, unknown> } | { problem
 }
 
 function checkedRow(
-  { limits }: RowReader,
+  { profile }: RowReader,
   value: Record<string, unknown>,
   place: { line: number; offset: number },
 ): { row: PortfolioRow } | { problems: Problem[] } {
@@ -68,7 +74,8 @@ function checkedRow(
   const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
-    const row = { accountId: accountId as string, ...place, applicants: parseApplicants(applicants, limits) };
+    const row = { accountId: accountId as string, ...place, applicants: parseApplicants(applicants, profile.limits) };
+    problems.push(...madeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

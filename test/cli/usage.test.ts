@@ -147,6 +147,18 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     });
   }
 
+  test('a sample outside the sandbox', async () => {
+    const given = { 'GATEWAY_ENVIRONMENT is uat': { GATEWAY_ENVIRONMENT: 'uat' }, 'called after uat': {} };
+    for (const [rule, env] of Object.entries(given)) {
+      for (const command of ['start', 'pull']) {
+        const { code, stdout, stderr } = await runCli([command, '--sample', '--task-queue', 'loans-uat'], { env });
+        assert.equal(code, 2, stderr);
+        assert.equal(stdout, '');
+        assert.match(stderr, new RegExp(`--sample is for the sandbox alone: .*${rule}`));
+      }
+    }
+  });
+
   test('a configuration with problems, every one of them', async () => {
     const { code, stderr } = await runCli(['worker'], { env: { GATEWAY_ENVIRONMENT: 'uat' } });
     assert.equal(code, 2);

@@ -157,6 +157,12 @@ describe('outside the sandbox', () => {
 });
 
 describe('production', () => {
+  it('sends no made-up SSN, whatever the environment says', async (t) => {
+    const env = await production(t);
+    assert.deepEqual(variablesOf({ ...env, GATEWAY_SSNS_WITH_9: 'send' }), ['GATEWAY_SSNS_WITH_9']);
+    assert.deepEqual(variablesOf({ ...env, GATEWAY_SSNS_WITH_9: 'itinOnly' }), []);
+  });
+
   it('is accepted with https and secrets from files', async (t) => {
     const config = loadConfig(await production(t));
     assert.equal((await config.profiles.get('default')?.credentials.read())?.clientSecret, 'a-secret');

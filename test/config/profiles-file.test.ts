@@ -68,6 +68,18 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.deepEqual([...loadConfig(env).profiles.keys()], ['default']);
   });
 
+  it('sends no SSN that starts with 9, unless a profile outside production says so', async (t) => {
+    const east = { environment: 'sandbox', customerId: 'EAST1', ssnsWithNine: 'itinOnly' };
+    const { profiles } = loadConfig(await withFile(t, { profiles: { east } }, { GATEWAY_SSNS_WITH_9: 'send' }));
+    assert.equal(profiles.get('default')?.ssnsWithNine, 'send');
+    assert.equal(profiles.get('east')?.ssnsWithNine, 'itinOnly');
+    assert.equal(loadConfig({}).profiles.get('default')?.ssnsWithNine, 'refuse');
+    const live = { environment: 'production', customerId: 'P1', ssnsWithNine: 'send' };
+    assert.deepEqual(await rulesOf(t, { profiles: { live } }), [
+      '/profiles/live/ssnsWithNine must be refuse or itinOnly in production',
+    ]);
+  });
+
   it('refuses a host that two environments share', async (t) => {
     const uat = { environment: 'uat', customerId: 'U1', baseUrl: 'https://gateway.example.com/uat' };
     const production = { environment: 'production', customerId: 'P1', baseUrl: 'https://gateway.example.com/live' };

@@ -34,6 +34,7 @@ export function profileFor(
     notProcessedStatuses: [401, 429],
     returnCodes: {},
     ssnMismatch: 'hold',
+    ssnsWithNine: 'refuse',
     originalInquiryDateSource: 'secondaryUse',
     consentTrust: 'namespace',
     allowed: {},

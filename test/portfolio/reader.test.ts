@@ -12,7 +12,10 @@ import { openPortfolio, outputPaths } from '../../src/portfolio/file-path.ts';
 import { requireUnchanged } from '../../src/portfolio/identity.ts';
 import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../../src/portfolio/results.ts';
+import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { csvLine, csvText, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+
+const PROFILE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
 
 let directory: string;
 let count = 0;
@@ -35,9 +38,15 @@ async function examined(text: string | Buffer, options: Partial<ExamineOptions> 
   const file = await writePortfolio(directory, `p${count++}.${format}`, text);
   const badRowsPath = join(directory, `${file}.bad`);
   await using handle = await openPortfolio(directory, file);
-  const limits = { maxApplicants: 2 };
   const onBlock = () => {};
-  const found = await examinePortfolio(handle, { format, limits, maxBadRows: 10, badRowsPath, onBlock, ...options });
+  const found = await examinePortfolio(handle, {
+    format,
+    profile: PROFILE,
+    maxBadRows: 10,
+    badRowsPath,
+    onBlock,
+    ...options,
+  });
   const badText = await readFile(badRowsPath, 'utf8').catch(() => '');
   const bad = badText.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Examined['bad'][number]]));
   return { ...found, file, bad, badText };
@@ -55,7 +64,7 @@ async function refusal(text: string | Buffer, options: Partial<ExamineOptions> =
 
 async function rowsOf({ file, columns, first, duplicateLines }: Examined, format: 'csv' | 'jsonl' = 'csv', limit = 2) {
   await using handle = await openPortfolio(directory, file);
-  const reader = { format, limits: { maxApplicants: 2 }, ...(columns ? { columns } : {}) };
+  const reader = { format, profile: PROFILE, ...(columns ? { columns } : {}) };
   const rows = [];
   for (let from: { offset: number; line: number } | undefined = first; from; ) {
     const read = await readRows(handle, reader, { from, limit });
@@ -111,6 +120,20 @@ describe('a portfolio file', () => {
     row.applicants.push(second);
     const found = await examined(`${JSON.stringify(row)}\n`, { format: 'jsonl' });
     assert.equal((await rowsOf(found, 'jsonl'))[0]?.applicants.length, 2);
+  });
+
+  test('has no made-up row outside the sandbox', async () => {
+    const profile: RowProfile = { ...PROFILE, environment: 'uat', ssnsWithNine: 'itinOnly' };
+    const text = csvText(3).replace(/,9\d{8},/, ',912700001,');
+    const { rows, bad } = await examined(text, { profile });
+    assert.equal(rows, 1);
+    assert.deepEqual(
+      bad.map(({ line, problems }) => [line, problems[0]?.path]),
+      [
+        [3, '/applicants/0/ssn'],
+        [4, '/applicants/0/ssn'],
+      ],
+    );
   });
 
   test('is refused without a header that is known, and its own words are not repeated', async () => {
@@ -229,7 +252,7 @@ describe('a portfolio file that has been examined', () => {
   test('has no row where another is', async () => {
     const found = await examined(csvText(3));
     await using handle = await openPortfolio(directory, found.file);
-    const reader = { format: 'csv' as const, limits: { maxApplicants: 2 }, columns: found.columns ?? [] };
+    const reader = { format: 'csv' as const, profile: PROFILE, columns: found.columns ?? [] };
     const [row] = (await readRows(handle, reader, { from: found.first, limit: 1 })).rows;
     assert.ok(row);
     await assert.rejects(readRowsAt(handle, reader, [{ ...row, accountId: 'ACC-2' }]), PortfolioChangedError);

@@ -10,6 +10,7 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { startSandbox } from '../../sandbox/server.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-shape.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createLogger, installLogger } from '../../src/logging.ts';
 import type {
   Applicant,
@@ -20,6 +21,7 @@ import type {
   UpdateAnswer,
 } from '../../src/model/shapes.ts';
 import { createDataConverter } from '../../src/protection/data-converter.ts';
+import { createKeyRing } from '../../src/protection/key-ring.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { runWorker } from '../../src/worker.ts';
 import { CONSENT_KEYS } from './consent-proofs.ts';
@@ -67,6 +69,8 @@ export interface HarnessOptions {
   sandbox?: Parameters<typeof startSandbox>[0];
   /** A second profile, `proving`, in which a grant counts only with a proof. */
   proving?: boolean;
+  /** Everything as in the provider's test environment: payloads encrypted, a ledger that was set up. */
+  isUat?: boolean;
 }
 
 const PROVING = {
@@ -91,6 +95,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     KEY_RING_FILE: join(dataDir, 'keys.json'),
     CONSENT_JWKS_FILE: consentKeys,
     ...(options.proving ? { GATEWAY_PROFILES_FILE: profiles } : {}),
+    ...(options.isUat ? await uatVariables(dataDir) : {}),
     ...options.env,
   });
   const bundle = process.env.TEST_WORKFLOW_BUNDLE;
@@ -154,6 +159,25 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
   await harness.startWorker();
   return harness;
+}
+
+/** What `uat` requires beside the sandbox's variables, with the ledger that `setup` would have made. */
+async function uatVariables(dataDir: string): Promise<Record<string, string>> {
+  const keyRing = await createKeyRing(join(dataDir, 'keys.json'));
+  const url = `file:${join(dataDir, 'ledger.db')}`;
+  const ledger = await openLedger({ url, environment: 'uat', keyRing, create: true });
+  const { ledgerId } = ledger.identity;
+  await ledger.close();
+  return {
+    GATEWAY_ENVIRONMENT: 'uat',
+    GATEWAY_CLIENT_ID: 'sandbox-client',
+    GATEWAY_CLIENT_SECRET: 'sandbox-secret',
+    GATEWAY_CUSTOMER_ID: 'SANDBOX0001',
+    GATEWAY_SOFTWARE_PROVIDER_ID: 'CJ01',
+    GATEWAY_TIME_ZONE: 'UTC',
+    LEDGER_ID: ledgerId,
+    PAYLOAD_ENCRYPTION: 'on',
+  };
 }
 
 async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> {

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sampleJourney } from '../../src/cli/sample-journey.ts';
+import { samplePull } from '../../src/cli/sample-pull.ts';
+import { madeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
+import { REPORT_PRODUCTS } from '../../src/model/products.ts';
+import { applicant } from './fixtures.ts';
+
+const pathsOf = (...args: Parameters<typeof madeUpProblems>) => madeUpProblems(...args).map(({ path }) => path);
+
+test('the samples’ own applicants are refused outside the sandbox, whatever the profile sends', () => {
+  for (const loseAnswer of [false, true]) {
+    const samples = [
+      sampleJourney({ journeyId: 'J', auto: true, loseAnswer }),
+      ...[...REPORT_PRODUCTS, 'FAILSAFE' as const].map((productCode) =>
+        samplePull({ pullId: 'P', productCode, loseAnswer }),
+      ),
+    ];
+    for (const { applicants } of samples) {
+      const each = applicants.map((_, index) => `/applicants/${index}`);
+      for (const ssnsWithNine of SSNS_WITH_NINE) {
+        assert.deepEqual(pathsOf({ environment: 'uat', ssnsWithNine }, applicants), each);
+        assert.deepEqual(pathsOf({ environment: 'production', ssnsWithNine }, applicants), each);
+        assert.deepEqual(pathsOf({ environment: 'sandbox', ssnsWithNine }, applicants), []);
+      }
+    }
+  }
+});
+
+test('an SSN that starts with 9 is sent only where the profile says so', () => {
+  const cases: [ssn: string, refuse: boolean, itinOnly: boolean, send: boolean][] = [
+    // No one's either: area 000 is never issued. It is left to the gateway.
+    ['000110001', true, true, true],
+    ['912345678', false, false, true],
+    ['900110001', false, false, true],
+    // ITINs and ATINs: the edges of each range of the fourth and fifth digit.
+    ...['50', '65', '70', '88', '90', '92', '93', '94', '99'].map((group): [string, boolean, boolean, boolean] => [
+      `912${group}0001`,
+      false,
+      true,
+      true,
+    ]),
+    ...['00', '49', '66', '69', '89'].map((group): [string, boolean, boolean, boolean] => [
+      `912${group}0001`,
+      false,
+      false,
+      true,
+    ]),
+  ];
+  for (const [ssn, ...sent] of cases) {
+    for (const [index, ssnsWithNine] of SSNS_WITH_NINE.entries()) {
+      const paths = pathsOf({ environment: 'uat', ssnsWithNine }, [applicant({ ssn })]);
+      assert.deepEqual(paths, sent[index] ? [] : ['/applicants/0/ssn'], `${ssn} ${ssnsWithNine}`);
+    }
+  }
+});
+
+test('a refusal names no value', () => {
+  const [problem] = madeUpProblems({ environment: 'uat', ssnsWithNine: 'refuse' }, [applicant({ ssn: '912345678' })]);
+  assert.doesNotMatch(JSON.stringify(problem), /912345678/);
+});
