@@ -296,8 +296,8 @@ export interface DecisionTaken {
 export interface ConsentSent {
   atMs: number;
   message: ConsentMessage;
-  /** As the update was answered: this very message was accepted. Absent for signals, and where no answer came. */
-  acknowledged?: true;
+  /** When the run answered that the ledger has it. Absent for signals, and where no such answer came. */
+  acknowledgedAtMs?: number;
 }
 
 export interface Evidence {

@@ -488,6 +488,12 @@ const DOCTORED: readonly Doctored[] = [
     doctor: ({ ledger }) => void ledger.consents.pop(),
   },
   {
+    what: 'a consent that was acknowledged before the ledger had it',
+    caughtBy: consents.consentsKept,
+    as: /J-SHARED S1 2A C-2A granted: acknowledged before the ledger had it/,
+    doctor: ({ consentsSent }) => void Object.assign(consentsSent.at(-1) ?? {}, { acknowledgedAtMs: at(57) }),
+  },
+  {
     what: 'a consent that nobody sent',
     caughtBy: consents.consentsKept,
     as: /J-SHARED S1 2A C-2A granted: nobody sent it/,

@@ -2,12 +2,14 @@
 import type { Applicant, ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import type { ConsentPlan, JourneyPlan, Plan, SharePlan } from './plan.ts';
+import { JOURNEYS_PROFILE } from './profile-files.ts';
 
 export function inputOf(plan: JourneyPlan): LendingJourneyInput {
   const { journeyId, endUserCode, stages, gates, onNoRecord, sharesOpenForSeconds } = plan;
   const gated = stages.slice(1).filter((stage) => stage !== 'PREQUAL');
   return {
     journeyId,
+    profile: JOURNEYS_PROFILE,
     endUserCode,
     permissiblePurposeCodes: { PREQUAL: '01', PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
     applicants: applicantsOf(plan.ssns),

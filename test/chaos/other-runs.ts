@@ -126,9 +126,9 @@ export async function pauseFor(run: OtherRun, { people }: Scene, forMs: number):
   return true;
 }
 
-function tell({ ownerId }: OtherRun, people: Scene['people'], name: 'pause' | 'resume'): Promise<void> {
+async function tell({ ownerId }: OtherRun, people: Scene['people'], name: 'pause' | 'resume'): Promise<void> {
   const message = { reviewId: ownerOf(ownerId).id, by: 'operator', reason: 'a look at it' };
-  return people.update(ownerId, name, message);
+  await people.update(ownerId, name, message);
 }
 
 /** Does what people have left to do. `at rest`, or what it waits for; and how many decisions were taken. */

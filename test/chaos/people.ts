@@ -8,6 +8,7 @@ import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { Applicant, ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
+import type { ConsentSent } from './evidence.ts';
 import { consentOf, inputOf, shareOf } from './journey-inputs.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
 import type { World } from './world.ts';
@@ -19,7 +20,7 @@ const QUERY_LIMIT_MS = 4_000;
 
 /** What was sent, each with when, by the machine's clock. */
 export interface Books {
-  consents: { atMs: number; message: ConsentMessage }[];
+  consents: ConsentSent[];
   decisions: { atMs: number; message: ResolveInquiryMessage }[];
   /** By journey: applicants that an amendment named. */
   amended: Map<string, Applicant[][]>;
@@ -59,18 +60,18 @@ export class People {
     return this.patiently(() => this.handle(journeyId).query<JourneyStatus>('status'), QUERY_LIMIT_MS);
   }
 
-  advance(journeyId: string, to: StageCode): Promise<void> {
-    return this.update(journeyId, 'advance', { journeyId, to }, updateIds.advance({ journeyId, to }));
+  async advance(journeyId: string, to: StageCode): Promise<void> {
+    await this.update(journeyId, 'advance', { journeyId, to }, updateIds.advance({ journeyId, to }));
   }
 
-  requestShare(journeyId: string, share: SharePlan): Promise<void> {
+  async requestShare(journeyId: string, share: SharePlan): Promise<void> {
     const message = { journeyId, share: shareOf(share) };
-    return this.update(journeyId, 'requestShare', message, updateIds.requestShare(message));
+    await this.update(journeyId, 'requestShare', message, updateIds.requestShare(message));
   }
 
-  withdraw(journeyId: string): Promise<void> {
+  async withdraw(journeyId: string): Promise<void> {
     const message = { journeyId, by: 'borrower', reason: 'bought elsewhere' };
-    return this.update(journeyId, 'withdraw', message, updateIds.withdraw());
+    await this.update(journeyId, 'withdraw', message, updateIds.withdraw());
   }
 
   async consent({ journeyId, shares }: JourneyPlan, plan: ConsentPlan): Promise<void> {
@@ -83,10 +84,14 @@ export class People {
   /** To a closed run as raw senders are told to: by the workflow for what comes too late. */
   async sendConsent(message: ConsentMessage, by: ConsentPlan['by']): Promise<void> {
     const { client, taskQueue } = this.world;
-    this.books.consents.push({ atMs: Date.now(), message });
+    const sent: ConsentSent = { atMs: Date.now(), message };
+    this.books.consents.push(sent);
     try {
       if (by === 'signal') await this.patiently(() => this.handle(message.journeyId).signal('consent', message));
-      else await this.update(message.journeyId, 'recordConsent', message, updateIds.recordConsent(message));
+      else {
+        const answer = await this.update(message.journeyId, 'recordConsent', message, updateIds.recordConsent(message));
+        if ((answer as { recorded?: boolean }).recorded === true) sent.acknowledgedAtMs = Date.now();
+      }
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       await this.patiently(() => startLateConsent(client, taskQueue, message));
@@ -112,9 +117,9 @@ export class People {
     await this.patiently(() => this.handle(journeyId).cancel());
   }
 
-  /** Without the wait for its result: it was accepted. */
-  async update(journeyId: string, name: string, message: object, updateId: string = randomUUID()): Promise<void> {
-    await this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
+  /** Resolves with the run's answer. */
+  update(journeyId: string, name: string, message: object, updateId: string = randomUUID()): Promise<unknown> {
+    return this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
   }
 
   patiently<T>(call: () => Promise<T>, limitMs = CALL_LIMIT_MS): Promise<T> {

@@ -9,6 +9,7 @@ const PER_MINUTE: Record<StormKind, number> = {
   stopWorker: 1.5,
   freezeWorker: 3,
   rollWorkers: 0.5,
+  profileAway: 1,
   killTemporal: 1.2,
   killPostgres: 1.5,
   killSandbox: 3,
@@ -89,6 +90,9 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
   const worker = draw.between(0, world.workersAheadMs.length - 1);
   const journeyId = draw.of(journeyIds);
   switch (kind) {
+    case 'profileAway':
+      // It is ready some 3 s after its start, and an attempt whose worker was killed is looked up 3 to 6 s later.
+      return { ...step, worker, forMs: draw.between(5_000, 10_000) };
     case 'killWorker':
     case 'stopWorker':
       return { ...step, worker, forMs: draw.between(0, 2_000) };

@@ -78,6 +78,7 @@ export const STORM_KINDS = [
   'stopWorker',
   'freezeWorker',
   'rollWorkers',
+  'profileAway',
   'killTemporal',
   'killPostgres',
   'killSandbox',

@@ -133,7 +133,7 @@ class Storm {
   grant(journeyId: string, shareId: string, applicantId: string, consentId: string, run: RunEvidence, eventId: number) {
     const decidedAt = new Date(at(55)).toISOString();
     const message = consentMessage(journeyId, { shareId, applicantId, consentId, decidedAt });
-    this.evidence.consentsSent.push({ atMs: at(56), message, acknowledged: true });
+    this.evidence.consentsSent.push({ atMs: at(56), message, acknowledgedAtMs: at(61) });
     const row = { journeyId, shareId, applicantId, consentId, decision: 'granted', decidedAt } as const;
     const received = { receivedAt: new Date(at(56)).toISOString(), recordedAtMs: at(60) };
     this.evidence.ledger.consents.push({ ...row, ...received, endUserCode: 'EU999' });

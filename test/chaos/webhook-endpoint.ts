@@ -84,19 +84,13 @@ function signatureOf(secret: string, id: string, timestamp: unknown, body: strin
   return new Webhook(secret).sign(id, new Date(Number(timestamp) * 1_000), body);
 }
 
-/** Of the default profile, with settings that give up within seconds. */
-export async function declareEndpoints(
-  { url, secret }: WebhookEndpoint,
-  directory: string,
-): Promise<Record<string, string>> {
-  const [secretFile, profilesFile] = [join(directory, 'webhook-secret'), join(directory, 'profiles.json')];
+/** As a profile has them. */
+export async function declareEndpoints({ url, secret }: WebhookEndpoint, directory: string): Promise<object[]> {
+  const secretFile = join(directory, 'webhook-secret');
   await writeFile(secretFile, secret, { mode: 0o600 });
   const { platform, nobody } = ENDPOINTS;
-  const webhooks = [
+  return [
     { ...platform, url, secretFile, allowPrivateAddresses: true },
     { ...nobody, url: NOBODY_LISTENS, secretFile, allowPrivateAddresses: true },
   ];
-  await writeFile(profilesFile, JSON.stringify({ profiles: { default: { webhooks } } }));
-  // Two attempts, with 5 s between them.
-  return { GATEWAY_PROFILES_FILE: profilesFile, WEBHOOK_GIVE_UP_AFTER: 'PT18S' };
 }

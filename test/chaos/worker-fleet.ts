@@ -33,6 +33,11 @@ export class WorkerFleet {
     return inTurn.flatMap((nth) => this.#builds.flatMap(({ workers }) => workers[nth] ?? []));
   }
 
+  /** Those that run under this number, one of each build. */
+  numbered(worker: number): Supervised[] {
+    return this.#builds.flatMap(({ workers }) => workers[worker] ?? []);
+  }
+
   /** Those that were stopped for good, too. */
   get everybody(): readonly Supervised[] {
     return this.#everybody;

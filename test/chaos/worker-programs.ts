@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { WorldPlan } from './plan.ts';
+import type { ProfileFiles } from './profile-files.ts';
 import type { ProgramOptions } from './supervised.ts';
 import type { WriteRefused } from './worker-conditions.ts';
 import { WorkerFleet } from './worker-fleet.ts';
@@ -53,6 +54,7 @@ export interface WorkersPlace {
   taskQueue: string;
   logDir: string;
   bundles: Bundles;
+  profiles: ProfileFiles;
   /** Of the whole world: where Temporal, gateway and ledger are, for all workers alike. */
   env: NodeJS.ProcessEnv;
   /** Told of the log of each program that there is. */
@@ -61,7 +63,10 @@ export interface WorkersPlace {
 }
 
 /** Not started yet. */
-export function fleetOf(plan: WorldPlan, { taskQueue, logDir, bundles, env, ...on }: WorkersPlace): WorkerFleet {
+export function fleetOf(
+  plan: WorldPlan,
+  { taskQueue, logDir, bundles, profiles, env, ...on }: WorkersPlace,
+): WorkerFleet {
   const { isVersioned, workersAheadMs } = plan;
   return new WorkerFleet({
     size: workersAheadMs.length,
@@ -78,6 +83,7 @@ export function fleetOf(plan: WorldPlan, { taskQueue, logDir, bundles, env, ...o
           ...env,
           ...(isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {}),
           TASK_QUEUE: taskQueue,
+          GATEWAY_PROFILES_FILE: profiles.fileOf(worker),
           WORKFLOW_BUNDLE_FILE: isFirst ? bundles.firstFile : bundles.laterFile,
           CHAOS_CLOCK_AHEAD_MS: String(workersAheadMs[worker] ?? 0),
         },

@@ -18,6 +18,7 @@ import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
 import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
 import { type Standstill, watchOwnPace } from './own-pace.ts';
 import type { GatewayFault, Plan } from './plan.ts';
+import { type ProfileFiles, profileFiles } from './profile-files.ts';
 import { Supervised } from './supervised.ts';
 import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-house.ts';
 import { waitFor } from './wait-for.ts';
@@ -40,6 +41,7 @@ export interface World {
   temporal: TemporalHouse;
   ledger: LedgerHouse;
   fleet: WorkerFleet;
+  profiles: ProfileFiles;
   /** Those of the fleet that run. */
   readonly workers: readonly Supervised[];
   /** Workflow ids of runs that were pinned to a version, and that somebody moved to another one. */
@@ -145,9 +147,12 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   for (const review of plan.others?.reviews ?? []) {
     await writeFile(join(portfolioDir, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
   }
+  const profiles = profileFiles(directory, endpoint ? await declareEndpoints(endpoint, directory) : []);
+  for (const worker of plan.world.workersAheadMs.keys()) await profiles.write(worker, { hasJourneys: true });
   const workerEnv = {
     PORTFOLIO_DIR: portfolioDir,
-    ...(endpoint ? await declareEndpoints(endpoint, directory) : {}),
+    // Two attempts, with 5 s between them.
+    WEBHOOK_GIVE_UP_AFTER: 'PT18S',
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     GATEWAY_AUTH_URL: `http://127.0.0.1:${tokenWire.port}`,
@@ -164,7 +169,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
   const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
   const fleet = fleetOf(plan.world, {
-    ...{ taskQueue, logDir, bundles, env: workerEnv },
+    ...{ taskQueue, logDir, bundles, profiles, env: workerEnv },
     onLog: (file) => logFiles.push(file),
     onWriteRefused: () => count(REFUSED_WRITES, 1),
   });
@@ -184,7 +189,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     plan,
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
-    ...{ fleet, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
+    ...{ fleet, profiles, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
     get workers() {
       return fleet.running;
     },

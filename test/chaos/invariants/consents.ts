@@ -21,6 +21,8 @@ interface Said {
   order: number;
 }
 
+/** The ledger's clock and the world's are compared once, at the end. */
+const CLOCK_SLACK_MS = 500;
 /** Messages dated further ahead than this are refused (docs/journeys.md). */
 const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
@@ -199,8 +201,8 @@ function hasFreshGrants(rows: readonly LedgerConsent[], links: readonly { applic
 }
 
 export const consentsKept: Invariant = {
-  name: 'every acknowledged consent is in the ledger, and none that nobody sent',
-  judge({ consentsSent, ledger, runs }) {
+  name: 'every acknowledged consent was in the ledger by then, and none is there that was not sent',
+  judge({ consentsSent, ledger }) {
     const keyOf = (of: {
       journeyId: string;
       shareId: string;
@@ -208,23 +210,17 @@ export const consentsKept: Invariant = {
       consentId: string;
       decision: string;
     }) => [of.journeyId, of.shareId, of.applicantId, of.consentId, of.decision].join(' ');
-    const kept = new Set(ledger.consents.map(keyOf));
+    const kept = new Map(ledger.consents.map((row) => [keyOf(row), row]));
     const sent = new Set(consentsSent.map(({ message }) => keyOf(message)));
-    const byJourney = Map.groupBy(
-      runs.filter(({ workflowType }) => workflowType === 'lendingJourney'),
-      ({ workflowId }) => workflowId,
-    );
-    // Whoever ends a run by force ends what it has not written down yet.
-    const endedByItself = ({ message }: (typeof consentsSent)[number]) => {
-      const own = byJourney.get(`journey-${message.journeyId}`) ?? [];
-      return own.length > 0 && own.every(({ status }) => status === 'COMPLETED');
-    };
-    const acknowledged = consentsSent.filter((one) => one.acknowledged && endedByItself(one));
+    const acknowledged = consentsSent.filter(({ acknowledgedAtMs }) => acknowledgedAtMs !== undefined);
     const failures = [
-      ...acknowledged
-        .filter(({ message }) => !kept.has(keyOf(message)))
-        .map(({ message }) => `${keyOf(message)}: lost`),
-      ...[...kept].filter((key) => !sent.has(key)).map((key) => `${key}: nobody sent it`),
+      ...acknowledged.flatMap(({ message, acknowledgedAtMs = 0 }) => {
+        const row = kept.get(keyOf(message));
+        if (!row) return [`${keyOf(message)}: lost`];
+        const isLate = row.recordedAtMs > acknowledgedAtMs + CLOCK_SLACK_MS;
+        return isLate ? [`${keyOf(message)}: acknowledged before the ledger had it`] : [];
+      }),
+      ...[...kept.keys()].filter((key) => !sent.has(key)).map((key) => `${key}: nobody sent it`),
     ];
     return { count: acknowledged.length + kept.size, failures: [...new Set(failures)] };
   },

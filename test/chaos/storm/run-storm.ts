@@ -19,7 +19,7 @@ const STRIKES: Record<StormKind, Strike> = {
 
 /** One at a time of each group: two hands on one switch would leave it off. */
 const SWITCHES: Partial<Record<StormKind, string>> = {
-  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', deployVersion: 'all workers' },
+  ...{ killTemporal: 'temporal', rollWorkers: 'all workers', profileAway: 'all workers', deployVersion: 'all workers' },
   ...{ killSandbox: 'sandbox', gatewayFault: 'sandbox' },
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },

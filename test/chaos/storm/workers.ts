@@ -31,3 +31,19 @@ export const rollWorkers: Strike = async (_step, { world }) => {
   }
   return true;
 };
+
+/** A worker whose configuration lacks the journeys' profile takes the place of one that has it, and gives it back. */
+export const profileAway: Strike = async ({ worker = 0, forMs = 0 }, { world: { fleet, profiles } }) => {
+  const restart = (signal: 'SIGKILL' | 'SIGTERM') =>
+    Promise.all(fleet.numbered(worker).map((program) => program.end(signal, 0)));
+  try {
+    await profiles.write(worker, { hasJourneys: false });
+    // What it had on the wire is looked up, perhaps by the one that lacks the profile.
+    await restart('SIGKILL');
+    await delay(forMs);
+  } finally {
+    await profiles.write(worker, { hasJourneys: true });
+    await restart('SIGTERM');
+  }
+  return true;
+};
