@@ -68,7 +68,6 @@ const TOGETHER = [
   'test/validation/',
   'test/webhooks/address-guard',
   'test/workflow-source',
-  'test/workflows/consent-book',
   'test/workflows/current-details',
   'test/workflows/message-shapes',
 ];

@@ -1,8 +1,8 @@
 /** What was said about sharing a report, as the ledger has it, and what of it counts for one share. Pure. */
 import type { StoredConsent } from '../ledger/port.ts';
+import { ConsentBook, isForUser } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type { SecondaryUser } from '../model/shapes.ts';
-import { ConsentBook, isForUser } from '../workflows/consent-book.ts';
 import type { LookUpConsentsArgs, StandingConsents } from './contract.ts';
 
 /**

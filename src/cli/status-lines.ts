@@ -47,6 +47,7 @@ const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
   waitingForConsent: 'waiting for consent',
   held: 'needs a person',
   posted: 'posted',
+  notPosted: 'not posted, a person says',
   denied: 'consent denied',
   revoked: 'consent revoked',
   expired: 'expired: silence means no',

@@ -113,6 +113,7 @@ export interface PostingRow {
   state: string;
   outcome: string | null;
   answer_kind: string | null;
+  late_state: string | null;
 }
 
 interface ShareRow extends PostingRow {
@@ -136,7 +137,7 @@ export async function flagShares(writing: Writing, consent: ConsentRecord): Prom
   if (consent.decision === 'granted') return 0;
   const share = [consent.journeyId, consent.shareId];
   const attempts = await session.rows<ShareRow>(
-    `SELECT a.customer_trace_number, a.attempt, a.state, a.outcome, a.answer_kind, i.end_user_code, i.end_user
+    `SELECT a.customer_trace_number, a.attempt, a.state, a.outcome, a.answer_kind, a.late_state, i.end_user_code, i.end_user
      FROM inquiries i JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
      WHERE i.product_code = 'SECONDUSE' AND a.customer_trace_number IN (
        SELECT customer_trace_number FROM attempt_consents WHERE journey_id = $1 AND share_id = $2)`,
@@ -166,8 +167,9 @@ export async function flagShares(writing: Writing, consent: ConsentRecord): Prom
 }
 
 /** Or may have been: whoever took the consent back has a right to know. */
-export function wasPosted({ state, outcome, answer_kind }: PostingRow): boolean {
-  if (state === 'sending' || state === 'unknown') return true;
+export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
+  // An answer that came too late for its attempt may still tell of a posting.
+  if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
   return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');

@@ -245,13 +245,21 @@ function auditedAttempt(
   const permit = permitOf(row, own, decisions);
   const decision = judging.at(-1);
   const state = standing({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
-  const isAnswered = row.answer_kind !== null || row.late_state === 'answered';
+  const isAnsweredLate = row.late_state === 'answered';
+  const isAnswered = row.answer_kind !== null || isAnsweredLate;
+  const isAcceptedAsNotPosted =
+    row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
   return {
     ...descriptionOf(row),
     attempt: row.attempt,
     claimedAt: instant(row.claimed_at),
     outcome: row.audit_outcome,
-    posted: postedOf({ state, isAnswered, ...(said ? { providerSaid: said.provider_said } : {}) }),
+    posted: postedOf({
+      state,
+      isAnswered,
+      isAcceptedAsNotPosted,
+      ...(said ? { providerSaid: said.provider_said } : {}),
+    }),
     consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
     ...(row.requested_at === null ? {} : { requestedAt: instant(row.requested_at) }),
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),

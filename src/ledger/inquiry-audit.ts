@@ -81,6 +81,8 @@ export interface PostingFacts {
   /** The gateway's answer came and says that it was processed, in time or late. */
   isAnswered: boolean;
   providerSaid?: DecisionRecord['providerSaid'];
+  /** A person accepted a share as not posted, and no answer has come since. */
+  isAcceptedAsNotPosted?: boolean;
 }
 
 /** States that tell by themselves that nothing was posted, as far as a refusal tells (docs/protocol.md). */
@@ -93,8 +95,12 @@ const NOT_POSTED: readonly AttemptState[] = [
   'credentialsRefused',
 ];
 
-/** The gateway's own answer comes first, then the provider's word, as a person has passed it on, then the status. */
-export function postedOf({ state, isAnswered, providerSaid }: PostingFacts): Posted {
+/**
+ * The gateway's own answer comes first, then the provider's word, as a person has passed it on, then the status. A share
+ * is posted by the code `Record` alone: what came under another one is what a person has made of it.
+ */
+export function postedOf({ state, isAnswered, providerSaid, isAcceptedAsNotPosted = false }: PostingFacts): Posted {
+  if (isAcceptedAsNotPosted) return 'no';
   if (isAnswered || providerSaid === 'posted') return 'yes';
   if (providerSaid === 'notPosted' || NOT_POSTED.includes(state)) return 'no';
   return 'unknown';

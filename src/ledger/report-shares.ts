@@ -73,7 +73,7 @@ export async function readConsentsToShare(
     [callerId, shareId, reportOwnerId, referenceDigest(cipher, reportReferenceNumber)],
   );
   const uses = await session.rows<UseRow>(
-    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.caller_id, a.state, a.outcome, a.answer_kind
+    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.caller_id, a.state, a.outcome, a.answer_kind, a.late_state
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number

@@ -169,6 +169,8 @@ export type ShareState =
   | 'posting'
   | 'held'
   | 'posted'
+  /** On hold, then accepted by a person as not posted. */
+  | 'notPosted'
   | 'denied'
   | 'expired'
   | 'revoked'

@@ -1,4 +1,4 @@
-/** The JSON of reports that are shared at any time (docs/shares.md). Types only, as in shapes.ts. */
+/** The JSON of reports that are shared at any time (docs/shares.md). Shapes, as in shapes.ts. */
 import type { Environment, ReportProduct } from './products.ts';
 import type {
   EndWithoutOutcome,
@@ -41,7 +41,18 @@ export type ReportSource =
   | { kind: 'ledger'; ownerId: string; productCode: ReportProduct; customerTraceNumber: string }
   | { kind: 'given' };
 
-export type ShareReportOutcome = 'posted' | 'denied' | 'revoked' | 'expired' | 'reportGone' | 'abandoned' | 'withdrawn';
+export const SHARE_REPORT_OUTCOMES = [
+  'posted',
+  /** On hold, then accepted by a person as not posted. */
+  'notPosted',
+  'denied',
+  'revoked',
+  'expired',
+  'reportGone',
+  'abandoned',
+  'withdrawn',
+] as const;
+export type ShareReportOutcome = (typeof SHARE_REPORT_OUTCOMES)[number];
 export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome | EndWithoutOutcome;
 
 /** Answer of the query `status`: nothing personal. */

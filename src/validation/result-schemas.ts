@@ -92,6 +92,7 @@ export const shareStatusSchema = z
       'posting',
       'held',
       'posted',
+      'notPosted',
       'denied',
       'expired',
       'revoked',

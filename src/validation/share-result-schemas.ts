@@ -1,6 +1,7 @@
 /** One zod schema for each thing that `shareReport` answers, for the published JSON Schemas; open, as result-schemas.ts. */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
+import { SHARE_REPORT_OUTCOMES } from '../model/share-shapes.ts';
 import {
   ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
@@ -9,7 +10,7 @@ import {
   updateAnswerSchema,
 } from './result-schemas.ts';
 
-const outcome = z.enum(['posted', 'denied', 'revoked', 'expired', 'reportGone', 'abandoned', 'withdrawn']);
+const outcome = z.enum(SHARE_REPORT_OUTCOMES);
 const attempts = z.int().min(0);
 const attention = z.literal('revokedAfterPosting').exactOptional();
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../model/products.ts';
+import { SHARE_REPORT_OUTCOMES } from '../model/share-shapes.ts';
 import type { WebhookEventType } from '../model/webhook-events.ts';
 import { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } from './fields.ts';
 import { ENDS_WITHOUT_OUTCOME } from './result-schemas.ts';
@@ -46,7 +47,7 @@ const DATA = {
     outcome: ended(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
   },
   'share.ended': {
-    outcome: ended(['posted', 'denied', 'revoked', 'expired', 'reportGone', 'abandoned', 'withdrawn']),
+    outcome: ended(SHARE_REPORT_OUTCOMES),
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<WebhookEventType, z.ZodRawShape>;

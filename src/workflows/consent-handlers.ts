@@ -6,15 +6,16 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
+import { isForUser, MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import type { ProofRefusal } from '../protection/consent-proof.ts';
-import { isForUser, MAX_CONSENT_MESSAGES } from './consent-book.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import type { Journey } from './journey.ts';
 import { type Accepted, accepted, kindOf, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
 import { consentProblem, isRecord } from './message-shapes.ts';
-import { consentTowards, noteRefusalAfterPosting } from './shares.ts';
+import { consentTowards } from './share-consent.ts';
+import { noteRefusalAfterPosting } from './shares.ts';
 import { evidenceProblem, updateProblem } from './stricter-shapes.ts';
 
 /** Consents for shares that nobody has requested yet: kept, but not without end. */
@@ -191,5 +192,6 @@ function withoutProof({ proof: _, ...record }: ConsentRecord): ConsentRecord {
 function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.flights.recheck();
   const share = journey.shares.get(shareId);
-  if (share) noteRefusalAfterPosting(journey, share, consentTowards(journey, share, journey.applicantsOf(share)));
+  if (share)
+    noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));
 }

@@ -2,6 +2,7 @@
 
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
+import { ConsentBook } from '../model/consent-book.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { type Environment, STAGES, type StageCode } from '../model/products.ts';
@@ -25,13 +26,13 @@ import type {
   StageStatus,
   WithdrawMessage,
 } from '../model/shapes.ts';
-import { ConsentBook } from './consent-book.ts';
 import { ConsentChecks } from './consent-checks.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
+import { ungranted } from './share-consent.ts';
 
 export interface StageRecord {
   status: StageStatus;
@@ -339,10 +340,7 @@ export class Journey {
   }
 
   ungranted(share: ShareRecord): string[] {
-    return this.applicantsOf(share).filter(
-      (applicantId) =>
-        this.consents.standing(share.input.shareId, applicantId, { nowMs: Date.now() }).kind !== 'granted',
-    );
+    return ungranted(this.consents, share.input, this.applicantsOf(share));
   }
 }
 

@@ -1,8 +1,8 @@
 /** The consents towards one share at any time: what its run is told, and what the ledger has from before and elsewhere. */
 import type { StandingConsents } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
+import { ConsentBook, type Standing } from '../model/consent-book.ts';
 import { parseInstantMs } from '../model/instants.ts';
-import { ConsentBook, type Standing } from './consent-book.ts';
 
 export class ReportConsents extends ConsentBook {
   #elsewhere = new Map<string, { decision: 'denied' | 'revoked'; decidedAtMs: number }>();

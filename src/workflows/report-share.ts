@@ -16,7 +16,8 @@ import type {
 import { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './journey.ts';
 import { ReportConsents } from './report-consents.ts';
-import { type Consent, consentTowards, noteRefusalAfterPosting, tellPosted } from './shares.ts';
+import { type Consent, consentTowards, ungranted } from './share-consent.ts';
+import { noteRefusalAfterPosting, tellPosted } from './shares.ts';
 import { SingleInquiry } from './single-inquiry.ts';
 
 export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
@@ -70,6 +71,11 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return secondaryUserOf(this.input);
   }
 
+  /** The share as a journey's is described: with whom, and how old a grant may be. */
+  get terms(): ShareInput {
+    return this.#share.input;
+  }
+
   get isWaitingForConsent(): boolean {
     return this.prepared !== undefined && this.outcome === undefined && this.#share.state === 'awaitingConsent';
   }
@@ -113,7 +119,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   /** How the consents of the report's applicants stand, taken together. */
   consent(): Consent {
-    return consentTowards(this, this.#share, this.applicantsOf());
+    return consentTowards(this.consents, this.terms, this.applicantsOf());
   }
 
   /** Before the report was found nobody knows whose consent is asked for. */
@@ -126,9 +132,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   get consentsMissing(): string[] {
-    return this.applicantsOf().filter(
-      (applicantId) => this.consents.standing(this.shareId, applicantId, { nowMs: Date.now() }).kind !== 'granted',
-    );
+    return ungranted(this.consents, this.terms, this.applicantsOf());
   }
 
   status(): ShareReportStatus {

@@ -7,6 +7,7 @@ import type { ReportShare } from './report-share.ts';
 
 const OUTCOMES = {
   posted: 'It has completed: the share is posted.',
+  notPosted: 'It has ended: a person says that it was not posted.',
   denied: 'It has ended: consent was denied. Nothing was posted.',
   revoked: 'It has ended: consent was revoked before anything was posted.',
   expired: 'It has ended: nobody answered in time, and silence means no. Nothing was posted.',

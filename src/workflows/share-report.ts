@@ -1,13 +1,13 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import { nameOfUser } from '../model/secondary-user.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, learnRefusals, recordConsents, recordWhatCameLast } from './consent-recording.ts';
+import { ConsentWait } from './consent-wait.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
@@ -75,23 +75,17 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
   const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
   const until = new Date(waitUntilMs).toISOString();
   share.waitUntil(until);
+  const wait = new ConsentWait(share, share.terms, { applicantIds: share.applicantsOf(), untilMs: waitUntilMs });
   for (;;) {
     share.changeState('awaitingConsent');
     const isOver = () => share.isEnding || share.consent().kind !== 'waiting';
-    if (!isOver()) {
-      share.publish();
-      const leftMs = waitUntilMs - Date.now();
-      // Silence means no.
-      if (leftMs <= 0) return 'expired';
-      const { shareId, consentsMissing: waitingFor } = share;
-      share.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until });
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share with ${nameOfUser(share.input)}`;
-      if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
-    }
+    if (!isOver()) share.publish();
+    if (!(await wait.until(isOver))) return 'expired';
     if (share.isEnding) return 'withdrawn';
     const { kind } = share.consent();
     if (kind === 'denied' || kind === 'revoked') return (await wasPosted(share, run)) ? 'posted' : kind;
     if (kind === 'waiting') continue;
+    wait.end();
     share.changeState('posting');
     const end = await post(share, run);
     if (end !== 'notPermitted') return end;
@@ -125,6 +119,8 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
   });
   switch (end.kind) {
     case 'answered':
+      // Only a person's word leads here without a record: any other code than `Record` is a hold.
+      if (end.answer.outcome !== 'record') return 'notPosted';
       share.posted(end.answer.reference?.reportReferenceNumber);
       return 'posted';
     case 'abandoned':

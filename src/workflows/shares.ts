@@ -1,19 +1,17 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
 import { parseDurationMs } from '../model/durations.ts';
-import { nameOfUser, secondaryUserOf } from '../model/secondary-user.ts';
+import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { learnRefusals } from './consent-recording.ts';
+import { ConsentWait } from './consent-wait.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec, Outcome } from './inquiry-terms.ts';
 import type { Journey, ShareRecord } from './journey.ts';
+import { type Consent, consentTowards } from './share-consent.ts';
 
 export const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
-
-/** How the consents towards a share stand, taken together. */
-export type Consent = { kind: 'granted'; consents: ConsentRecord[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
 /**
  * Keeps the search attributes true where nothing but shares is left: whether they wait for consent. One upsert for all
@@ -61,24 +59,17 @@ async function shareReportOf(
 ): Promise<ShareState | 'otherReport'> {
   const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
   const applicantIds = report.applicants.map(({ applicantId }) => applicantId);
-  const consent = () => consentTowards(journey, share, applicantIds);
+  const consent = () => consentTowards(journey.consents, share.input, applicantIds);
   const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
   share.since = new Date().toISOString();
   share.until = new Date(waitUntilMs).toISOString();
   const isOther = () => journey.reportOf(share) !== report;
+  const called = `${shareId} `;
+  const wait = new ConsentWait(journey, share.input, { applicantIds, untilMs: waitUntilMs, called });
   for (;;) {
     journey.changeShare(share, 'awaitingConsent');
     const isOver = () => journey.isEnding || isOther() || consent().kind !== 'waiting';
-    if (!isOver()) {
-      const leftMs = waitUntilMs - Date.now();
-      // Silence means no.
-      if (leftMs <= 0) return 'expired';
-      const waitingFor = journey.ungranted(share);
-      const key = [shareId, ...waitingFor];
-      journey.events.emit('consent.missing', key, { shareId, waitingFor, until: share.until ?? '' });
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${shareId} with ${nameOfUser(share.input)}`;
-      if (!(await condition(isOver, leftMs, { summary }))) return 'expired';
-    }
+    if (!(await wait.until(isOver))) return 'expired';
     if (journey.isEnding) return 'abandoned';
     const { kind } = consent();
     if (kind === 'denied' || kind === 'revoked') {
@@ -88,6 +79,7 @@ async function shareReportOf(
     if (kind === 'waiting') continue;
     // The ledger holds the share's trace number to this report's request.
     share.report = report;
+    wait.end();
     journey.changeShare(share, 'posting');
     const end = await postShare(journey, run, share, report, consent);
     if (end !== 'notPermitted') return end;
@@ -111,6 +103,8 @@ async function postShare(
   });
   switch (end.kind) {
     case 'answered': {
+      // Only a person's word leads here without a record: any other code than `Record` is a hold.
+      if (end.answer.outcome !== 'record') return 'notPosted';
       notePosting(journey, share, end.answer, consent());
       return 'posted';
     }
@@ -177,23 +171,6 @@ export function noteRefusalAfterPosting(journey: Pick<Journey, 'publish'>, share
   if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
   share.attention = 'revokedAfterPosting';
   journey.publish();
-}
-
-export function consentTowards(
-  journey: Pick<Journey, 'consents'>,
-  share: ShareRecord,
-  applicantIds: readonly string[],
-): Consent {
-  const { shareId, consentValidFor } = share.input;
-  const validForMs = consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);
-  const standings = applicantIds.map((applicantId) =>
-    journey.consents.standing(shareId, applicantId, { nowMs: Date.now(), validForMs }),
-  );
-  if (standings.some(({ kind }) => kind === 'denied')) return { kind: 'denied' };
-  if (standings.some(({ kind }) => kind === 'revoked')) return { kind: 'revoked' };
-  const consents = standings.flatMap((standing) => (standing.kind === 'granted' ? [standing.consent] : []));
-  const isWhole = applicantIds.length > 0 && consents.length === applicantIds.length;
-  return isWhole ? { kind: 'granted', consents } : { kind: 'waiting' };
 }
 
 function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): InquiryHost {

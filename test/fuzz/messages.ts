@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ConsentRecord } from '../../src/ledger/port.ts';
+import { ConsentBook } from '../../src/model/consent-book.ts';
 import { parseDurationMs } from '../../src/model/durations.ts';
 import { parseInstantMs } from '../../src/model/instants.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
@@ -13,7 +14,6 @@ import {
   parseResolveInquiry,
   parseWithdraw,
 } from '../../src/validation/messages.ts';
-import { ConsentBook } from '../../src/workflows/consent-book.ts';
 import { Journey } from '../../src/workflows/journey.ts';
 import {
   advanceProblem,

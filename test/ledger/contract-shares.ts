@@ -176,6 +176,33 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.ok((await ledger.inquiry(BY_ITSELF.customerTraceNumber ?? ''))?.lateConsentAt);
   });
 
+  test('a share that was accepted as not posted was not, until an answer comes after all', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const grant = consentOf({ shareId: 'S-9' });
+    const claim = { inquiry: { ...SHARE, shareId: 'S-9' }, consents: [grant] };
+    const strange: Answer = { kind: 'returnCodeUnknown', returnCode: 'Pending' };
+    await attempted(ledger, claim, { state: 'answered', answer: strange, failureType: 'ReturnCodeUnknown' });
+    const usedBy = async () => (await ledger.consentsToShare(QUERY))[0]?.usedBy;
+    const listed = async () => (await shares(ledger)).map(({ posted }) => posted);
+    assert.deepEqual([await usedBy(), await listed()], ['J-1', ['yes']]);
+    const accept = decisionOf({
+      customerTraceNumber: SHARE_TRACE,
+      action: 'accept',
+      failureType: 'ReturnCodeUnknown',
+      providerSaid: 'notPosted',
+      answer: NO_RECORD,
+    });
+    const { inquiry } = claimOf(ledger, claim);
+    assert.equal((await ledger.recordDecision(ledgerId, inquiry, accept)).kind, 'recorded');
+    assert.deepEqual([await usedBy(), await listed()], [undefined, []]);
+    assert.equal(await ledger.flagPostedShares(ledgerId, { ...grant, decision: 'revoked' }), 0);
+    const late = outcomeOf(ledger, { customerTraceNumber: SHARE_TRACE, state: 'answered', answer: POSTED });
+    assert.equal(await ledger.recordOutcome(late), 'late');
+    assert.deepEqual([await usedBy(), await listed()], ['J-1', ['yes']]);
+    assert.equal(await ledger.flagPostedShares(ledgerId, { ...grant, decision: 'revoked' }), 1);
+  });
+
   test('tells who shared which report with whom, when, and under whose consent', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });

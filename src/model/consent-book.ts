@@ -9,8 +9,8 @@
  *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
  */
 import type { ConsentRecord } from '../ledger/port.ts';
-import { parseInstantMs } from '../model/instants.ts';
-import type { SecondaryUser } from '../model/shapes.ts';
+import { parseInstantMs } from './instants.ts';
+import type { SecondaryUser } from './shapes.ts';
 
 interface Entry {
   record: ConsentRecord;
@@ -145,11 +145,14 @@ export class ConsentBook {
   }
 }
 
-/** A consent is for a secondary user when every name that it gives is that user's. */
+/**
+ * Whether a consent names this secondary user. The code decides where either side has one: a name alone may be that of
+ * several. A name beside the code is compared where both sides have it.
+ */
 export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
-  if (named.endUserCode !== undefined && named.endUserCode !== user.endUserCode) return false;
-  if (named.endUser !== undefined && named.endUser !== user.endUser) return false;
-  return named.endUserCode !== undefined || named.endUser !== undefined;
+  if (named.endUserCode !== user.endUserCode) return false;
+  if (user.endUserCode === undefined) return user.endUser !== undefined && named.endUser === user.endUser;
+  return named.endUser === undefined || user.endUser === undefined || named.endUser === user.endUser;
 }
 
 function stands(grant: Entry, mine: readonly Entry[]): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ConsentRecord } from '../../src/ledger/port.ts';
-import { ConsentBook, isForUser } from '../../src/workflows/consent-book.ts';
+import { ConsentBook, isForUser } from '../../src/model/consent-book.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const at = (minutes: number) => new Date(T0 + minutes * 60_000).toISOString();
@@ -78,10 +78,24 @@ test('a grant that is too old for the share does not stand', () => {
 
 test('another applicant, another share and another secondary user are kept apart', () => {
   assert.equal(standingAfter(message('C1', 'granted', 1, '2A')), 'none');
-  assert.equal(isForUser({ endUserCode: 'A' }, { endUserCode: 'A', endUser: 'Bank' }), true);
-  assert.equal(isForUser({ endUserCode: 'A', endUser: 'Bank' }, { endUserCode: 'A' }), false);
-  assert.equal(isForUser({ endUserCode: 'B' }, { endUserCode: 'A' }), false);
-  assert.equal(isForUser({}, { endUserCode: 'A' }), false);
+});
+
+test('a consent names a secondary user by its code, and by its name only where the share has no code', () => {
+  const [code, name, both] = [{ endUserCode: 'A' }, { endUser: 'Bank' }, { endUserCode: 'A', endUser: 'Bank' }];
+  assert.deepEqual(
+    [isForUser(code, code), isForUser(name, name), isForUser(both, both)],
+    [true, true, true],
+    'the same names',
+  );
+  assert.equal(isForUser(code, both), true);
+  assert.equal(isForUser(both, code), true, 'the code is named, and nothing differs');
+  assert.equal(isForUser(name, both), false, 'the code is not named');
+  assert.equal(isForUser(name, code), false);
+  assert.equal(isForUser(both, name), false, 'the share has no such code');
+  assert.equal(isForUser({ endUserCode: 'B' }, code), false);
+  assert.equal(isForUser({ ...both, endUser: 'Other' }, both), false);
+  assert.equal(isForUser({}, code), false);
+  assert.equal(isForUser({}, {}), false);
 });
 
 test('no sequence of messages leaves a grant standing that its consumer took back', () => {

@@ -1,0 +1,109 @@
+/** A grant that is too old: whom its share waits for then, in status, in the list and in the events. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ShareReportStatus } from '../../src/model/share-shapes.ts';
+import {
+  applicant,
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  statusOf,
+  untilStatus,
+  update,
+  WAIT_LIMIT_MS,
+} from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput, startShare } from '../support/share-scenarios.ts';
+import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
+
+let stage: WebhookStage;
+before(async () => {
+  stage = await startWebhookStage();
+});
+after(() => stage?.close());
+
+const joint = [applicant('1A'), applicant('2A')];
+const decidedAgo = (seconds: number) => ({ decidedAt: new Date(Date.now() - seconds * 1_000).toISOString() });
+
+async function missingTold(subject: string, count: number): Promise<string[][]> {
+  const told = await stage.receiver.accepted('/all', subject, count);
+  return told.flatMap(({ event }) =>
+    event?.type === 'consent.missing' ? [(event.data as unknown as { waitingFor: string[] }).waitingFor] : [],
+  );
+}
+
+async function untilMissing(handle: JourneyHandle, wanted: string[]): Promise<ShareReportStatus> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const status = await handle.query<ShareReportStatus>('status');
+    if (status.consentsMissing.join() === wanted.join()) return status;
+    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('a share with a grant that is too old', { concurrency: 4 }, () => {
+  test('waits in a journey for its applicant: in status, the list filter and the event', async () => {
+    const { harness } = stage;
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT10M' }];
+    const input = journeyInput({ stages: ['PREQUAL'], shares });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(3_600) }));
+    const waiting = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    assert.deepEqual(waiting.shares[0]?.waitingFor, ['1A']);
+    assert.deepEqual(await missingTold(journeyId, 2), [['1A']]);
+    const isListed = async () =>
+      String((await handle.describe()).searchAttributes.JourneyStage ?? '') === 'awaitingConsent';
+    const endsAt = performance.now() + WAIT_LIMIT_MS;
+    while (!(await isListed())) assert.ok(performance.now() < endsAt, 'it is listed as waiting for consent');
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
+
+  test('names its applicant again in the moment in which the grant becomes too old', async () => {
+    const { harness } = stage;
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT4S' }];
+    const input = journeyInput({ stages: ['PREQUAL'], applicants: joint, shares });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(0) }));
+    assert.deepEqual((await statusOf(handle)).shares[0]?.waitingFor, ['2A']);
+    // No message comes, and the query alone cannot tell the time: the share's own timer does.
+    const again = await untilStatus(handle, ({ shares: [share] }) => share?.waitingFor.length === 2);
+    assert.deepEqual(again.shares[0]?.waitingFor, ['1A', '2A']);
+    const told = await missingTold(journeyId, 3);
+    assert.deepEqual(told, [
+      ['1A', '2A'],
+      ['1A', '2A'],
+    ]);
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+  });
+
+  test('does the same by itself', async () => {
+    const { harness } = stage;
+    const pull = reportPull('0001', { applicants: joint });
+    const started = await harness.client.workflow.start('creditReport', {
+      workflowId: `pull-${pull.pullId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [pull],
+    });
+    await started.result();
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, { consentValidFor: 'PT4S' });
+    const { shareId } = input;
+    const handle = await startShare(harness, input);
+    await untilMissing(handle, ['1A', '2A']);
+    const grant = { shareId, applicantId: '1A' };
+    await update(handle, 'recordConsent', consentMessage(`share:${shareId}`, { ...grant, ...decidedAgo(0) }));
+    await untilMissing(handle, ['2A']);
+    assert.match((await untilMissing(handle, ['1A', '2A'])).waitingFor ?? '', /1A, 2A/);
+    assert.deepEqual(await missingTold(`share:${shareId}`, 2), [
+      ['1A', '2A'],
+      ['1A', '2A'],
+    ]);
+    await update(handle, 'withdraw', { shareId, by: 'test', reason: 'done' });
+    await handle.result();
+  });
+});

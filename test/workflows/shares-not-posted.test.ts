@@ -1,0 +1,119 @@
+/** A share that a person accepts as not posted: what its run, its events and the ledger say of it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ShareReportResult } from '../../src/model/share-shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { typesOf } from '../support/webhook-receiver.ts';
+import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
+
+let stage: WebhookStage;
+let ledger: Ledger;
+before(async () => {
+  stage = await startWebhookStage();
+  const { config } = stage.harness;
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+});
+after(async () => {
+  await ledger?.close();
+  await stage?.close();
+});
+
+const SAYINGS = [
+  { outcome: 'noRecord', providerSaid: 'notPosted' },
+  { outcome: 'noReport', providerSaid: 'notPosted' },
+] as const;
+
+/** What the ledger tells auditors of a share whose attempt was held. */
+async function assertNotPosted(callerId: string, customerTraceNumber: string): Promise<void> {
+  const attempts: AuditedAttempt[] = [];
+  for await (const one of ledger.inquiriesBetween({ productCode: 'SECONDUSE' })) {
+    if (one.customerTraceNumber === customerTraceNumber) attempts.push(one);
+  }
+  assert.deepEqual(
+    attempts.map(({ posted }) => posted),
+    ['no'],
+  );
+  const totals = new InquiryTotals();
+  for (const attempt of attempts) totals.add(attempt);
+  const [total] = totals.list;
+  assert.deepEqual([total?.sent, total?.posted, total?.notPosted, total?.unknown], [1, 0, 1, 0]);
+  for await (const one of ledger.sharesBetween({ ownerId: callerId }))
+    assert.fail(`${one.customerTraceNumber} is listed`);
+  const [inquiry] = (await ledger.inquiriesOf(callerId)).filter(({ productCode }) => productCode === 'SECONDUSE');
+  assert.equal(inquiry?.attempts[0]?.state, 'accepted');
+}
+
+function accept(handle: JourneyHandle, owner: object, customerTraceNumber: string, saying: (typeof SAYINGS)[number]) {
+  const decision = { decisionId: 'D1', customerTraceNumber, attempt: 1, action: 'accept', by: 'ops', reason: 'asked' };
+  return update(handle, 'resolveInquiry', { ...owner, ...decision, ...saying });
+}
+
+describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
+  for (const saying of SAYINGS) {
+    test(`ends so in its journey, with ${saying.outcome}`, async () => {
+      const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+      // The gateway takes the share, and its answer is lost.
+      const applicants = [applicant('1A', newSsn('9001'))];
+      const input = journeyInput({ stages: ['PREQUAL'], applicants, shares, sharesOpenFor: 'PT1H' });
+      const { journeyId } = input;
+      const handle = await stage.harness.start(input);
+      const grant = consentMessage(journeyId, { applicantId: '1A' });
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      await handle.signal('consent', grant);
+      const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+      const trace = holds[0]?.customerTraceNumber ?? '';
+      await accept(handle, { journeyId }, trace, saying);
+      const after = await untilStatus(handle, (status) => status.shares[0]?.state === 'notPosted');
+      assert.deepEqual([after.shares[0]?.waitingFor, after.shares[0]?.reportReferenceNumber], [[], undefined]);
+      // What was not posted needs nobody when its consent is taken back.
+      const { evidence: _, ...rest } = grant;
+      await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
+      await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+      const { shares: ended } = await handle.result();
+      assert.deepEqual([ended[0]?.state, ended[0]?.attention], ['notPosted', undefined]);
+      const told = typesOf(await stage.receiver.accepted('/all', journeyId, 5));
+      assert.deepEqual(told, ['stage.answered', 'consent.missing', 'inquiry.held', 'hold.resolved', 'journey.ended']);
+      await assertNotPosted(journeyId, trace);
+      assert.equal((await ledger.inquiry(trace))?.lateConsentAt, undefined);
+    });
+  }
+
+  test('ends so by itself', async () => {
+    const { harness, receiver } = stage;
+    const pull = reportPull('9001');
+    const started = await harness.client.workflow.start('creditReport', {
+      workflowId: `pull-${pull.pullId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [pull],
+    });
+    await started.result();
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+    const { shareId } = input;
+    const handle = await startShare(harness, input);
+    await untilShareIs(handle, 'waitingForConsent');
+    await handle.signal('consent', consentToShare(shareId, 'granted'));
+    const { holds } = await untilShareIs(handle, 'held');
+    const trace = holds[0]?.customerTraceNumber ?? '';
+    await accept(handle, { shareId }, trace, SAYINGS[0]);
+    const result = (await handle.result()) as unknown as ShareReportResult;
+    assert.deepEqual([result.outcome, result.reportReferenceNumber], ['notPosted', undefined]);
+    const told = typesOf(await receiver.accepted('/all', `share:${shareId}`, 4));
+    assert.deepEqual(told, ['consent.missing', 'inquiry.held', 'hold.resolved', 'share.ended']);
+    await assertNotPosted(`share:${shareId}`, trace);
+  });
+});
