@@ -7,7 +7,7 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
 import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
-import type { Answer, AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
@@ -62,15 +62,6 @@ export interface LookUpConsentsArgs {
   consentTrust: GatewayProfile['consentTrust'];
 }
 
-/** Whatever an inquiry's request is made of. */
-export interface InquiryContent {
-  inquiry: InquiryDescription;
-  /** Report products; FAILSAFE, without what its request lacks. */
-  applicants?: FailsafeApplicant[];
-  /** SECONDUSE: the reference of the report that is shared. */
-  reference?: ReportReference;
-}
-
 export interface SubmitInquiryArgs extends InquiryContent {
   run: RunIdentity;
   /** The attempt that is to be made. */
@@ -103,7 +94,7 @@ export interface SubmitFailureDetails {
 
 /** With the content, since an outcome is only ever given to the request that it was made for. */
 export interface LookUpInquiryArgs extends InquiryContent {
-  run: RunIdentity;
+  run: Pick<RunIdentity, 'ledgerId'>;
 }
 
 export interface ComparedReport {
@@ -132,6 +123,7 @@ export interface JourneyActivities {
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
+  /** Reads only, builds and validates nothing; any worker can do it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;

@@ -8,10 +8,10 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import type { InquiryDescription } from '../model/inquiry.ts';
+import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { Applicant } from '../model/shapes.ts';
-import type { InquiryContent, RunIdentity } from './contract.ts';
+import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { finalFailure } from './failures.ts';

@@ -1,26 +1,25 @@
-import { canonicalRequest } from '../gateway/requests.ts';
+import { requestDigests } from '../ledger/request-digests.ts';
 import type { JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
-import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
 /**
- * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit.
+ * Activities that only read or write the ledger: each is idempotent, so Temporal may repeat it without limit. None of
+ * them needs a gateway profile or judges the request, so that any worker can say what the ledger has of it.
  *
- * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final).
+ * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final), `RequestDiffers` (final).
  */
-export function createLedgerActivities(
-  dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'lookUpInquiry' | 'recordOutcome' | 'recordDecision'> {
-  const { ledger } = dependencies;
-
+export function createLedgerActivities({
+  ledger,
+}: Pick<ActivityDependencies, 'ledger'>): Pick<
+  JourneyActivities,
+  'lookUpInquiry' | 'recordOutcome' | 'recordDecision'
+> {
   return {
     lookUpInquiry: ({ run, ...content }) =>
-      translating(async () => {
-        const profile = profileOfRun(dependencies, run);
-        const digest = ledger.digest(canonicalRequest(buildRequest(profile, content, new Date())));
-        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
-      }),
+      translating(() =>
+        ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, requestDigests(ledger, content)),
+      ),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
 

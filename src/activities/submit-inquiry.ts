@@ -1,8 +1,8 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
-import { canonicalRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/port.ts';
+import { requestDigests } from '../ledger/request-digests.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
@@ -95,7 +95,8 @@ async function attempt(
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
     const profile = profileOfRun(dependencies, args.run);
-    const request = buildRequest(profile, args, new Date());
+    // Before a token is asked for: what cannot be built is not claimed either.
+    buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
       ...(args.tokenFetchedAfter === undefined ? {} : { fetchedAfter: args.tokenFetchedAfter }),
       signal: cancellationSignal(),
@@ -107,7 +108,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ledgerId: args.run.ledgerId,
       inquiry: args.inquiry,
       attempt: args.attempt,
-      digest: dependencies.ledger.digest(canonicalRequest(request)),
+      digests: requestDigests(dependencies.ledger, args),
       run: runOf(),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,

@@ -110,29 +110,6 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
   return parseWith(failsafeRequestSchema(FAILSAFE_MAX_APPLICANTS), body);
 }
 
-/**
- * What makes two requests the same inquiry: JSON with sorted keys, without `customerTraceNumber` (it names the
- * inquiry) and `originalInquiryDate` (the ledger fixes it at the first claim). Personal: only its digest is kept.
- */
-export function canonicalRequest(request: GatewayRequest): string {
-  const { customerTraceNumber: _number, ...rest } = request;
-  if ('originalInquiryDate' in rest) {
-    const { originalInquiryDate: _date, ...withoutDate } = rest;
-    return sortedJson(withoutDate);
-  }
-  return sortedJson(rest);
-}
-
-function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${sortedJson(member)}`);
-  return `{${members.join(',')}}`;
-}
-
 /** `YYYY-MM-DD HH:MM:SS` as a clock on the wall shows it there; truncated, since rounding up could be the future. */
 function wallClock(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-CA', {

@@ -192,7 +192,7 @@ export async function dispose(
   const place = values.length;
   // The digest too: whoever has the ledger's secret could try SSNs on it. A disposed row is not compared any more.
   await session.rows(
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
+    `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
     [...values, warrant.by, warrant.reason],
   );

@@ -27,6 +27,8 @@ export interface InquiryRow {
   /** A JSON list. */
   applicant_ids: string | null;
   digest: string | null;
+  /** Of the canonical form that the digest was made in. */
+  digest_version: string | null;
   created_at: number;
   workflow_id: string | null;
   run_id: string | null;

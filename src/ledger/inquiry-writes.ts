@@ -1,10 +1,12 @@
 /** The statements that change `inquiries`, `attempts` and `decisions`. Each is part of a transaction of the ledger. */
+import { CANONICAL_VERSION } from '../model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { sealAnswer } from './inquiry-rows.ts';
 import type { ClaimRequest, DecisionRecord, OutcomeRecord } from './port.ts';
+import { currentDigest } from './request-digests.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 
 /** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
@@ -41,7 +43,7 @@ export async function insertRow(
 export async function insertInquiry(
   { session, dialect }: Writing,
   inquiry: InquiryDescription,
-  claim?: Pick<ClaimRequest, 'digest' | 'run' | 'applicantIds'>,
+  claim?: Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'>,
 ): Promise<boolean> {
   const inserted = await insertRow(
     session,
@@ -60,7 +62,8 @@ export async function insertInquiry(
       end_user: inquiry.endUser,
       permissible_purpose_code: inquiry.permissiblePurposeCode,
       amends: inquiry.amends,
-      digest: claim?.digest,
+      digest: claim && currentDigest(claim.digests),
+      digest_version: claim && CANONICAL_VERSION,
       applicant_ids: claim?.applicantIds && JSON.stringify(claim.applicantIds),
       workflow_id: claim?.run.workflowId,
       run_id: claim?.run.runId,
@@ -113,14 +116,16 @@ export async function insertAttempt(
 /** On a row that was there before: what a claim says about the inquiry as a whole. */
 export async function markClaimed({ session }: Writing, request: ClaimRequest): Promise<void> {
   await session.rows(
-    `UPDATE inquiries SET digest = $2, workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids)
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
+       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids)
      WHERE customer_trace_number = $1`,
     [
       request.inquiry.customerTraceNumber,
-      request.digest,
+      currentDigest(request.digests),
       request.run.workflowId,
       request.run.runId,
       request.applicantIds && JSON.stringify(request.applicantIds),
+      CANONICAL_VERSION,
     ],
   );
 }

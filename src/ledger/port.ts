@@ -10,6 +10,7 @@ import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../m
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
+import type { RequestDigests } from './request-digests.ts';
 import type { Retention } from './retention.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 
@@ -31,8 +32,8 @@ export interface ClaimRequest {
   inquiry: InquiryDescription;
   /** Which attempt is to be made: claims are counted, waits before a claim are not. From 1. */
   attempt: number;
-  /** `Ledger.digest` of the canonical request without trace number and `originalInquiryDate`. */
-  digest: string;
+  /** Of the request, in every canonical form; the row keeps one, with its version. */
+  digests: RequestDigests;
   run: { workflowId: string; runId: string };
   /** How long after the claim the first byte may still be written. */
   sendByMs: number;
@@ -266,7 +267,7 @@ export interface Ledger {
   readonly retention: Retention;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
-  digest(canonicalRequest: string): string;
+  digest(text: string): string;
 
   claim(request: ClaimRequest): Promise<ClaimVerdict>;
 
@@ -274,10 +275,10 @@ export interface Ledger {
   recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
 
   /**
-   * Reads only. Where nothing was claimed or abandoned under the trace number: `null`. With a `digest` it tells nothing
+   * Reads only. Where nothing was claimed or abandoned under the trace number: `null`. With `digests` it tells nothing
    * of attempts that were made for another request: `RequestDiffersError`.
    */
-  lookUp(ledgerId: string, customerTraceNumber: string, digest?: string): Promise<AttemptView | null>;
+  lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null>;
 
   /**
    * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed

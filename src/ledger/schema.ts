@@ -180,6 +180,8 @@ function newFences(_dialect: SqlDialect): string[] {
     'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
     // From when an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
     'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
+    // Of the canonical form (model/canonical-request.ts) that the digest was made in.
+    'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
   ];
 }
 

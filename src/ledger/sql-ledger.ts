@@ -66,6 +66,7 @@ import type {
 import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
 import { insertShare, readConsentsToShare } from './report-shares.ts';
+import { comparableDigest, type RequestDigests } from './request-digests.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 import { auditedShares } from './share-audit-pages.ts';
@@ -90,8 +91,8 @@ export class SqlLedger implements Ledger {
     this.#keys = keys;
   }
 
-  digest(canonicalRequest: string): string {
-    return this.#cipher.digest(canonicalRequest);
+  digest(text: string): string {
+    return this.#cipher.digest(text);
   }
 
   claim(request: ClaimRequest): Promise<ClaimVerdict> {
@@ -100,7 +101,8 @@ export class SqlLedger implements Ledger {
       const isNew = await insertInquiry(writing, request.inquiry, request);
       if (!isNew) await lockInquiry(writing, customerTraceNumber);
       const state = await this.#state(writing.session, customerTraceNumber);
-      const decision = decideClaim(state.known, request);
+      const digest = comparableDigest(state.inquiry, request.digests);
+      const decision = decideClaim(state.known, { ...request, digest });
       switch (decision.kind) {
         case 'requestDiffers':
         case 'ledgerChanged':
@@ -175,12 +177,10 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  lookUp(ledgerId: string, customerTraceNumber: string, digest?: string): Promise<AttemptView | null> {
+  lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null> {
     return this.#engine.read(async (session) => {
       const state = await this.#ownState(session, ledgerId, customerTraceNumber);
-      if (digest !== undefined && state.known.digest !== null && state.known.digest !== digest) {
-        throw new RequestDiffersError('another request was made under this trace number');
-      }
+      if (digests) requireSameRequest(state, digests);
       return latestView(state, this.#cipher);
     });
   }
@@ -380,6 +380,11 @@ export class SqlLedger implements Ledger {
 
 function requireSame(asked: string, found: string): void {
   if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
+}
+
+function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
+  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;
+  throw new RequestDiffersError('another request was made under this trace number');
 }
 
 async function settleOverdue(writing: Writing, state: InquiryState, customerTraceNumber: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** The words of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
 import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
+import type { FailsafeApplicant } from './pull-shapes.ts';
 import type { ReportOutcome, ReportReference } from './shapes.ts';
 
 /** What an attempt that was answered over HTTP came to. Small, and without any report. */
@@ -70,18 +71,30 @@ export interface InquiryDescription {
   amends?: string;
 }
 
+/** Everything that a run carries of one inquiry, and that its request is made of. */
+export interface InquiryContent {
+  inquiry: InquiryDescription;
+  /** Report products; FAILSAFE, without what its request lacks. */
+  applicants?: FailsafeApplicant[];
+  /** SECONDUSE: the reference of the report that is shared. */
+  reference?: ReportReference;
+}
+
 /** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
   state: AttemptState;
-  claimedAt: string;
+  /** Absent where it was never claimed: it was closed, or the inquiry was abandoned before its first attempt. */
+  claimedAt?: string;
+  /** A look-up found no claim of it and closed it: no worker can claim it any more. Its state is `notSent`. */
+  closedAt?: string;
   /** For `sending`: until when its answer may still come, from the database's clock. */
   waitMs?: number;
   failureType?: FailureType;
   httpStatus?: number;
   retryAfterMs?: number;
   answer?: Answer;
-  /** The run that claimed it. A look-up cannot compare digests: another run's row is only trusted through a claim. */
+  /** The run that claimed or closed it. */
   runId?: string;
   /** A resend of exactly this attempt stands, and nobody has spent it: the next one needs no further decision. */
   resendStands?: true;

@@ -1,7 +1,6 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
-  InquiryContent,
   InquiryFailure,
   PreparedRun,
   SubmitFailureDetails,
@@ -10,7 +9,13 @@ import type {
 } from '../activities/contract.ts';
 import type { ConsentRecord, OutcomeRecord } from '../ledger/port.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
-import { type Answer, ATTEMPT_STATE_OF_FAILURE, type AttemptView, type InquiryDescription } from '../model/inquiry.ts';
+import {
+  type Answer,
+  ATTEMPT_STATE_OF_FAILURE,
+  type AttemptView,
+  type InquiryContent,
+  type InquiryDescription,
+} from '../model/inquiry.ts';
 import { inquiryPriority } from '../model/work-class.ts';
 import { submitInquiryOf, untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
@@ -132,7 +137,7 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
 }
 
 /** Failures of a look-up that no repetition mends: they become holds. */
-const LOOK_UP_HOLDS = ['LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'InvalidInput'] as const;
+const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
 /**
  * What the ledger has of this very request, or the step that follows where it cannot tell. Not cancellable: an
@@ -144,7 +149,7 @@ async function lookUp(
   attempt: number,
 ): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
   const args = {
-    run: identityOf(host.run),
+    run: { ledgerId: host.run.ledgerId },
     inquiry,
     ...(applicants ? { applicants } : {}),
     ...(reference ? { reference } : {}),

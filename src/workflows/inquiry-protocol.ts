@@ -3,10 +3,10 @@
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { InquiryContent, InquiryFailure, PreparedRun } from '../activities/contract.ts';
+import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
-import type { InquiryDescription } from '../model/inquiry.ts';
+import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { InquiryContent } from '../../src/activities/contract.ts';
 import { buildRequest } from '../../src/activities/inquiry-request.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { SecondUseRequest } from '../../src/gateway/requests.ts';
+import type { InquiryContent } from '../../src/model/inquiry.ts';
 import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
 
 const INQUIRY: InquiryContent['inquiry'] = {

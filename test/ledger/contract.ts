@@ -6,6 +6,7 @@ import { chainTests } from './contract-chain.ts';
 import { claimTests } from './contract-claims.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
 import { derivedTests } from './contract-derived.ts';
+import { digestTests } from './contract-digests.ts';
 import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { openInquiryTests } from './contract-open.ts';
@@ -28,6 +29,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   }
 
   describe(`${backend.name}: claims`, () => claimTests(opened));
+  describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));

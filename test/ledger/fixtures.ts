@@ -8,6 +8,7 @@ import type {
   Ledger,
   OutcomeRecord,
 } from '../../src/ledger/port.ts';
+import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import { KeyRing } from '../../src/protection/key-ring.ts';
 import { KEY_USES } from '../../src/protection/key-ring-file.ts';
@@ -59,7 +60,7 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
     ledgerId: ledger.identity.ledgerId,
     inquiry: { ...INQUIRY, ...inquiry },
     attempt: 1,
-    digest: ledger.digest(request),
+    digests: { [CANONICAL_VERSION]: ledger.digest(request) },
     run: { workflowId: 'journey-J-1', runId: 'run-1' },
     sendByMs: 5_000,
     answerWithinMs: 60_000,

@@ -1,9 +1,9 @@
 /** Journeys that bend, each with what the gateway posted and what the ledger says of it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { InquiryContent } from '../../src/activities/contract.ts';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
 import type { InquiryView } from '../../src/ledger/port.ts';
+import type { InquiryContent } from '../../src/model/inquiry.ts';
 import type { JourneyResult } from '../../src/model/shapes.ts';
 import { currentRun, eventsOf, inquiriesOf, resetTo, withLedger, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { BENDING_SCENARIOS } from '../support/bending-scenarios.ts';

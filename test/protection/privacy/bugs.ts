@@ -33,7 +33,9 @@ SqlLedger.prototype.claim = async function (request) {
   const { callerId } = request.inquiry;
   if (callerId.startsWith(CLAIM_BUG_PREFIX) && !failed.has(callerId)) {
     failed.add(callerId);
-    throw new Error(`the secret is ${process.env.GATEWAY_CLIENT_SECRET}, and the digest ${request.digest}`);
+    throw new Error(
+      `the secret is ${process.env.GATEWAY_CLIENT_SECRET}, and the digests ${JSON.stringify(request.digests)}`,
+    );
   }
   return claim.call(this, request);
 };

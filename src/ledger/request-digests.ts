@@ -1,0 +1,41 @@
+/** The digests by which the ledger tells whether a row is of this very request: one in each canonical form. */
+import { CANONICAL_FORMS, CANONICAL_VERSION } from '../model/canonical-request.ts';
+import type { InquiryContent } from '../model/inquiry.ts';
+import { LedgerUnavailableError } from './errors.ts';
+import type { Ledger } from './port.ts';
+
+/** By the version of the form; each lower-case hex. */
+export type RequestDigests = Readonly<Record<string, string>>;
+
+export function requestDigests(ledger: Pick<Ledger, 'digest'>, content: InquiryContent): RequestDigests {
+  return Object.fromEntries(
+    Object.entries(CANONICAL_FORMS).map(([version, form]) => [version, ledger.digest(form(content))]),
+  );
+}
+
+/** The digest of a request that the ledger knows nothing of yet. */
+export function currentDigest(digests: RequestDigests): string {
+  const digest = digests[CANONICAL_VERSION];
+  if (digest === undefined) throw new Error(`no digest in the form ${CANONICAL_VERSION}`);
+  return digest;
+}
+
+/**
+ * The digest to hold against a row's own. A row of no known version is of another request: nothing tells otherwise.
+ *
+ * @throws LedgerUnavailableError where a newer version of the product has made the row's: it can tell, and is waited for
+ */
+export function comparableDigest(
+  row: { digest: string | null; digest_version: string | null } | null,
+  digests: RequestDigests,
+): string {
+  if (row === null || row.digest === null) return currentDigest(digests);
+  if (row.digest_version === null) return '';
+  const digest = digests[row.digest_version];
+  if (digest === undefined) {
+    throw new LedgerUnavailableError(
+      `the inquiry's digest is in the form ${row.digest_version}, which a newer worker knows`,
+    );
+  }
+  return digest;
+}
