@@ -1,6 +1,7 @@
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent } from 'undici';
 import type { GatewayProfile } from './profile.ts';
+import { resettingConnector } from './resetting-connector.ts';
 
 /** Room for a bearer token's worth of headers, and no more: undici counts names and values in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -20,13 +21,14 @@ export function createConnections(profile: GatewayProfile, maxResponseBytes: num
     connections: limits.connections,
     pipelining: 1,
     allowH2: false,
-    connectTimeout: limits.connectTimeoutMs,
-    connect: {
+    // What is given up is reset: nothing of it arrives later.
+    connect: resettingConnector({
       timeout: limits.connectTimeoutMs,
+      allowH2: false,
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
       ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),
-    },
+    }),
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.bodyTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,

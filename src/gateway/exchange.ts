@@ -10,6 +10,8 @@
  * 3. `onRequestStart` could come a second time if undici ever put a written request back in its queue. It does so
  *    for refused HTTP/2 streams (off here); whatever the reason, the second one is aborted.
  * 4. Errors reach `onResponseError`, before and after the first byte alike, with the same codes: they prove nothing.
+ *
+ * What is given up after the first byte has its connection reset: resetting-connector.ts.
  */
 import type { Dispatcher } from 'undici';
 

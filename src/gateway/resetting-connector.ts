@@ -1,0 +1,69 @@
+/**
+ * Connections that are reset, and not closed, where a request on them is given up. A closed one is flushed first: the
+ * kernel goes on sending what it has buffered, for about 15 minutes, and the gateway may post what nobody waits for any
+ * more. A reset (RST) throws the buffer away, and tells the other side to do so too.
+ *
+ * How undici 8 (HTTP/1) is read here: it publishes `undici:client:sendHeaders` with request and socket just before it
+ * writes; it sets `completed` on that request when the whole answer has come; and whatever makes it give up (a time-out,
+ * an abort, an answer that it refuses), it calls `destroy` on the socket. Tests on real sockets hold it to that.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { buildConnector, type DiagnosticsChannel } from 'undici';
+
+/** The latest request on each connection of ours. */
+const underWay = new WeakMap<Socket, DiagnosticsChannel.Request>();
+/** By the socket that undici has; over TLS the TCP socket beneath it, which alone can be reset. */
+const beneath = new WeakMap<Socket, Socket>();
+
+let isListening = false;
+
+export function resettingConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  listen();
+  const connect = buildConnector(options);
+  return (target, callback) => {
+    const ready = (tcp: Socket): buildConnector.Callback => {
+      return (...[error, socket]) => {
+        if (error === null) return callback(null, resettable(socket, tcp));
+        tcp.destroy();
+        return callback(error, null);
+      };
+    };
+    const isSecure = target.protocol === 'https:';
+    // Connected by ourselves: Node tells nobody of the socket that it makes beneath a TLS socket.
+    const plain = isSecure ? { ...target, protocol: 'http:', port: target.port || '443' } : target;
+    connect(plain, (...[error, tcp]) => {
+      if (error !== null) callback(error, null);
+      else if (isSecure) connect({ ...target, httpSocket: tcp }, ready(tcp));
+      else ready(tcp)(null, tcp);
+    });
+  };
+}
+
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  subscribe('undici:client:sendHeaders', (message) => {
+    const { request, socket } = message as DiagnosticsChannel.ClientSendHeadersMessage;
+    if (beneath.has(socket)) underWay.set(socket, request);
+  });
+}
+
+function resettable(socket: Socket, tcp: Socket): Socket {
+  beneath.set(socket, tcp);
+  const destroy = socket.destroy;
+  socket.destroy = function destroyOrReset(error?: Error) {
+    const request = underWay.get(socket);
+    if (request && !request.completed && !tcp.destroyed) {
+      // Above TLS there is no reset (ERR_INVALID_HANDLE_TYPE), and on the socket itself `destroy` would come back here.
+      if (socket === tcp) {
+        socket.destroy = destroy;
+        socket.resetAndDestroy();
+      } else {
+        tcp.resetAndDestroy();
+      }
+    }
+    return destroy.call(socket, error);
+  };
+  return socket;
+}
