@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import sys
+from uuid import uuid4
 
 from codec_server import CodecServer
 from send_consent import send_consent
@@ -36,9 +37,9 @@ async def main(journey_file: str, *consent_files: str) -> None:
     )
 
     try:
-        # The id makes a repeated call the same call.
+        # The id is this message's own: the SDK keeps it where it repeats the call. A corrected message has another.
         answer = await handle.execute_update(
-            "advance", {"journeyId": journey_id, "to": "PREAPP"}, id="advance-PREAPP-1"
+            "advance", {"journeyId": journey_id, "to": "PREAPP"}, id=f"advance-PREAPP-1-{uuid4()}"
         )
     except WorkflowUpdateFailedError as error:
         # UpdateRefused, with {"reason": ...} in its details.

@@ -5,15 +5,14 @@ Sends a consent, denial or revocation, also to a journey that has ended:
 """
 
 import asyncio
-import hashlib
 import json
 import os
 import sys
+from uuid import uuid4
 
 from codec_server import CodecServer
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 
@@ -29,19 +28,15 @@ async def send_consent(client: Client, consent) -> None:
 
 async def record_late(client: Client, consent) -> None:
     """The journey has ended: a workflow of its own brings the message to the ledger. Nothing is posted."""
-    key = "|".join(consent[field] for field in ("shareId", "applicantId", "consentId", "decision"))
-    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-    try:
-        await client.start_workflow(
-            "recordLateConsent",
-            {"consent": consent},
-            id=f"late-consent-{consent['journeyId']}-{digest}",
-            task_queue=os.environ["TASK_QUEUE"],
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        )
-    except WorkflowAlreadyStartedError:
-        pass  # This very message was recorded before.
+    # 16 random hex digits: the message's own id. The ledger compares it with what it has under the same consent.
+    await client.start_workflow(
+        "recordLateConsent",
+        {"consent": consent},
+        id=f"late-consent-{consent['journeyId']}-{uuid4().hex[:16]}",
+        task_queue=os.environ["TASK_QUEUE"],
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+    )
 
 
 async def main(consent_file: str) -> None:

@@ -1,10 +1,14 @@
 import type { ConsentRecord } from '../ledger/port.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { parseConsent } from '../validation/messages.ts';
 import type { JourneyActivities, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
+
+function recordedOtherwise(path: string): Problem {
+  return { path, rule: 'must be what was recorded before under this consentId and decision' };
+}
 
 /**
  * Consents are checked and recorded; each activity is idempotent, so Temporal may repeat it without limit.
@@ -56,7 +60,12 @@ export function createConsentActivities(
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
         const late = { ...(await proved(parseConsent(consent), receivedAt)), receivedAt };
-        return record(ledger.identity.ledgerId, [late], late.decision === 'granted' ? [] : [late]);
+        const { ledgerId } = ledger.identity;
+        const [verdict] = await ledger.recordConsents(ledgerId, [late]);
+        const differing = verdict?.kind === 'known' ? verdict.paths : [];
+        if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
+        const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
+        return { duplicate: verdict?.kind === 'known', postedSharesFlagged };
       }),
   };
 }

@@ -113,6 +113,11 @@ export interface RecordConsentsResult {
   postedSharesFlagged: number;
 }
 
+export interface RecordLateConsentResult extends RecordConsentsResult {
+  /** The ledger had the same consent before. */
+  duplicate: boolean;
+}
+
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
@@ -140,8 +145,11 @@ export interface JourneyActivities {
   }): Promise<RecordConsentsResult>;
   /** Judged as of `receivedAt`: asked again, it says the same. */
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
-  /** A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one. */
-  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordConsentsResult>;
+  /**
+   * A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one; any
+   * consent where the ledger has another content under its key.
+   */
+  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordLateConsentResult>;
   /** Hands events of the calling run to its delivery run, which is started where there is none. In the given order. */
   queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
 }

@@ -20,10 +20,10 @@ import {
   parseResolveInquiry,
   parseWithdraw,
 } from '../validation/messages.ts';
-import { updateIds } from './business-keys.ts';
+import { businessKeys } from './business-keys.ts';
 import { ChangesNotFoundError, JourneyFinishedError, JourneyNotFoundError, ShareAfterEndError } from './errors.ts';
 import { type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
-import { type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 import type { JourneyChanges, JourneyReport, StoredReferences } from './stored-report.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
@@ -44,9 +44,10 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    */
   async advance(
     message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,
+    options?: MessageOptions,
   ): Promise<UpdateAnswer> {
     const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context);
-    return this.update('advance', updateIds.advance(checked), checked);
+    return this.update('advance', businessKeys.advance(checked), checked, options);
   }
 
   /** Fire and forget: what is refused is shown in the status. After the journey's end it is recorded all the same. */
@@ -56,22 +57,23 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /** Acknowledged. After the journey's end: recorded in the ledger, and posted shares that it concerns are flagged. */
-  async recordConsent(message: Omit<ConsentMessage, 'journeyId'>): Promise<ConsentAnswer> {
+  async recordConsent(message: Omit<ConsentMessage, 'journeyId'>, options?: MessageOptions): Promise<ConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
     try {
-      const answer = await this.update<UpdateAnswer>('recordConsent', updateIds.recordConsent(checked), checked);
+      const key = businessKeys.recordConsent(checked);
+      const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options);
       return { ...answer, late: false };
     } catch (error) {
       if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
-      return recordLate(this.context, checked);
+      return recordLate(this.context, checked, options);
     }
   }
 
   /** @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same */
-  async requestShare(share: ShareInput): Promise<UpdateAnswer> {
+  async requestShare(share: ShareInput, options?: MessageOptions): Promise<UpdateAnswer> {
     const checked = parseRequestShare({ journeyId: this.journeyId, share });
     try {
-      return await this.update('requestShare', updateIds.requestShare(checked), checked);
+      return await this.update('requestShare', businessKeys.requestShare(checked), checked, options);
     } catch (error) {
       if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
       throw error;
@@ -79,15 +81,15 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /** A person's decision about an inquiry on hold. */
-  async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
     const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context);
-    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
   /** Ends the journey after any attempt in flight. */
-  async withdraw(message: Omit<WithdrawMessage, 'journeyId'>): Promise<UpdateAnswer> {
+  async withdraw(message: Omit<WithdrawMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
     const checked = parseWithdraw({ ...message, journeyId: this.journeyId });
-    return this.update('withdraw', updateIds.withdraw(), checked);
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
   }
 
   /**

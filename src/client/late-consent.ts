@@ -5,20 +5,23 @@ import type { ConsentMessage } from '../model/shapes.ts';
 import { priorityOf } from '../model/work-class.ts';
 import { lateConsentWorkflowId } from './business-keys.ts';
 import { translated } from './error-translation.ts';
-import { type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
+import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
 
 export interface LateConsentResult {
+  /** The ledger had the same consent before. */
+  duplicate: boolean;
   /** Posted shares that the message concerns, now flagged for a person. */
   postedSharesFlagged: number;
 }
 
-/** Starts `recordLateConsent`, or finds the one that recorded this very message before. */
+/** Starts `recordLateConsent`, or finds the run that was started for this very message. */
 export async function startLateConsent(
   client: Client,
   taskQueue: string,
   consent: ConsentMessage,
+  messageId?: string,
 ): Promise<Pick<WorkflowHandle, 'result'>> {
-  const workflowId = lateConsentWorkflowId(consent);
+  const workflowId = lateConsentWorkflowId(consent.journeyId, messageId);
   try {
     return await client.workflow.start('recordLateConsent', {
       workflowId,
@@ -56,13 +59,14 @@ export async function signalConsent(
 export async function recordLate(
   { client, taskQueue }: RunContext,
   consent: ConsentMessage,
+  { messageId }: MessageOptions = {},
 ): Promise<{ accepted: true; late: true } & LateConsentResult> {
   try {
-    const { postedSharesFlagged } = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, async () => {
-      const run = await startLateConsent(client, taskQueue, consent);
+    const { duplicate, postedSharesFlagged } = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, async () => {
+      const run = await startLateConsent(client, taskQueue, consent, messageId);
       return (await run.result()) as LateConsentResult;
     });
-    return { accepted: true, late: true, postedSharesFlagged };
+    return { accepted: true, late: true, duplicate, postedSharesFlagged };
   } catch (error) {
     throw translated(error, consent.journeyId);
   }

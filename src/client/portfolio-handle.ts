@@ -8,9 +8,9 @@ import type {
   ResolvePortfolioMessage,
 } from '../model/portfolio-shapes.ts';
 import { parsePortfolioMessage, parseResolvePortfolio } from '../validation/messages.ts';
-import { updateIds } from './business-keys.ts';
+import { businessKeys } from './business-keys.ts';
 import { ReportNotFoundError } from './errors.ts';
-import { type RunContext, RunHandle } from './run-handle.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 import type { JourneyReport, StoredReferences } from './stored-report.ts';
 
 type Message = Omit<PortfolioMessage, 'reviewId'>;
@@ -42,23 +42,26 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
   }
 
   /** A person's decision about one of the inquiries on hold. */
-  async resolve(decision: Omit<ResolvePortfolioMessage, 'reviewId'>): Promise<PortfolioUpdateAnswer> {
+  async resolve(
+    decision: Omit<ResolvePortfolioMessage, 'reviewId'>,
+    options?: MessageOptions,
+  ): Promise<PortfolioUpdateAnswer> {
     const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context);
-    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
   /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
-  async pause(message: Message): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('pause', message);
+  async pause(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('pause', message, options);
   }
 
-  async resume(message: Message): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('resume', message);
+  async resume(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('resume', message, options);
   }
 
   /** Ends the review after the attempts in flight, and once nothing is on hold. */
-  async withdraw(message: Message): Promise<PortfolioUpdateAnswer> {
-    return this.#tell('withdraw', message, updateIds.withdraw());
+  async withdraw(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('withdraw', message, options);
   }
 
   /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
@@ -66,9 +69,13 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
     await this.handle.cancel();
   }
 
-  /** @param updateId absent: each is told anew, since a review may be paused many times */
-  async #tell(name: string, message: Message, updateId?: string): Promise<PortfolioUpdateAnswer> {
-    return this.update(name, updateId, parsePortfolioMessage({ ...message, reviewId: this.reviewId }));
+  async #tell(
+    name: 'pause' | 'resume' | 'withdraw',
+    message: Message,
+    options?: MessageOptions,
+  ): Promise<PortfolioUpdateAnswer> {
+    const checked = parsePortfolioMessage({ ...message, reviewId: this.reviewId });
+    return this.update(name, businessKeys[name](), checked, options);
   }
 
   protected statusOfResult(result: PortfolioResult): PortfolioStatus {

@@ -10,8 +10,8 @@ import type {
   WithdrawPullMessage,
 } from '../model/pull-shapes.ts';
 import { parseResolvePull, parseWithdrawPull } from '../validation/messages.ts';
-import { updateIds } from './business-keys.ts';
-import { type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+import { businessKeys } from './business-keys.ts';
+import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 import type { JourneyReport } from './stored-report.ts';
 
 /** `consumerId` is personal, and masked where `redacted`. */
@@ -27,15 +27,15 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
   }
 
   /** A person's decision about the inquiry on hold. */
-  async resolve(decision: Omit<ResolvePullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+  async resolve(decision: Omit<ResolvePullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
     const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context);
-    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
   /** Ends the pull after any attempt in flight. */
-  async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>): Promise<PullUpdateAnswer> {
+  async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
     const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
-    return this.update('withdraw', updateIds.withdraw(), checked);
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
   }
 
   /**

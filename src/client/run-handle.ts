@@ -3,9 +3,12 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ConfigError } from '../config/environment-reader.ts';
 import { LedgerNotFoundError } from '../ledger/errors.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
+import { updateIdOf } from './business-keys.ts';
 import { CodecServerError } from './codec-server-error.ts';
 import { isInternal, translated } from './error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, ReportNotFoundError, WorkerUnavailableError } from './errors.ts';
@@ -21,6 +24,15 @@ export interface RunContext {
   maxApplicants: number;
   queryTimeoutMs: number;
   reports: () => Promise<ReportSource>;
+}
+
+/** What may be said of a message beside its content. */
+export interface MessageOptions {
+  /**
+   * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
+   * random one for each call. A corrected message takes another.
+   */
+  messageId?: string;
 }
 
 /**
@@ -104,19 +116,24 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     }
   }
 
-  protected async update<Answer>(name: string, updateId: string | undefined, message: object): Promise<Answer> {
-    const execute = (id: string | undefined) =>
+  protected async update<Answer>(
+    name: string,
+    businessKey: string,
+    message: object,
+    { messageId }: MessageOptions = {},
+  ): Promise<Answer> {
+    const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
+    if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
+    const updateId = updateIdOf(businessKey, messageId);
+    const execute = (id: string) =>
       this.context.client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
-        this.handle.executeUpdate<Answer, [object]>(name, {
-          ...(id === undefined ? {} : { updateId: id }),
-          args: [message],
-        }),
+        this.handle.executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] }),
       );
     try {
       return await execute(updateId).catch(async (error) => {
         // A run that was reset got it again before it could make sense, and refused it: the server takes nothing more
         // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-        if (!isInternal(error) || updateId === undefined) throw error;
+        if (!isInternal(error)) throw error;
         return execute(`${updateId}-${(await this.handle.describe()).runId}`);
       });
     } catch (error) {

@@ -11,10 +11,10 @@ import type {
   WithdrawShareReportMessage,
 } from '../model/share-shapes.ts';
 import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../validation/messages.ts';
-import { updateIds } from './business-keys.ts';
+import { businessKeys } from './business-keys.ts';
 import { JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
 import { type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
-import { type RunContext, RunHandle } from './run-handle.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** Who consents, to what, for whom is said by the share itself. */
 export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
@@ -42,28 +42,34 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
    * Acknowledged. Before the share is started, or after its end: recorded in the ledger, where the share finds it once
    * it is started, and posted shares that a refusal concerns are flagged.
    */
-  async recordConsent(message: ShareConsentMessage): Promise<ShareConsentAnswer> {
+  async recordConsent(message: ShareConsentMessage, options?: MessageOptions): Promise<ShareConsentAnswer> {
     const checked = this.#consentOf(message);
     try {
-      const updateId = updateIds.recordConsent(checked);
-      const answer = await this.update<ShareReportUpdateAnswer>('recordConsent', updateId, checked);
+      const key = businessKeys.recordConsent(checked);
+      const answer = await this.update<ShareReportUpdateAnswer>('recordConsent', key, checked, options);
       return { ...answer, late: false };
     } catch (error) {
       if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
-      return recordLate(this.context, checked);
+      return recordLate(this.context, checked, options);
     }
   }
 
   /** A person's decision about the inquiry on hold. */
-  async resolve(decision: Omit<ResolveShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+  async resolve(
+    decision: Omit<ResolveShareReportMessage, 'shareId'>,
+    options?: MessageOptions,
+  ): Promise<ShareReportUpdateAnswer> {
     const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
-    return this.update('resolveInquiry', updateIds.resolveInquiry(checked), checked);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
   /** Ends the share after any attempt in flight. */
-  async withdraw(message: Omit<WithdrawShareReportMessage, 'shareId'>): Promise<ShareReportUpdateAnswer> {
+  async withdraw(
+    message: Omit<WithdrawShareReportMessage, 'shareId'>,
+    options?: MessageOptions,
+  ): Promise<ShareReportUpdateAnswer> {
     const checked = parseWithdrawShareReport({ ...message, shareId: this.shareId });
-    return this.update('withdraw', updateIds.withdraw(), checked);
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
   }
 
   /** The report that is shared, and the share's own reference (interface 2.7). `consumerId` is personal. */

@@ -1,8 +1,9 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
+import { consentDifferences } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
-import type { ConsentRecord } from './port.ts';
+import type { ConsentRecord, ConsentVerdict } from './port.ts';
 import type { SqlRow } from './sql-session.ts';
 
 /** A row of `consents`, as it is read. */
@@ -22,14 +23,30 @@ export interface ConsentRow {
 }
 
 /** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
-export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<void> {
-  if (consents.length === 0) return;
+export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
+  const verdicts: ConsentVerdict[] = [];
+  if (consents.length === 0) return verdicts;
   await chaining(writing, async (append) => {
     for (const consent of consents) {
       const row = await insertConsent(writing, consent);
       if (row) await append('consents', row);
+      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(writing, consent));
     }
   });
+  return verdicts;
+}
+
+/** Something was written before under the same key: by an earlier try of this very call, or by another message. */
+async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Promise<ConsentVerdict> {
+  const [row] = await session.rows<ConsentRow>(
+    `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
+       AND decision = $5`,
+    [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
+  );
+  if (!row) return { kind: 'known', paths: [] };
+  const paths = consentDifferences(consentRecord(row), consent);
+  const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
+  return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
 }
 
 function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): Promise<SqlRow | undefined> {

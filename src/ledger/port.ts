@@ -107,6 +107,9 @@ export type DecisionVerdict =
   /** Another decision on this attempt, or an answer that came meanwhile, stands; nothing was written. */
   | { kind: 'overtaken'; latest: AttemptView };
 
+/** `paths`: where a consent differs from the one that stands under its key; none of a duplicate. */
+export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
+
 /** An inquiry with all of its attempts, for people and programs that read. */
 export interface InquiryView extends InquiryDescription {
   createdAt: string;
@@ -287,8 +290,11 @@ export interface Ledger {
    */
   recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict>;
 
-  /** Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision). */
-  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<void>;
+  /**
+   * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): what stands under these stays.
+   * The verdict on each, in the same order.
+   */
+  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]>;
 
   /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;

@@ -44,6 +44,7 @@ import type {
   ClaimVerdict,
   ConsentRecord,
   ConsentsQuery,
+  ConsentVerdict,
   DecisionRecord,
   DecisionVerdict,
   DerivedDocument,
@@ -204,11 +205,10 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<void> {
+  recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
     return this.#write(async (writing) => {
       await this.#checkLedger(writing.session, ledgerId);
-      await insertConsents(writing, consents);
-      return { keep: true, value: undefined };
+      return { keep: true, value: await insertConsents(writing, consents) };
     });
   }
 

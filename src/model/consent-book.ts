@@ -37,7 +37,12 @@ export class ConsentBook {
 
   /** Whether a message under its key counts. */
   has(record: ConsentRecord): boolean {
-    return this.#entries.some(({ record: known, isPending }) => !isPending && sameMessage(known, record));
+    return this.known(record) !== undefined;
+  }
+
+  /** The message that counts under this one's key. */
+  known(record: ConsentRecord): ConsentRecord | undefined {
+    return this.#entries.find(({ record: known, isPending }) => !isPending && sameMessage(known, record))?.record;
   }
 
   /** Whether the message is new. */

@@ -177,6 +177,7 @@ export const updateAnswerSchema = z.object({
 });
 
 export const lateConsentResultSchema = z.object({
+  duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
   }),

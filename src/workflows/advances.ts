@@ -1,4 +1,5 @@
 /** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
+import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import type { Journey } from './journey.ts';
@@ -8,16 +9,15 @@ export function advanceObjection(journey: Journey, message: AdvanceMessage): str
   return 'repeat' in message ? repeatObjection(journey, message) : gateObjection(journey, message);
 }
 
-/** Whether it is new. */
+/** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
 export function takeAdvance(journey: Journey, message: AdvanceMessage): boolean {
   if ('repeat' in message) {
-    if (isKnown(journey, message)) return false;
+    if (knownRepeat(journey, message)) return false;
     journey.addRepeat({ ...message, receivedAt: new Date().toISOString() });
     return true;
   }
   const kept = journey.advances.get(message.to);
-  const isAtGate = journey.stage(message.to)?.status.state === 'pending';
-  if (kept && !(isAtGate && adds(message, kept))) return false;
+  if (kept && !adds(message, kept)) return false;
   journey.advances.set(message.to, { ...kept, ...message });
   return true;
 }
@@ -30,9 +30,24 @@ function gateObjection(journey: Journey, message: PassGateMessage): string | nul
   // One that was kept while its report was young is not enough any more, and neither is the same again.
   const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
   if (tooOld) return tooOld;
-  if (journey.advances.has(to)) return null;
+  const kept = journey.advances.get(to);
+  const differing = kept ? gateDifferences(kept, message) : [];
+  if (differing.length > 0) return otherContent(`advance to ${to} was accepted`, differing);
+  if (kept && !adds(message, kept)) return null;
   if (journey.isEnding) return 'the journey is ending';
   return stage.status.state === 'pending' ? null : `${to} has gone beyond its gate: ${stage.status.state}`;
+}
+
+/**
+ * Where the message contradicts what was accepted for this gate. That the report's age is accepted may be said in a
+ * message of its own, before or after the other; it need not say the applicants again, but may name no others.
+ */
+function gateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
+  const { acceptAge, by, reason, ...rest } = kept;
+  if (message.acceptAge === undefined) return differingPaths(rest, message);
+  const signature = acceptAge ? { acceptAge, by, reason } : { acceptAge: true, by: message.by, reason: message.reason };
+  const applicants = message.applicants ? rest : { ...rest, applicants: undefined };
+  return differingPaths({ ...applicants, ...signature }, message);
 }
 
 /** What was accepted stays so; only that the report's age is accepted may come later. */
@@ -51,7 +66,11 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): string 
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
   if (!latest) return '/repeat names a stage that this journey leaves out';
-  if (isKnown(journey, message)) return null;
+  const known = knownRepeat(journey, message);
+  if (known) {
+    const differing = differingPaths(known, message);
+    return differing.length > 0 ? otherContent(`repeat ${occurrence} of ${repeat} was accepted`, differing) : null;
+  }
   if (journey.isEnding || journey.isClosing) return 'the journey is ending';
   if (journey.stagesEndedAs) return `the stages have ended: ${journey.stagesEndedAs}`;
   const later = journey.stages.slice(journey.stages.indexOf(latest) + 1);
@@ -66,11 +85,12 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): string 
   return null;
 }
 
-/** Stage and occurrence are its key: whatever else it says, it was decided. */
-function isKnown(journey: Journey, { repeat, occurrence }: RepeatStageMessage): boolean {
-  return journey.stages.some(
-    ({ status }) => status.productCode === repeat && occurrence > 1 && status.occurrence === occurrence,
-  );
+/** The repeat that was taken under this stage and occurrence, as it was sent. */
+function knownRepeat(journey: Journey, { repeat, occurrence }: RepeatStageMessage): RepeatStageMessage | undefined {
+  const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
+  if (!stage?.repeat) return undefined;
+  const { receivedAt: _, ...message } = stage.repeat;
+  return message;
 }
 
 function times(count: number): string {

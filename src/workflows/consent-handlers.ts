@@ -7,6 +7,7 @@ import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { isForUser, MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
+import { consentDifferences, otherContent } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import type { ProofRefusal } from '../protection/consent-proof.ts';
@@ -105,6 +106,8 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   const problem = consentProblem(message) ?? otherJourney(journey, message);
   if (problem) return problem;
   const record = { ...message, receivedAt: '' };
+  const otherwise = saidOtherwise(journey, record);
+  if (otherwise !== null) return otherwise;
   if (journey.consents.has(record) || journey.checks.sameAs(record)) return null;
   if (!journey.knowsApplicant(message.applicantId)) {
     return `/applicantId names no applicant of this ${kindOf(journey)}`;
@@ -124,6 +127,13 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
   if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
+}
+
+/** Why the message is refused where its key is that of one which counts and says something else. */
+function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
+  const known = consents.known(record);
+  const differing = known ? consentDifferences(known, record) : [];
+  return differing.length > 0 ? otherContent('/consentId with this /decision was used', differing) : null;
 }
 
 function take(journey: ConsentHost, message: ConsentMessage): Taken {
@@ -154,7 +164,11 @@ async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<
 function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
   // It was dropped meanwhile, and whoever sent it knows.
   if (!journey.checks.isOpen(record)) return;
-  if (refusal === undefined) {
+  const otherwise = saidOtherwise(journey, record);
+  if (otherwise !== null) {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: otherwise });
+  } else if (refusal === undefined) {
     const isNew = journey.consents.accept(record);
     journey.checks.settle(record, { counts: true, duplicate: !isNew });
   } else {

@@ -2,8 +2,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { DecisionRecord } from '../ledger/port.ts';
+import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import { memberDigests } from '../model/member-digests.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
@@ -19,8 +21,13 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 };
 export type Decision = DecisionMessage & { receivedAt: string };
 
-/** A decision that has taken effect, by what it is known again. */
-export type SettledDecision = Pick<DecisionMessage, 'customerTraceNumber' | 'attempt' | 'decisionId'>;
+/** A decision that has taken effect, by what it is known again; handed on to a next run, so without what is personal. */
+export interface SettledDecision {
+  customerTraceNumber: string;
+  decisionId: string;
+  /** Of the whole message, as `memberDigests` makes them. */
+  digests: Record<string, string>;
+}
 
 /** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
 const HANDED_ON = 500;
@@ -29,7 +36,7 @@ interface OpenHold {
   status: HoldStatus;
   applicantIds: readonly string[];
   /** A decision whose applicants are being checked. */
-  decidingBy?: string;
+  deciding?: DecisionMessage;
   decision?: Decision;
 }
 
@@ -91,8 +98,8 @@ export class Holds {
   settle(decision: Decision): void {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
-    const { customerTraceNumber, attempt, decisionId } = decision;
-    this.#settled.push({ customerTraceNumber, attempt, decisionId });
+    const { customerTraceNumber, decisionId } = decision;
+    this.#settled.push({ customerTraceNumber, decisionId, digests: memberDigests(sentOf(decision)) });
     this.#onChange();
     if (hold) this.#tell(hold.status, decision.action);
   }
@@ -106,21 +113,31 @@ export class Holds {
     else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
   }
 
+  /** Whether this very decision was taken before. */
   isDuplicate(message: DecisionMessage): boolean {
-    const same = (one: SettledDecision) =>
-      one.customerTraceNumber === message.customerTraceNumber &&
-      one.attempt === message.attempt &&
-      one.decisionId === message.decisionId;
-    const open = this.#open.get(message.customerTraceNumber)?.decision;
-    return (open !== undefined && same(open)) || this.#settled.some(same);
+    return this.#differencesToTaken(message)?.length === 0;
+  }
+
+  /** Where the message differs from the decision that was taken under its id; `undefined` where none was. */
+  #differencesToTaken(message: DecisionMessage): string[] | undefined {
+    const { customerTraceNumber, decisionId } = message;
+    const open = this.#open.get(customerTraceNumber)?.decision;
+    if (open?.decisionId === decisionId) return differingPaths(sentOf(open), message);
+    const settled = this.#settled.find(
+      (one) => one.customerTraceNumber === customerTraceNumber && one.decisionId === decisionId,
+    );
+    return settled && differingPaths(settled.digests, memberDigests(message));
   }
 
   /** Why the decision makes no sense as things stand, or `null`. */
   problemOf(message: DecisionMessage, isEnding: boolean): string | null {
-    if (this.isDuplicate(message)) return null;
     const hold = this.#open.get(message.customerTraceNumber);
+    const { deciding } = hold ?? {};
+    const isUnderWay = deciding?.decisionId === message.decisionId;
+    const differing = isUnderWay ? differingPaths(deciding, message) : this.#differencesToTaken(message);
+    if (differing) return differing.length > 0 ? otherContent('/decisionId was used', differing) : null;
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
-    if (hold.decision || hold.decidingBy) return 'another decision about this hold has been taken';
+    if (hold.decision || deciding) return 'another decision about this hold has been taken';
     const { attempts, allowedActions, failureType } = hold.status;
     if (message.attempt !== attempts) return `the hold is about attempt ${attempts}`;
     if (!allowedActions.includes(message.action)) {
@@ -138,18 +155,27 @@ export class Holds {
   /** Reserves the hold while an amendment's applicants are checked. */
   reserve(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
-    if (hold) hold.decidingBy = message.decisionId;
+    if (hold) hold.deciding = message;
+  }
+
+  isReserved(message: DecisionMessage): boolean {
+    return this.#open.get(message.customerTraceNumber)?.deciding?.decisionId === message.decisionId;
   }
 
   release(message: DecisionMessage): void {
     const hold = this.#open.get(message.customerTraceNumber);
-    if (hold?.decidingBy === message.decisionId) delete hold.decidingBy;
+    if (hold?.deciding?.decisionId === message.decisionId) delete hold.deciding;
   }
 
   decide(decision: Decision): void {
     const hold = this.#open.get(decision.customerTraceNumber);
     if (hold) hold.decision = decision;
   }
+}
+
+/** The message as it came. */
+function sentOf({ receivedAt: _, ...message }: Decision): DecisionMessage {
+  return message;
 }
 
 function statusOf(

@@ -3,6 +3,7 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 import { setHandler } from '@temporalio/workflow';
+import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
 import { advanceObjection, takeAdvance } from './advances.ts';
 import { FOR_ANOTHER_USER, handleConsents } from './consent-handlers.ts';
@@ -71,7 +72,7 @@ function handleGates(journey: Journey): void {
 function handleShares(journey: Journey): void {
   const isSame = (message: RequestShareMessage) => {
     const known = journey.shares.get(message.share.shareId);
-    return known !== undefined && isEqual(known.input, message.share);
+    return known !== undefined && differingPaths(known.input, message.share).length === 0;
   };
   setHandler(
     messages.requestShare,
@@ -91,7 +92,11 @@ function handleShares(journey: Journey): void {
         refuseFor(requestShareProblem(message) ?? updateProblem(message) ?? otherJourney(journey, message));
         if (isSame(message)) return;
         const { share } = message;
-        if (journey.shares.has(share.shareId)) throw refused('/share/shareId is taken by another share');
+        const known = journey.shares.get(share.shareId);
+        if (known) {
+          const differing = differingPaths({ share: known.input }, { share });
+          throw refused(otherContent('/share/shareId was used', differing));
+        }
         if (journey.isEnding || journey.isClosing)
           throw refused('the journey is ending; a share of its own may follow');
         if (journey.shares.size >= MAX_SHARES) throw refused(`a journey has at most ${MAX_SHARES} shares`);
@@ -108,9 +113,4 @@ function handleShares(journey: Journey): void {
       description: DESCRIPTIONS.requestShare,
     },
   );
-}
-
-function isEqual(a: object, b: object): boolean {
-  const text = (value: object) => JSON.stringify(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
-  return text(a) === text(b);
 }

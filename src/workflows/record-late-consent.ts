@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { RecordConsentsResult } from '../activities/contract.ts';
+import type { RecordLateConsentResult } from '../activities/contract.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -13,7 +13,7 @@ import { undecodableInput } from './undecodable-input.ts';
  *
  * @throws `InvalidInput` with `details[0] = { problems }`
  */
-export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordConsentsResult> {
+export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordLateConsentResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
   // Whatever it was started with: what fails in here parks the run for good, what the activity refuses ends it.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;

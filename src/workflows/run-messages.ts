@@ -1,7 +1,8 @@
 /** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities } from '../activities/contract.ts';
+import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf, type Flights } from './flights.ts';
@@ -40,14 +41,20 @@ export function handleWithdrawals<Withdrawal, Status>(
     run.flights.recheck();
     return isNew;
   };
+  const objection = (message: Withdrawal): string | null => {
+    const problem = problemOf(message);
+    if (problem !== null || run.withdrawal === undefined) return problem;
+    const differing = differingPaths(run.withdrawal, message);
+    return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
+  };
   setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
-    validator: (message) => refuseFor(problemOf(message) ?? updateProblem(message)),
+    validator: (message) => refuseFor(objection(message) ?? updateProblem(message)),
     description: descriptions.withdraw,
   });
   setHandler(
     definitions.requestWithdrawal,
     (message) => {
-      const reason = problemOf(message);
+      const reason = objection(message);
       if (reason === null) take(message);
       else refuseMessage(run, 'requestWithdrawal', reason);
     },
@@ -72,6 +79,11 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
   setHandler(
     definition,
     async (message) => {
+      if (holds.isReserved(message)) {
+        // The same decision, sent twice: its applicants are being checked already.
+        await condition(() => !holds.isReserved(message));
+        refuseFor(holds.problemOf(message, run.isEnding));
+      }
       if (holds.isDuplicate(message)) return accepted(run, true);
       const { applicants } = message;
       if (applicants) {

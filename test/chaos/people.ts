@@ -1,8 +1,7 @@
 /** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
 
-import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { updateIds } from '../../src/client/business-keys.ts';
+import { businessKeys, updateIdOf } from '../../src/client/business-keys.ts';
 import { startLateConsent } from '../../src/client/late-consent.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
@@ -30,7 +29,6 @@ export interface Books {
 export class People {
   readonly world: World;
   readonly books: Books = { consents: [], decisions: [], amended: new Map(), cancelled: new Set() };
-  readonly #decided = new Set<string>();
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
 
@@ -61,17 +59,17 @@ export class People {
   }
 
   async advance(journeyId: string, to: StageCode): Promise<void> {
-    await this.update(journeyId, 'advance', { journeyId, to }, updateIds.advance({ journeyId, to }));
+    await this.update(journeyId, 'advance', { journeyId, to }, businessKeys.advance({ journeyId, to }));
   }
 
   async requestShare(journeyId: string, share: SharePlan): Promise<void> {
     const message = { journeyId, share: shareOf(share) };
-    await this.update(journeyId, 'requestShare', message, updateIds.requestShare(message));
+    await this.update(journeyId, 'requestShare', message, businessKeys.requestShare(message));
   }
 
   async withdraw(journeyId: string): Promise<void> {
     const message = { journeyId, by: 'borrower', reason: 'bought elsewhere' };
-    await this.update(journeyId, 'withdraw', message, updateIds.withdraw());
+    await this.update(journeyId, 'withdraw', message, businessKeys.withdraw());
   }
 
   async consent({ journeyId, shares }: JourneyPlan, plan: ConsentPlan): Promise<void> {
@@ -89,7 +87,12 @@ export class People {
     try {
       if (by === 'signal') await this.patiently(() => this.handle(message.journeyId).signal('consent', message));
       else {
-        const answer = await this.update(message.journeyId, 'recordConsent', message, updateIds.recordConsent(message));
+        const answer = await this.update(
+          message.journeyId,
+          'recordConsent',
+          message,
+          businessKeys.recordConsent(message),
+        );
         if ((answer as { recorded?: boolean }).recorded === true) sent.acknowledgedAtMs = Date.now();
       }
     } catch (error) {
@@ -103,13 +106,10 @@ export class People {
     this.books.decisions.push({ atMs: Date.now(), message });
     const { journeyId, applicants } = message;
     if (applicants) this.books.amended.set(journeyId, [...(this.books.amended.get(journeyId) ?? []), applicants]);
-    // A run that was reset may have refused the first under this id, and the server then takes no other under it.
-    const wasSent = this.#decided.has(message.decisionId);
-    this.#decided.add(message.decisionId);
     const { kind, id } = ownerOf(journeyId);
     const { journeyId: _, ...decision } = message;
     const sent = { ...decision, [ID_NAMES[kind]]: id };
-    await this.update(journeyId, 'resolveInquiry', sent, wasSent ? undefined : updateIds.resolveInquiry(message));
+    await this.update(journeyId, 'resolveInquiry', sent, businessKeys.resolveInquiry(message));
   }
 
   async cancel(journeyId: string): Promise<void> {
@@ -118,7 +118,8 @@ export class People {
   }
 
   /** Resolves with the run's answer. */
-  update(journeyId: string, name: string, message: object, updateId: string = randomUUID()): Promise<unknown> {
+  update(journeyId: string, name: string, message: object, businessKey = name): Promise<unknown> {
+    const updateId = updateIdOf(businessKey);
     return this.patiently(() => this.handle(journeyId).executeUpdate(name, { args: [message], updateId }));
   }
 

@@ -243,7 +243,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       '--end-user-code',
       'EU456',
     );
-    assert.deepEqual(JSON.parse(late.stdout), { accepted: true, late: true, postedSharesFlagged: 1 });
+    assert.deepEqual(JSON.parse(late.stdout), { accepted: true, late: true, duplicate: false, postedSharesFlagged: 1 });
   });
 
   test('that needs a person ends watch and status with exit code 3', async () => {

@@ -114,8 +114,7 @@ describe('the client', { concurrency: 8 }, () => {
   test('says that a message was accepted before', async () => {
     const journey = await journeys.start(journeyInput());
     await journey.advance({ to: 'PRECLOSE' });
-    // Under the same update id the server answers what was answered before; the journey itself is not asked again.
-    assert.equal((await journey.advance({ to: 'PRECLOSE' })).accepted, true);
+    assert.equal((await journey.advance({ to: 'PRECLOSE' })).duplicate, true);
     await journey.withdraw({ by: 'ops', reason: 'test' });
   });
 
@@ -190,8 +189,8 @@ describe('the client', { concurrency: 8 }, () => {
     await journey.result();
     const { evidence: _, ...revocation } = { ...grant, decision: 'revoked' as const };
     const late = await journey.recordConsent(revocation);
-    assert.deepEqual(late, { accepted: true, late: true, postedSharesFlagged: 1 });
-    assert.deepEqual(await journey.recordConsent(revocation), late);
+    assert.deepEqual(late, { accepted: true, late: true, duplicate: false, postedSharesFlagged: 1 });
+    assert.deepEqual(await journey.recordConsent(revocation), { ...late, duplicate: true });
     assert.deepEqual(await journey.consent(revocation), { late: true });
   });
 

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
-import { lateConsentWorkflowId } from '../../src/client/business-keys.ts';
+import { runsOf } from '../../src/client/journey-runs.ts';
 import type { JourneyReport } from '../../src/client.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
 import type { ConsentMessage, JourneyResult, UpdateAnswer } from '../../src/model/shapes.ts';
@@ -66,12 +66,19 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   const [started] = events ?? [];
   assert.ok(wasEncrypted(started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]));
 
-  // And after the end: it reaches the ledger under the id that the TypeScript client would give it.
+  // And after the end: it reaches the ledger, under an id by which disposal finds it.
   const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
   const file = await world.put('revocation.json', revocation);
   await python('send_consent.py', file);
-  const late = world.harness.client.workflow.getHandle(lateConsentWorkflowId(revocation));
-  assert.deepEqual(await late.result(), { postedSharesFlagged: 1 });
+  const lateRuns = async () => {
+    const { open, closed } = await runsOf(world.harness.client, journey.journeyId, []);
+    return [...open, ...closed].filter(({ workflowId }) => workflowId.startsWith('late-consent-'));
+  };
+  await until('it is listed', async () => (await lateRuns()).length > 0);
+  const [late] = await lateRuns();
+  assert.ok(late);
+  const recorded = await world.harness.client.workflow.getHandle(late.workflowId).result();
+  assert.deepEqual(recorded, { duplicate: false, postedSharesFlagged: 1 });
 });
 
 test('consents by curl and by the Temporal CLI, encrypted by the codec server, reach their journey', async () => {

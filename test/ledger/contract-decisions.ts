@@ -1,6 +1,7 @@
 /** Part of the contract suite: decisions and consents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConsentRecord } from '../../src/ledger/port.ts';
 import {
   attempted,
   claimOf,
@@ -179,6 +180,22 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordConsents(ledgerId, [...consents, consentOf({ consentId: 'C-2' })]);
     assert.equal((await backend.execute(url, 'SELECT * FROM consents')).length, 3);
     await ledger.recordConsents(ledgerId, []);
+  });
+
+  test('what is said again about a consent is told from another content under its key, by paths alone', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const evidence = { method: 'web', textVersion: '7', capturedAt: '2026-01-02T03:04:05Z', reference: 'E-1' };
+    const grant = consentOf({ evidence });
+    const told = async (consent: ConsentRecord) => (await ledger.recordConsents(ledgerId, [consent]))[0];
+    assert.deepEqual(await told(grant), { kind: 'recorded' });
+    assert.deepEqual(await told(grant), { kind: 'recorded' }, 'an activity that is repeated');
+    const later = { ...grant, receivedAt: '2026-02-01T00:00:00.000Z' };
+    assert.deepEqual(await told({ ...later, proof: 'a.b.c' }), { kind: 'known', paths: [] });
+    const other = { ...later, evidence: { ...evidence, reference: 'E-2' }, secondaryUser: { endUser: 'A Bank' } };
+    const { paths } = (await told(other)) as { paths: string[] };
+    assert.deepEqual(paths.toSorted(), ['/evidence/reference', '/secondaryUser/endUser', '/secondaryUser/endUserCode']);
+    assert.equal((await backend.execute(url, 'SELECT * FROM consents')).length, 1);
   });
 
   test('a late revocation flags the posted shares that it concerns, and no others', async (t) => {

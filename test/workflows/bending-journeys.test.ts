@@ -248,7 +248,9 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     const answers = await Promise.all([1, 2, 3].map(() => update(other, 'advance', repeat)));
     assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true, true]);
     await untilStatus(other, ({ stages }) => stages[1]?.state === 'record');
-    assert.equal((await update(other, 'advance', { ...repeat, reason: 'another' })).duplicate, true);
+    assert.equal((await update(other, 'advance', repeat)).duplicate, true);
+    const another = { ...repeat, reason: 'another', applicants: [applicant('1A')] };
+    assert.match(await refusalOf(update(other, 'advance', another)), /other content: \/reason, \/applicants differ$/);
     assert.equal((await harness.posted(other)).length, 2);
     assert.equal((await statusOf(other)).stages.length, 2);
     await other.terminate();

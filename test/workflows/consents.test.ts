@@ -184,7 +184,7 @@ describe('a share', { concurrency: 8 }, () => {
       taskQueue: harness.config.taskQueue,
       args: [{ consent }],
     });
-    assert.deepEqual(late, { postedSharesFlagged: 0 });
+    assert.deepEqual(late, { duplicate: false, postedSharesFlagged: 0 });
     assert.equal(await sharesPosted(handle), 0);
   });
 
@@ -214,8 +214,10 @@ describe('a share', { concurrency: 8 }, () => {
     const priorities = await Promise.all(
       users.map(async (secondaryUser) => {
         const consent = consentMessage(randomUUID(), { applicantId: '1A', secondaryUser });
-        await (await startLateConsent(client, config.taskQueue, consent)).result();
-        const { events } = await client.workflow.getHandle(lateConsentWorkflowId(consent)).fetchHistory();
+        const messageId = randomUUID();
+        await (await startLateConsent(client, config.taskQueue, consent, messageId)).result();
+        const workflowId = lateConsentWorkflowId(consent.journeyId, messageId);
+        const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
         const { priorityKey, fairnessKey } = events?.[0]?.workflowExecutionStartedEventAttributes?.priority ?? {};
         return [priorityKey, fairnessKey];
       }),

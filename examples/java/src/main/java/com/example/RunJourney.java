@@ -14,12 +14,9 @@ import io.temporal.client.WorkflowUpdateStage;
 import io.temporal.serviceclient.WorkflowServiceStubs;
 import io.temporal.serviceclient.WorkflowServiceStubsOptions;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Starts a journey, passes its gate, sends consents, waits for the end and reads a report:
@@ -64,8 +61,8 @@ public final class RunJourney {
         run.startUpdate(
                 UpdateOptions.newBuilder(JsonNode.class)
                     .setUpdateName("advance")
-                    // The id makes a repeated call the same call.
-                    .setUpdateId("advance-PREAPP-1")
+                    // This message's own id, which the SDK keeps where it repeats the call.
+                    .setUpdateId("advance-PREAPP-1-" + UUID.randomUUID())
                     .setWaitForStage(WorkflowUpdateStage.COMPLETED)
                     .build(),
                 Map.of("journeyId", journeyId, "to", "PREAPP"))
@@ -79,12 +76,13 @@ public final class RunJourney {
   }
 
   /** A consent that comes after its journey's end goes to the ledger by a workflow of its own. */
-  private static void sendConsent(WorkflowClient client, JsonNode consent) throws NoSuchAlgorithmException {
+  private static void sendConsent(WorkflowClient client, JsonNode consent) {
     String journeyId = consent.get("journeyId").textValue();
     try {
       client.newUntypedWorkflowStub("journey-" + journeyId).signal("consent", consent);
     } catch (WorkflowNotFoundException ended) {
-      String id = "late-consent-" + journeyId + "-" + hashOf(consent);
+      // 16 random hex digits: the message's own id.
+      String id = "late-consent-" + journeyId + "-" + String.format("%016x", UUID.randomUUID().getLeastSignificantBits());
       client.newUntypedWorkflowStub("recordLateConsent", options(id)).start(Map.of("consent", consent));
     }
   }
@@ -97,18 +95,6 @@ public final class RunJourney {
         .setWorkflowIdReusePolicy(WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
         .setWorkflowIdConflictPolicy(WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING)
         .build();
-  }
-
-  private static String hashOf(JsonNode consent) throws NoSuchAlgorithmException {
-    String key =
-        String.join(
-            "|",
-            consent.get("shareId").textValue(),
-            consent.get("applicantId").textValue(),
-            consent.get("consentId").textValue(),
-            consent.get("decision").textValue());
-    byte[] hash = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-    return HexFormat.of().formatHex(hash).substring(0, 16);
   }
 
   private static JsonNode read(String file) throws IOException {

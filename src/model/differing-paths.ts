@@ -1,0 +1,70 @@
+/**
+ * Where two contents differ that were sent under one key: JSON pointers, never a value. Pure. Members are compared in
+ * any order; one that is `undefined` is absent.
+ */
+import type { ConsentMessage } from './shapes.ts';
+
+/** More of them say no more to a reader. */
+const SHOWN = 10;
+
+/**
+ * The paths of `sent` that differ from `kept`; none where the two say the same. A member of a list's item that only
+ * `sent` has is not named, but its item: nobody has checked it yet, and the sender may have made it up.
+ */
+export function differingPaths(kept: unknown, sent: unknown): string[] {
+  return compare(kept, sent, { path: '', isInList: false });
+}
+
+function compare(kept: unknown, sent: unknown, at: { path: string; isInList: boolean }): string[] {
+  if (Array.isArray(kept) && Array.isArray(sent)) return compareLists(kept, sent, at.path);
+  if (isObject(kept) && isObject(sent)) return compareObjects(kept, sent, at);
+  return Object.is(kept, sent) ? [] : [at.path];
+}
+
+function compareLists(kept: readonly unknown[], sent: readonly unknown[], path: string): string[] {
+  const length = Math.max(kept.length, sent.length);
+  return Array.from({ length }).flatMap((_, index) =>
+    compare(kept[index], sent[index], { path: `${path}/${index}`, isInList: true }),
+  );
+}
+
+function compareObjects(
+  kept: Record<string, unknown>,
+  sent: Record<string, unknown>,
+  { path, isInList }: { path: string; isInList: boolean },
+): string[] {
+  const ofKept = Object.keys(kept).flatMap((name) =>
+    compare(kept[name], sent[name], { path: `${path}/${escaped(name)}`, isInList }),
+  );
+  const added = Object.keys(sent).filter((name) => sent[name] !== undefined && !Object.hasOwn(kept, name));
+  const ofSent = isInList && added.length > 0 ? [path] : added.map((name) => `${path}/${escaped(name)}`);
+  return [...ofKept, ...ofSent];
+}
+
+/** What `differingPaths` has found, as the reason of a refusal. @param what was used or taken before */
+export function otherContent(what: string, paths: readonly string[]): string {
+  const shown = paths.slice(0, SHOWN).map((path) => path || '/');
+  const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
+  return `${what} before with other content: ${shown.join(', ')}${more} ${paths.length > 1 ? 'differ' : 'differs'}`;
+}
+
+/**
+ * Where a consent differs from one with the same key. The proof is left out, since it is about this very content; so is
+ * the evidence of a refusal, which needs none.
+ */
+export function consentDifferences(kept: ConsentMessage, sent: ConsentMessage): string[] {
+  return differingPaths(consentContent(kept), consentContent(sent));
+}
+
+function consentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
+  return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** RFC 6901. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,224 @@
+/** Same key and same content: a duplicate. Same key and other content: refused. By the ids that the client gives. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { CreditJourneys, InvalidInputError, type ResolveInquiryMessage, UpdateRefusedError } from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  newSsn,
+  startHarness,
+} from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+
+before(async () => {
+  harness = await startHarness();
+  const { config } = harness;
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    // More than the worker takes: so a message is accepted, and refused when the worker has checked it.
+    maxApplicants: 3,
+    queryTimeoutMs: 30_000,
+    openLedger: async () =>
+      openLedger({
+        url: config.ledger.url,
+        environment: 'sandbox',
+        keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
+      }),
+  });
+});
+
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+/** The reason for which the message was refused. */
+async function refusal(answer: Promise<unknown>): Promise<string> {
+  try {
+    await answer;
+  } catch (error) {
+    if (error instanceof UpdateRefusedError) return error.reason;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+const who = { by: 'ops', reason: 'test' };
+
+/** Waits for the hold about an attempt. */
+async function heldAt(
+  run: { watch(): AsyncIterable<{ holds: { customerTraceNumber: string; attempts: number }[] }> },
+  attempt: number,
+): Promise<string> {
+  for await (const { holds } of run.watch()) {
+    const hold = holds.find(({ attempts }) => attempts === attempt);
+    if (hold) return hold.customerTraceNumber;
+  }
+  throw new Error('it was never held');
+}
+
+describe('a message under a key that was used', { concurrency: 6 }, () => {
+  test('an advance that the worker refused goes through once it is corrected', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+    const three = ['1A', '2A', '3A'].map((applicantId) => applicant(applicantId));
+    const wrong = { to: 'PREAPP', applicants: three } as const;
+    assert.match(await refusal(journey.advance(wrong)), /^\/applicants must/);
+    const messageId = randomUUID();
+    assert.match(await refusal(journey.advance(wrong, { messageId })), /^\/applicants must/);
+    const corrected = { ...wrong, applicants: three.slice(0, 1) };
+    // Under the id of the message that was refused the server has one answer only.
+    assert.match(await refusal(journey.advance(corrected, { messageId })), /^\/applicants must/);
+    assert.equal((await journey.advance(corrected)).duplicate, false);
+    assert.equal((await journey.result()).stages[1]?.reference?.applicants.length, 1);
+  });
+
+  test('an advance with other applicants is refused, and those that were accepted are asked about', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }));
+    const [first, other] = [applicant('1A'), applicant('1A')];
+    const advance = { to: 'PRECLOSE' as const, applicants: [first] };
+    assert.equal((await journey.advance(advance)).duplicate, false);
+    assert.equal((await journey.advance(advance)).duplicate, true);
+    const reason = await refusal(journey.advance({ ...advance, applicants: [other] }));
+    assert.equal(reason, 'advance to PRECLOSE was accepted before with other content: /applicants/0/ssn differs');
+    assert.match(await refusal(journey.advance({ to: 'PRECLOSE' })), /other content: \/applicants differs$/);
+    const age = { to: 'PRECLOSE', acceptAge: true, ...who } as const;
+    assert.match(await refusal(journey.advance({ ...age, applicants: [other] })), /\/applicants\/0\/ssn differs$/);
+    assert.equal((await journey.advance(age)).duplicate, false, 'it adds to what was accepted');
+    assert.equal((await journey.advance(age)).duplicate, true);
+    assert.equal((await journey.advance(advance)).duplicate, true);
+    assert.match(await refusal(journey.advance({ ...age, by: 'another' })), /other content: \/by differs$/);
+    await journey.withdraw(who);
+  });
+
+  test('of two advances at once with different applicants one is accepted, and the other hears what differs', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }));
+    const answers = await Promise.allSettled(
+      [applicant('1A'), applicant('1A')].map((one) => journey.advance({ to: 'PRECLOSE', applicants: [one] })),
+    );
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    assert.equal(refused.length, 1);
+    assert.match(refused[0]?.reason.reason, /\/applicants\/0\/ssn differs$/);
+    await journey.withdraw(who);
+  });
+
+  test('a share with another secondary user is refused, and a withdrawal that is sent again is none', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } }));
+    const share = { shareId: 'S1', endUserCode: 'EU999' };
+    assert.equal((await journey.requestShare(share)).duplicate, false);
+    assert.equal((await journey.requestShare(share)).duplicate, true);
+    assert.equal(
+      await refusal(journey.requestShare({ ...share, endUserCode: 'EU998', consentValidFor: 'P1D' })),
+      '/share/shareId was used before with other content: /share/endUserCode, /share/consentValidFor differ',
+    );
+    assert.equal((await journey.withdraw(who)).duplicate, false);
+    // The run may have ended by now: then there is nothing left to withdraw.
+    const again = await journey.withdraw(who).catch((error: Error) => error.name);
+    assert.ok(again === 'JourneyFinishedError' || (typeof again === 'object' && again.duplicate));
+  });
+
+  const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
+
+  test('a consent with other evidence is refused in the run, and by the ledger after its end', async () => {
+    const journey = await journeys.start(
+      journeyInput({
+        stages: ['PREQUAL'],
+        applicants: [applicant('1A'), applicant('2A')],
+        shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+      }),
+    );
+    const other = { ...grant, evidence: { ...grant.evidence, reference: 'doc-2' } } as typeof grant;
+    const first = await journey.recordConsent(grant);
+    assert.equal(first.late || first.duplicate, false);
+    const again = await journey.recordConsent(grant);
+    assert.equal(!again.late && again.duplicate, true);
+    const differs =
+      /^\/consentId with this \/decision was used before with other content: \/evidence\/reference differs$/;
+    assert.match(await refusal(journey.recordConsent(other)), differs);
+    await journey.consent(other);
+    for await (const { refusedMessages } of journey.watch()) {
+      if (!refusedMessages[0]) continue;
+      assert.match(refusedMessages[0].reason, differs);
+      break;
+    }
+    await journey.withdraw(who);
+    await journey.result();
+
+    const late = await journey.recordConsent(grant);
+    assert.deepEqual(late, { accepted: true, late: true, duplicate: true, postedSharesFlagged: 0 });
+    await assert.rejects(journey.recordConsent(other), (error) => {
+      assert.ok(error instanceof InvalidInputError);
+      const rule = 'must be what was recorded before under this consentId and decision';
+      assert.deepEqual(error.problems, [{ path: '/evidence/reference', rule }]);
+      return true;
+    });
+  });
+
+  test('a decision id that was used for something else is refused, of a journey as of a pull', async () => {
+    const never = newSsn('1503');
+    const runs = [
+      await journeys.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', never)] })),
+      await journeys.pull(reportPull('1503')),
+    ];
+    for (const run of runs) {
+      const customerTraceNumber = await heldAt(run, 1);
+      const decision: Omit<ResolveInquiryMessage, 'journeyId'> = {
+        ...{ ...who, decisionId: 'D1', customerTraceNumber, attempt: 1 },
+        ...{ action: 'resend', providerSaid: 'notPosted' },
+      };
+      assert.equal((await run.resolve(decision)).duplicate, false);
+      await heldAt(run, 2);
+      assert.equal((await run.resolve(decision)).duplicate, true);
+      assert.equal(
+        await refusal(run.resolve({ ...decision, attempt: 2, action: 'abandon' })),
+        '/decisionId was used before with other content: /attempt, /action differ',
+      );
+      assert.match(await refusal(run.resolve({ ...decision, reason: 'another' })), /other content: \/reason differs$/);
+      await run.resolve({ ...decision, decisionId: 'D2', attempt: 2, action: 'abandon' });
+      await run.result();
+    }
+  });
+
+  test('a corrected amendment goes through, and the same one twice at once is taken once', async () => {
+    const pull = await journeys.pull(reportPull('1503'));
+    const customerTraceNumber = await heldAt(pull, 1);
+    const decision = { ...who, customerTraceNumber, attempt: 1, providerSaid: 'notPosted' } as const;
+    await pull.resolve({ ...decision, decisionId: 'D1', action: 'abandon' });
+    await pull.result();
+
+    const journey = await journeys.start(
+      journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('0407'))] }),
+    );
+    const held = await heldAt(journey, 1);
+    const amend = { ...decision, customerTraceNumber: held, decisionId: 'D1', action: 'amend' } as const;
+    const three = ['1A', '2A', '3A'].map((applicantId) => applicant(applicantId));
+    assert.match(await refusal(journey.resolve({ ...amend, applicants: three })), /^\/applicants must/);
+    const corrected = { ...amend, applicants: three.slice(0, 1) };
+    const answers = await Promise.all([journey.resolve(corrected), journey.resolve(corrected)]);
+    assert.deepEqual(answers.map(({ duplicate }) => duplicate).sort(), [false, true]);
+    assert.equal((await journey.result()).stages[0]?.state, 'record');
+  });
+
+  test('a share by itself compares consents and decisions like a journey', async () => {
+    const pulled = reportPull();
+    await (await journeys.pull(pulled)).result();
+    const share = await journeys.shareReport(shareInput({ pullId: pulled.pullId, productCode: 'CR' }));
+    const { shareId: _of, ...consent } = { ...grant, decision: 'denied' as const };
+    const [denied, another] = [consent, { ...consent, secondaryUser: { endUserCode: 'EU998' } }];
+    assert.equal((await share.recordConsent(denied)).accepted, true);
+    await share.result();
+    const again = await share.recordConsent(denied);
+    assert.equal(again.late && again.duplicate, true);
+    await assert.rejects(share.recordConsent(another), InvalidInputError);
+  });
+});

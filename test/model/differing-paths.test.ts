@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consentDifferences, differingPaths, otherContent } from '../../src/model/differing-paths.ts';
+import { memberDigests } from '../../src/model/member-digests.ts';
+import type { ConsentMessage } from '../../src/model/shapes.ts';
+
+test('contents that say the same differ nowhere, in whatever order their members stand', () => {
+  assert.deepEqual(differingPaths({ a: 1, b: { c: [1, { d: 2 }] } }, { b: { c: [1, { d: 2 }] }, a: 1 }), []);
+  assert.deepEqual(differingPaths({ a: 1 }, { a: 1, b: undefined }), []);
+  assert.deepEqual(differingPaths({ a: 1, b: undefined }, { a: 1 }), []);
+});
+
+test('names every path that differs', () => {
+  const kept = { to: 'PREAPP', applicants: [{ ssn: '900110001', dob: '1985-04-12' }], by: 'ops' };
+  assert.deepEqual(
+    differingPaths(kept, { to: 'PREAPP', applicants: [{ ssn: '900110002', dob: '1985-04-12' }], reason: 'x' }),
+    ['/applicants/0/ssn', '/by', '/reason'],
+  );
+  assert.deepEqual(differingPaths(kept, { ...kept, applicants: [...kept.applicants, {}] }), ['/applicants/1']);
+  assert.deepEqual(differingPaths(kept, { ...kept, applicants: 'none' }), ['/applicants']);
+  assert.deepEqual(differingPaths(null, {}), ['']);
+  assert.deepEqual(differingPaths({ 'a/b~c': 1 }, { 'a/b~c': 2 }), ['/a~1b~0c']);
+});
+
+test('names no member that the sender alone has put into a list’s item', () => {
+  const kept = { applicants: [{ ssn: '900110001' }] };
+  const sent = { applicants: [{ ssn: '900110001', 'Casey Sample': 1, more: { 'of her': 2 } }] };
+  assert.deepEqual(differingPaths(kept, sent), ['/applicants/0']);
+});
+
+test('a refusal’s reason says what was used and where the content differs, and no more than ten paths', () => {
+  assert.equal(otherContent('/to was used', ['/by']), '/to was used before with other content: /by differs');
+  const many = Array.from({ length: 12 }, (_, index) => `/applicants/0/addresses/${index}`);
+  assert.match(otherContent('/to was used', many), /\/9 and 2 more differ$/);
+});
+
+test('a consent’s proof is none of its content, nor is the evidence of a refusal', () => {
+  const grant = {
+    decision: 'granted',
+    decidedAt: '2026-01-01T00:00:00Z',
+    secondaryUser: { endUserCode: 'EU999' },
+    evidence: { method: 'web', textVersion: 'v1', capturedAt: '2026-01-01T00:00:00Z', reference: 'doc-1' },
+  } as ConsentMessage;
+  assert.deepEqual(consentDifferences(grant, { ...grant, proof: 'a.b.c' }), []);
+  const other = { ...grant, evidence: { ...grant.evidence, reference: 'doc-2' } } as ConsentMessage;
+  assert.deepEqual(consentDifferences(grant, other), ['/evidence/reference']);
+  const { evidence: _, ...bare } = { ...grant, decision: 'revoked' as const };
+  assert.deepEqual(consentDifferences(bare, { ...grant, decision: 'revoked' }), []);
+  assert.deepEqual(consentDifferences(bare, { ...bare, secondaryUser: { endUser: 'X' } }), [
+    '/secondaryUser/endUserCode',
+    '/secondaryUser/endUser',
+  ]);
+});
+
+test('digests tell members apart and are the same for the same content', () => {
+  const message = { action: 'amend', applicants: [{ ssn: '900110001', dob: '1985-04-12' }] };
+  const same = { applicants: [{ dob: '1985-04-12', ssn: '900110001' }], action: 'amend', outcome: undefined };
+  assert.deepEqual(differingPaths(memberDigests(message), memberDigests(same)), []);
+  assert.deepEqual(differingPaths(memberDigests(message), memberDigests({ ...same, applicants: [{}] })), [
+    '/applicants',
+  ]);
+  assert.doesNotMatch(JSON.stringify(memberDigests(message)), /900110001/);
+});
