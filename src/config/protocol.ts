@@ -37,12 +37,24 @@ export function readProtocol(reader: EnvironmentReader, profiles: Iterable<Gatew
       'must be longer than SEND_BY_MS, GATEWAY_HEADERS_TIMEOUT_MS and GATEWAY_BODY_TIMEOUT_MS together, in every profile',
     );
   }
-  return { ...readBackoff(reader), sendByMs, submitTimeoutMs, heartbeatTimeoutMs: readHeartbeat(reader) };
+  return {
+    ...readBackoff(reader),
+    sendByMs,
+    submitTimeoutMs,
+    heartbeatTimeoutMs: readHeartbeat(reader),
+    handOverAfterEvents: readHandOver(reader),
+  };
 }
 
 function readHeartbeat(reader: EnvironmentReader): number {
   // A killed worker is noticed after this; shorter would take a pause of the process for its death.
   return reader.integer('HEARTBEAT_TIMEOUT_MS', { default: 10_000, min: 500, max: 300_000 });
+}
+
+function readHandOver(reader: EnvironmentReader): number {
+  // The server ends a run at 51,200 events and takes 2,000 updates, which are about 4,600 events. A fresh run has about
+  // 20 events before its first wait: with fewer than 100 it would do little but hand over.
+  return reader.integer('HAND_OVER_AFTER_EVENTS', { default: 3_000, min: 100, max: 10_000 });
 }
 
 type Backoff = Pick<ProtocolSettings, 'giveUpAfterMs' | 'backoffInitialMs' | 'backoffMaxMs' | 'retryAfterMaxMs'>;

@@ -22,6 +22,13 @@ interface Entry {
   isPending: boolean;
 }
 
+/** A consent as the next run takes it over. */
+export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending'>> {
+  record: ConsentRecord;
+  /** The ledger has it. */
+  isRecorded?: boolean;
+}
+
 /** How one applicant stands towards one share. `none`: has not been heard of. */
 export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'denied' | 'revoked' | 'tooOld' | 'none' };
 
@@ -29,7 +36,25 @@ export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'de
 export const MAX_CONSENT_MESSAGES = 1_000;
 
 export class ConsentBook {
-  #entries: Entry[] = [];
+  #entries: Entry[];
+
+  constructor(past: readonly CarriedConsent[] = []) {
+    this.#entries = past.map(({ record, revokesAll = false, ended = false, isPending = false }) => ({
+      ...{ record, revokesAll, ended, isPending },
+      decidedAtMs: parseInstantMs(record.decidedAt) ?? 0,
+    }));
+  }
+
+  /** In the order in which they came. */
+  carried(recorded: ReadonlySet<ConsentRecord>): CarriedConsent[] {
+    return this.#entries.map(({ record, revokesAll, ended, isPending }) => ({
+      record,
+      ...(recorded.has(record) ? { isRecorded: true } : {}),
+      ...(revokesAll ? { revokesAll } : {}),
+      ...(ended ? { ended } : {}),
+      ...(isPending ? { isPending } : {}),
+    }));
+  }
 
   get size(): number {
     return this.#entries.length;

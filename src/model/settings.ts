@@ -11,4 +11,6 @@ export interface ProtocolSettings {
   /** Start-to-close of `submitInquiry`: above every HTTP time-out, with room to record the answer. */
   submitTimeoutMs: number;
   heartbeatTimeoutMs: number;
+  /** A run with so many events in its history hands over to a new one. */
+  handOverAfterEvents: number;
 }

@@ -8,9 +8,19 @@ import type { Journey, StageRecord } from './journey.ts';
 /** Of a preclose report, with the latest that the journey has before it. Never fails the run but with a bug. */
 export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
   if (stage.status.productCode !== 'PRECLOSE') return;
+  begin(journey, run, stage);
+}
+
+/** Those that the run before had not finished. */
+export function compareAgain(journey: Journey, run: PreparedRun): void {
+  for (const stage of journey.stages) if (stage.isCompared) begin(journey, run, stage);
+}
+
+function begin(journey: Journey, run: PreparedRun, stage: StageRecord): void {
   const before = journey.stages.slice(0, journey.stages.indexOf(stage));
   const earlier = before.findLast(({ reference }) => reference !== undefined);
   if (!earlier) return;
+  stage.isCompared = true;
   const comparison = compare(run, stage, earlier);
   // A cancellation is met where it is awaited, and the run may have ended before.
   comparison.catch(() => undefined);
@@ -29,6 +39,7 @@ async function compare(run: PreparedRun, stage: StageRecord, earlier: StageRecor
     stage.status.changes = { comparedWith, unavailable: 'notCompared' };
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
   }
+  delete stage.isCompared;
 }
 
 function comparedReport({ status: { productCode, customerTraceNumber } }: StageRecord) {

@@ -37,6 +37,7 @@ export type ConsentHost = Pick<
   | 'consents'
   | 'checks'
   | 'flights'
+  | 'handOver'
   | 'shares'
   | 'knowsApplicant'
   | 'applicantsOf'
@@ -56,6 +57,7 @@ export function handleConsents<Status>(
   journey: ConsentHost & { status(): Status },
   { definitions, descriptions }: ConsentMessages<Status>,
 ): void {
+  takeAgain(journey);
   setHandler(
     definitions.recordConsent,
     (message) => {
@@ -83,12 +85,28 @@ export function handleConsents<Status>(
       const { duplicate, later } = take(journey, message);
       // A duplicate is noted by the message that it repeats.
       if (duplicate) return;
-      void later?.then((outcome) => {
-        if (!outcome.counts) note(outcome.reason);
-      });
+      if (later) void noteRefusal(journey, message, later);
     },
     { description: descriptions.consent },
   );
+}
+
+/** Grants that the run before had taken by signals and not judged yet. */
+function takeAgain(journey: ConsentHost): void {
+  for (const record of journey.consents.pending()) {
+    void noteRefusal(journey, record, journey.checks.open(record));
+    if (record.proof !== undefined) void checkGrant(journey, record);
+  }
+}
+
+/** A signal has no answer: what is refused of it is shown in the status. */
+async function noteRefusal(
+  journey: ConsentHost,
+  { consentId }: Pick<ConsentRecord, 'consentId'>,
+  later: Promise<GrantOutcome>,
+): Promise<void> {
+  const outcome = await later;
+  if (!outcome.counts) refuseMessage(journey, 'consent', outcome.reason, consentId);
 }
 
 /** Judges the grants that came before it was known what makes one count here. */
@@ -157,7 +175,7 @@ function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
 }
 
 async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record);
+  const verdict = await journey.handOver.part(() => journey.checks.verdictOn(record));
   settle(journey, record, verdict.accepted ? undefined : verdict.reason);
 }
 
@@ -191,7 +209,7 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
 
 /** It counts already: only whether its proof is kept depends on this. */
 async function checkRefusal(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.checks.verdictOn(record);
+  const verdict = await journey.handOver.part(() => journey.checks.verdictOn(record));
   if (verdict.accepted) return;
   journey.consents.replace(record, withoutProof(record));
   const reason = `${proofRefused(verdict.reason)}; what the consumer refused stays refused`;

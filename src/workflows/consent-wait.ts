@@ -1,10 +1,17 @@
 /** A share's wait for consent: names whom it waits for, and notices when a grant becomes too old meanwhile. */
-import { condition } from '@temporalio/workflow';
 import type { ConsentBook } from '../model/consent-book.ts';
 import { nameOfUser } from '../model/secondary-user.ts';
 import type { ShareInput } from '../model/shapes.ts';
 import type { EventsOut } from './events-out.ts';
+import type { RestingPlace } from './hand-over.ts';
+import type { ShareRecord } from './journey.ts';
 import { consentValidForMs, firstExpiryInMs, ungranted } from './share-consent.ts';
+
+interface Host {
+  consents: Pick<ConsentBook, 'standing'>;
+  events: Pick<EventsOut, 'emit'>;
+  handOver: Pick<RestingPlace, 'wait'>;
+}
 
 interface Terms {
   /** Of the report that is shared. */
@@ -16,25 +23,21 @@ interface Terms {
 }
 
 export class ConsentWait {
-  readonly #host: { consents: Pick<ConsentBook, 'standing'>; events: Pick<EventsOut, 'emit'> };
+  readonly #host: Host;
+  readonly #record: ShareRecord;
   readonly #share: ShareInput;
   readonly #terms: Terms;
-  /** Whom the last event named, less those who have granted it since. */
-  #told: readonly string[] = [];
 
-  constructor(
-    host: { consents: Pick<ConsentBook, 'standing'>; events: Pick<EventsOut, 'emit'> },
-    share: ShareInput,
-    terms: Terms,
-  ) {
+  constructor(host: Host, record: ShareRecord, terms: Terms) {
     this.#host = host;
-    this.#share = share;
+    this.#record = record;
+    this.#share = record.input;
     this.#terms = terms;
   }
 
   /** Nothing is waited for any more: a share that comes back to waiting says anew for whom. */
   end(): void {
-    this.#told = [];
+    delete this.#record.toldMissing;
   }
 
   /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
@@ -51,7 +54,7 @@ export class ConsentWait {
         consentValidForMs(this.#share) !== undefined && this.#missing().join() !== waitingFor.join();
       const { called = '' } = this.#terms;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(this.#share)}`;
-      await condition(() => isOver() || hasChanged(), Math.min(leftMs, expiryMs ?? leftMs), { summary });
+      await this.#host.handOver.wait(() => isOver() || hasChanged(), Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
     return true;
   }
@@ -61,8 +64,9 @@ export class ConsentWait {
   }
 
   #tell(waitingFor: string[]): void {
-    const isNews = waitingFor.some((applicantId) => !this.#told.includes(applicantId));
-    this.#told = waitingFor;
+    const { toldMissing: told = [] } = this.#record;
+    const isNews = waitingFor.some((applicantId) => !told.includes(applicantId));
+    this.#record.toldMissing = waitingFor;
     if (!isNews) return;
     const { shareId } = this.#share;
     const until = new Date(this.#terms.untilMs).toISOString();

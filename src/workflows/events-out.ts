@@ -16,16 +16,24 @@ const MOST_AT_ONCE = 20;
 /** As long as the activity itself is tried. */
 const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
 
+/** What the next run takes over. */
+export interface CarriedEvents {
+  /** How often each event has been told. */
+  occurrences?: Readonly<Record<string, number>>;
+  /** Told, and not known to be handed over. */
+  waiting?: readonly WebhookEvent[];
+}
+
 export class EventsOut {
   #run: PreparedRun | undefined;
   #subject: WebhookRun | undefined;
-  #waiting: WebhookEvent[] = [];
-  #isHandingOver = false;
+  readonly #waiting: WebhookEvent[];
   readonly #occurrences: Map<string, number>;
 
-  /** @param occurrences of the run before: what `handOver` has told it */
-  constructor(occurrences: Readonly<Record<string, number>> = {}) {
+  /** @param past of the run before */
+  constructor({ occurrences = {}, waiting = [] }: CarriedEvents = {}) {
     this.#occurrences = new Map(Object.entries(occurrences));
+    this.#waiting = [...waiting];
   }
 
   /** From here on events go out, where the run's profile has endpoints; what was noted before is not kept. */
@@ -66,17 +74,21 @@ export class EventsOut {
     return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
   }
 
+  /** Also those on their way: the delivery run passes over an event that it was handed before. */
+  get carried(): CarriedEvents {
+    return { occurrences: Object.fromEntries(this.#occurrences), waiting: [...this.#waiting] };
+  }
+
   /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
   async flush(): Promise<void> {
     if (!this.#run) return;
-    await CancellationScope.nonCancellable(() => condition(() => this.#waiting.length === 0 && !this.#isHandingOver));
+    await CancellationScope.nonCancellable(() => condition(() => this.#waiting.length === 0));
   }
 
   async #handOver(run: PreparedRun): Promise<never> {
     for (;;) {
       await condition(() => this.#waiting.length > 0);
-      const events = this.#waiting.splice(0, MOST_AT_ONCE);
-      this.#isHandingOver = true;
+      const events = this.#waiting.slice(0, MOST_AT_ONCE);
       const summary = `events: ${events.map(({ type }) => type).join(', ')}`;
       const untilMs = Date.now() + GIVEN_UP_AFTER_MS;
       for (let round = 0; ; round++) {
@@ -93,7 +105,7 @@ export class EventsOut {
           break;
         }
       }
-      this.#isHandingOver = false;
+      this.#waiting.splice(0, events.length);
     }
   }
 }

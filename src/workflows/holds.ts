@@ -13,6 +13,7 @@ import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { untilDone } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
 import { applicationFailureOf } from './flights.ts';
+import type { RestingPlace } from './hand-over.ts';
 import type { Outcome } from './inquiry-terms.ts';
 
 /** What is decided, whatever kind of run the message names. */
@@ -32,9 +33,19 @@ export interface SettledDecision {
 /** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
 const HANDED_ON = 500;
 
-interface OpenHold {
+/** A hold that the next run takes over: it is open there before the inquiry has come to it. */
+export interface CarriedHold {
   status: HoldStatus;
   applicantIds: readonly string[];
+}
+
+/** What a run knows of the holds of the runs before. */
+export interface PastHolds {
+  open?: readonly CarriedHold[];
+  settled?: readonly SettledDecision[];
+}
+
+interface OpenHold extends CarriedHold {
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
   decision?: Decision;
@@ -45,17 +56,24 @@ export class Holds {
   readonly #settled: SettledDecision[];
   readonly #onChange: () => void;
   readonly #events: EventsOut | undefined;
+  readonly #handOver: RestingPlace | undefined;
 
-  /** @param settled by the runs before */
-  constructor(onChange: () => void, events?: EventsOut, settled: readonly SettledDecision[] = []) {
+  constructor(onChange: () => void, events?: EventsOut, past: PastHolds = {}, handOver?: RestingPlace) {
     this.#onChange = onChange;
     this.#events = events;
-    this.#settled = [...settled];
+    this.#handOver = handOver;
+    this.#settled = [...(past.settled ?? [])];
+    for (const hold of past.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold });
   }
 
   /** The decisions that the next run is to know again. */
   get settled(): SettledDecision[] {
     return this.#settled.slice(-HANDED_ON);
+  }
+
+  /** What the next run takes over. No decision about any of them is being taken. */
+  get carried(): CarriedHold[] {
+    return [...this.#open.values()].map(({ status, applicantIds }) => ({ status, applicantIds }));
   }
 
   get list(): HoldStatus[] {
@@ -81,14 +99,20 @@ export class Holds {
     failure: InquiryFailure,
     judged: { attempt: number; applicantIds: readonly string[]; since: string; isTold?: boolean },
   ): Promise<Decision> {
-    const hold: OpenHold = { status: statusOf(inquiry, failure, judged), applicantIds: judged.applicantIds };
-    this.#open.set(inquiry.customerTraceNumber, hold);
+    const { customerTraceNumber } = inquiry;
+    const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
+    const hold: OpenHold = carried ?? {
+      status: statusOf(inquiry, failure, judged),
+      applicantIds: judged.applicantIds,
+    };
+    this.#open.set(customerTraceNumber, hold);
     this.#onChange();
     if (!judged.isTold) this.#tell(hold.status);
+    const isDecided = () => hold.decision !== undefined;
     try {
-      await condition(() => hold.decision !== undefined);
+      await (this.#handOver ? this.#handOver.wait(isDecided) : condition(isDecided));
     } catch (error) {
-      this.#open.delete(inquiry.customerTraceNumber);
+      this.#open.delete(customerTraceNumber);
       throw error;
     }
     return hold.decision as Decision;

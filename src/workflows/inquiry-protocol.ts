@@ -24,7 +24,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
   let amends = spec.resume?.amends;
   for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
     const inquiry = describe(host.run, current, ordinal, amends);
-    if (spec.repeat && amends === undefined) await recordRepeat(host.run, inquiry, spec.repeat);
+    if (spec.repeat && amends === undefined && !spec.resume) await recordRepeat(host.run, inquiry, spec.repeat);
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
@@ -81,21 +81,27 @@ class InquiryRun {
   #isRetrying: boolean;
   #hasToken: boolean;
   #tokenFetchedAfter: string | undefined;
+  #retry: InquiryResumption['retry'];
 
   constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
     this.#hasToken = host.run.token === 'ready';
-    const since = spec.resume?.retriedSinceMs;
+    const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
     this.#retriedSinceMs = since ?? Date.now();
     this.#isRetrying = since !== undefined;
+    this.#attempt = attempt;
+    this.#failures = failures;
+    this.#tokenFetchedAfter = tokenFetchedAfter;
+    this.#retry = retry;
   }
 
   async toItsEnd(): Promise<RunEnd> {
-    this.#progress('running', 0);
-    this.#stand();
     const held = this.#spec.resume?.held;
+    if (!held) this.#progress('running', this.#attempt - 1);
+    this.#stand(held);
+    if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
     let result = held ? await this.#holdAgain(held) : {};
     for (;;) {
       if ('end' in result) return result.end;
@@ -113,7 +119,11 @@ class InquiryRun {
     const { ordinal, amends } = this.#inquiry;
     this.#host.onStanding?.({
       ordinal,
+      attempt: this.#attempt,
       ...(this.#isRetrying ? { retriedSinceMs: this.#retriedSinceMs } : {}),
+      ...(this.#failures > 0 ? { failures: this.#failures } : {}),
+      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      ...(this.#retry ? { retry: this.#retry } : {}),
       ...(amends === undefined ? {} : { amends }),
       ...(held ? { held } : {}),
       ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
@@ -138,8 +148,16 @@ class InquiryRun {
     return this.#permitted() === null ? { kind: 'notPermitted' } : null;
   }
 
+  /** What is in flight is called back where it may not go on, and where the run is to hand over. */
+  #isCalledBack(): boolean {
+    return this.#stopsNow() !== null || this.#host.handOver?.isDue === true;
+  }
+
   /** Gets a token where one is known to be missing, then makes one attempt. */
   async #nextStep(): Promise<AttemptStep> {
+    const { handOver } = this.#host;
+    // Nothing is claimed here that the next run would not hear of.
+    if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsNow();
     if (stop) return { kind: 'stop', end: stop };
     if (!this.#hasToken) {
@@ -159,12 +177,12 @@ class InquiryRun {
       attempt: this.#attempt,
       consents,
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
-      shouldStop: () => this.#stopsNow() !== null,
+      shouldStop: () => this.#isCalledBack(),
     });
   }
 
   async #refresh(refresh: () => Promise<void>): Promise<AttemptStep | null> {
-    const landing = await this.#host.flights.fly(() => this.#stopsNow() !== null, refresh);
+    const landing = await this.#host.flights.fly(() => this.#isCalledBack(), refresh);
     if (landing.kind === 'threw') {
       if (isCancellation(landing.error)) return { kind: 'cancelled' };
       throw landing.error;
@@ -177,7 +195,7 @@ class InquiryRun {
     this.#countRetriesFromHere();
     const { run, flights } = this.#host;
     const step = await flights.fly(
-      () => this.#stopsNow() !== null,
+      () => this.#isCalledBack(),
       () =>
         acquireTokenOf(run)({
           profile: run.profile,
@@ -239,6 +257,7 @@ class InquiryRun {
     await recordStep(this.#host, this.#inquiry, step);
     const { failure } = step;
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
+    this.#stand();
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     // Decided before this run came to ask, as where there was no run: the claim spends that decision, and no other.
     if (step.resendStands) {
@@ -261,6 +280,7 @@ class InquiryRun {
   async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
     if (failure.failureType === 'TokenRejected') {
       this.#tokenFetchedAfter = new Date().toISOString();
+      this.#stand();
       return;
     }
     if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
@@ -270,8 +290,20 @@ class InquiryRun {
     const summary = `waiting ${Math.round(waitMs / 100) / 10} s: ${WHY_WAITING[failure.failureType] ?? failure.failureType}`;
     const status = failure.httpStatus === undefined ? '' : ` (HTTP ${failure.httpStatus})`;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
-    this.#progress('running', attempts, `${summary}${status}`);
-    await condition(() => this.#stopsNow() !== null, waitMs, { summary: `${summary}${status}` });
+    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: `${summary}${status}` }, attempts);
+  }
+
+  async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
+    const { summary } = retry;
+    this.#retry = retry;
+    this.#stand();
+    this.#progress('running', attempts, summary);
+    const isOver = () => this.#stopsNow() !== null;
+    const waitMs = Math.max(1, retry.atMs - Date.now());
+    const { handOver } = this.#host;
+    await (handOver ? handOver.wait(isOver, waitMs, { summary }) : condition(isOver, waitMs, { summary }));
+    this.#retry = undefined;
+    this.#stand();
     this.#progress('running', attempts);
   }
 

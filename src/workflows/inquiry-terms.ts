@@ -6,6 +6,7 @@ import type { ProductCode } from '../model/products.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import type { Flights } from './flights.ts';
+import type { RestingPlace } from './hand-over.ts';
 import type { Holds, RepeatDecision } from './holds.ts';
 
 export type Outcome = Extract<Answer, { kind: 'outcome' }>;
@@ -38,8 +39,15 @@ export interface InquirySpec {
 export interface InquiryResumption {
   ordinal: number;
   amends?: string;
+  /** The attempt that comes next; those before it are in the ledger. Default 1. */
+  attempt?: number;
   /** Since when it has been retried by itself, in milliseconds. */
   retriedSinceMs?: number;
+  /** Retries in a row, by which the back-off grows. */
+  failures?: number;
+  tokenFetchedAfter?: string;
+  /** When it is retried, and what it waits for until then. */
+  retry?: { atMs: number; summary: string };
   /** What it is on hold for, and since when. */
   held?: { failure: InquiryFailure; since: string };
 }
@@ -53,6 +61,9 @@ export interface InquiryProgress {
   waitingFor?: string;
 }
 
+/** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */
+export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplicant[] };
+
 /** What the inquiry needs of the run that it belongs to. */
 export interface InquiryHost {
   run: PreparedRun;
@@ -63,7 +74,9 @@ export interface InquiryHost {
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
   /** What another run would have to know: asked for by hosts that hand inquiries on to the next run. */
-  onStanding?(standing: InquiryResumption & { applicants?: FailsafeApplicant[] }): void;
+  onStanding?(standing: CarriedInquiry): void;
+  /** Where the inquiry rests, so that the run can hand over; absent where the run hands over otherwise. */
+  handOver?: RestingPlace;
 }
 
 export type InquiryEnd =

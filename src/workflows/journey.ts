@@ -29,7 +29,10 @@ import type {
 import { ConsentChecks } from './consent-checks.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
+import { HandOver } from './hand-over.ts';
 import { Holds } from './holds.ts';
+import type { CarriedInquiry } from './inquiry-terms.ts';
+import type { JourneyResumption } from './journey-resumption.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import { ungranted } from './share-consent.ts';
@@ -43,6 +46,12 @@ export interface StageRecord {
   ordinal?: number;
   /** Who wanted it, where it is no first pull. */
   repeat?: RepeatStageMessage & { receivedAt: string };
+  /** While it is under way: how the inquiry stands. */
+  inquiry?: CarriedInquiry;
+  /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
+  applicantsBefore?: Applicant[];
+  /** Its report is being compared with the one before. */
+  isCompared?: boolean;
 }
 
 export interface ShareRecord {
@@ -59,6 +68,10 @@ export interface ShareRecord {
   until?: string;
   /** Listed already while it waits, so that its posting costs no upsert of its own. */
   plannedTraceNumber?: string;
+  /** Whom the last event named whose consent is missing, less those who have granted it since. */
+  toldMissing?: string[];
+  /** While it is posted or held: how the inquiry stands. */
+  inquiry?: CarriedInquiry;
 }
 
 export class Journey {
@@ -66,11 +79,12 @@ export class Journey {
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
-  readonly consents = new ConsentBook();
+  readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   readonly flights = new Flights();
-  readonly events = new EventsOut();
-  readonly holds = new Holds(() => this.publish(), this.events);
+  readonly handOver = new HandOver(this.flights, () => this.run?.settings.handOverAfterEvents);
+  readonly events: EventsOut;
+  readonly holds: Holds;
   /** What `prepareJourney` fixed; absent until it has answered. */
   run: PreparedRun | undefined;
   applicants: Applicant[];
@@ -89,28 +103,85 @@ export class Journey {
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
   /** Those of the consents that the ledger has. */
-  readonly recordedConsents = new Set<ConsentRecord>();
+  readonly recordedConsents: Set<ConsentRecord>;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   outcome: JourneyOutcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
   endedAs: EndWithoutOutcome | undefined;
-  readonly #refused = new RefusedMessages();
+  readonly #refused: RefusedMessages;
   readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
-  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
+  readonly #published: PublishedAttributes;
 
-  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
-  constructor(input: LendingJourneyInput) {
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: LendingJourneyInput, past?: JourneyResumption) {
     this.input = isObject(input) ? input : ({} as LendingJourneyInput);
+    const consents = past?.consents ?? [];
+    this.consents = new ConsentBook(consents);
+    this.recordedConsents = new Set(consents.filter(({ isRecorded }) => isRecorded).map(({ record }) => record));
+    this.events = new EventsOut(past?.events);
+    this.holds = new Holds(() => this.publish(), this.events, past?.holds, this.handOver);
+    this.#refused = new RefusedMessages(past?.refused);
+    this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
+    this.applicants = [];
+    if (past) {
+      this.stages = past.stages;
+      this.#resume(past);
+      return;
+    }
     const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
     this.stages = listed.map((productCode) => ({ status: { productCode, state: 'pending', attempts: 0 } }));
-    this.applicants = [];
     this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
     for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
       if (isObject(share)) this.addShare(share);
     }
+  }
+
+  #resume(past: JourneyResumption): void {
+    for (const share of past.shares) this.shares.set(share.input.shareId, share);
+    for (const message of past.advances) this.advances.set(message.to, message);
+    for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
+    this.applicants = past.applicants;
+    this.withdrawal = past.withdrawal;
+    this.stageWasAbandoned = past.stageWasAbandoned;
+    this.isClosing = past.isClosing;
+    this.gate = past.gate?.before;
+    if (past.gate) this.gateTimes = { since: past.gate.since, until: past.gate.until };
+    this.stagesEndedAs = past.stagesEndedAs;
+    this.openUntil = past.openUntil;
+    if (past.run) this.begin(past.run);
+  }
+
+  /** What the next run begins with. */
+  handedOver(): JourneyResumption {
+    const { run, withdrawal, gate, gateTimes, stagesEndedAs, openUntil } = this;
+    const { applicants, stageWasAbandoned, isClosing } = this;
+    return {
+      ...(run ? { run } : {}),
+      ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
+      ...{ applicants, applicantIds: [...this.#applicantIds], stageWasAbandoned, isClosing },
+      consents: this.consents.carried(this.recordedConsents),
+      ...(withdrawal ? { withdrawal } : {}),
+      ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
+      ...(stagesEndedAs ? { stagesEndedAs } : {}),
+      ...(openUntil === undefined ? {} : { openUntil }),
+      holds: { open: this.holds.carried, settled: this.holds.settled },
+      events: this.events.carried,
+      refused: this.#refused.status(),
+      published: this.#published.carried,
+    };
+  }
+
+  /** From here on it is known what the run is held to. */
+  begin(run: PreparedRun): void {
+    this.run = run;
+    this.events.begin(run, { journeyId: this.journeyId });
   }
 
   get journeyId(): string {
@@ -133,7 +204,7 @@ export class Journey {
   }
 
   get sharesAreSettled(): boolean {
-    return [...this.shares.values()].every(({ state }) => !['awaitingConsent', 'posting', 'held'].includes(state));
+    return [...this.shares.values()].every((share) => !isOpen(share));
   }
 
   setApplicants(applicants: Applicant[]): void {
@@ -342,6 +413,11 @@ export class Journey {
   ungranted(share: ShareRecord): string[] {
     return ungranted(this.consents, share.input, this.applicantsOf(share));
   }
+}
+
+/** Whether something may still come of the share. */
+export function isOpen({ state }: ShareRecord): boolean {
+  return state === 'awaitingConsent' || state === 'posting' || state === 'held';
 }
 
 function isObject(value: unknown): value is object {

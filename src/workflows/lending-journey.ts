@@ -1,16 +1,20 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../model/shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
+import { compareAgain } from './comparisons.ts';
 import { settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
 import { currentDetails } from './current-details.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
-import { Journey } from './journey.ts';
+import { refuseForeignState } from './hand-over.ts';
+import { isOpen, Journey } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
+import type { JourneyResumption } from './journey-resumption.ts';
 import { viewOf } from './journey-view.ts';
 import { prepareRun } from './prepare-run.ts';
 import { listConsentWaits, runShare } from './shares.ts';
@@ -20,14 +24,22 @@ import { runStages } from './stages.ts';
  * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
  * Workflow id `journey-<journeyId>`. Input, messages and result: `model/shapes.ts`; docs/journeys.md.
  *
+ * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function lendingJourney(input: LendingJourneyInput): Promise<JourneyResult> {
-  const journey = new Journey(input);
+export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
+  refuseForeignState(past);
+  const journey = new Journey(input, past);
   handleMessages(journey);
   showDetails(() => currentDetails(viewOf(journey)));
-  const run = await prepare(journey);
-  journey.events.begin(run, { journeyId: journey.journeyId });
+  return journey.handOver.carry(() => toItsEnd(journey), {
+    state: () => journey.handedOver(),
+    continueWith: (state) => continueAsNew<typeof lendingJourney>(input, state),
+  });
+}
+
+async function toItsEnd(journey: Journey): Promise<JourneyResult> {
+  const run = journey.run ?? (await prepare(journey));
   try {
     const outcome = await runToTheEnd(journey, run);
     await tellEnded(journey, outcome);
@@ -50,30 +62,35 @@ async function tellEnded(journey: Journey, outcome: Ended<JourneyOutcome>): Prom
 
 async function prepare(journey: Journey): Promise<PreparedRun> {
   const { input } = journey;
-  const run = await prepareRun(
-    input,
-    () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-    (refusal) => {
-      journey.endedUnchecked = true;
-      journey.endedAs = endWithoutOutcome(refusal);
-    },
+  const run = await journey.handOver.rest(
+    prepareRun(
+      input,
+      () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+      (refusal) => {
+        journey.endedUnchecked = true;
+        journey.endedAs = endWithoutOutcome(refusal);
+      },
+    ),
   );
-  journey.run = run;
+  journey.begin(run);
   settleEarlyGrants(journey);
   return run;
 }
 
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
-  const parts = [runStages(journey, run), runShares(journey, run)] as const;
+  const { handOver } = journey;
+  compareAgain(journey, run);
+  const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
   // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
   const bugs = [...parts, listConsentWaits(journey, run)].map(bugIn);
-  const ends = await Promise.race([Promise.allSettled(parts), ...bugs]);
+  const ends = await handOver.rest(Promise.race([Promise.allSettled(parts), ...bugs]));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   const [stages] = ends;
   const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
-  await Promise.all(journey.comparisons);
-  await closeDown(journey, run);
+  // Both are idempotent: the next run does them again.
+  await handOver.rest(Promise.all(journey.comparisons));
+  await handOver.rest(closeDown(journey, run));
   journey.outcome = outcome;
   return outcome;
 }
@@ -89,22 +106,24 @@ function bugIn(part: Promise<unknown>): Promise<never> {
 
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
 async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
+  const { handOver } = journey;
   const tasks: Promise<void>[] = [];
   const started = new Set<string>();
   const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
   const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
-  let openUntilMs: number | undefined;
+  let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
   let pulls = journey.stages.length;
   try {
     for (;;) {
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;
         started.add(share.input.shareId);
-        tasks.push(runShare(journey, run, share));
+        // A run before may have settled it.
+        if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
       }
       const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled;
       const hasNews = () => journey.shares.size > started.size;
-      await Promise.race([condition(() => hasNews() || isSettled()), failureOf(tasks)]);
+      await Promise.race([handOver.wait(() => hasNews() || isSettled()), failureOf(tasks)]);
       if (hasNews()) continue;
       if (journey.stages.length > pulls) openUntilMs = undefined;
       pulls = journey.stages.length;
@@ -113,12 +132,12 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = new Date(openUntilMs).toISOString();
-      if (!(await condition(isOver, leftMs, { summary: 'open for further shares and repeats' }))) break;
+      if (!(await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' }))) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;
     }
     journey.isClosing = true;
   } finally {
-    await Promise.allSettled(tasks);
+    await handOver.rest(Promise.allSettled(tasks));
   }
 }
 

@@ -12,13 +12,21 @@ export interface RunAttributes {
   CustomerTraceNumber: string[];
 }
 
+export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
+
 export class PublishedAttributes {
   /** Those that are registered on the server: upserting another would park the run for ever. */
   readonly #registered: () => readonly SearchAttributeName[];
-  readonly #published = new Map<SearchAttributeName, string>();
+  readonly #published: Map<SearchAttributeName, string>;
 
-  constructor(registered: () => readonly SearchAttributeName[]) {
+  /** @param past what the run before has published: the server hands it on */
+  constructor(registered: () => readonly SearchAttributeName[], past: CarriedAttributes = {}) {
     this.#registered = registered;
+    this.#published = new Map(Object.entries(past) as [SearchAttributeName, string][]);
+  }
+
+  get carried(): CarriedAttributes {
+    return Object.fromEntries(this.#published);
   }
 
   upsert({ CustomerTraceNumber: traceNumbers, ...keywords }: RunAttributes): void {

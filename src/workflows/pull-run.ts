@@ -1,24 +1,37 @@
 /** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
-import { allHandlersFinished, condition } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../model/pull-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
+import { refuseForeignState } from './hand-over.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import { prepareRun } from './prepare-run.ts';
-import { Pull } from './pull.ts';
+import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';
 import { handlePullMessages } from './pull-messages.ts';
 
-/** @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted */
-export async function runPull(input: PullInput): Promise<PullResult> {
-  const pull = new Pull(input);
+/**
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function runPull(input: PullInput, past?: PullResumption): Promise<PullResult> {
+  refuseForeignState(past);
+  const pull = new Pull(input, past);
   handlePullMessages(pull);
   showDetails(() => pullDetails(pull));
+  return pull.handOver.carry(() => prepareAndInquire(pull), {
+    state: () => pull.handedOver(),
+    continueWith: (state) =>
+      continueAsNew<(input: PullInput, past: PullResumption) => Promise<PullResult>>(input, state),
+  });
+}
+
+async function prepareAndInquire(pull: Pull): Promise<PullResult> {
   try {
-    const run = await prepare(pull, input);
+    const run = pull.run ?? (await prepare(pull));
     return await toItsEnd(pull, run);
   } catch (error) {
     pull.endedAs = endWithoutOutcome(error);
@@ -27,7 +40,6 @@ export async function runPull(input: PullInput): Promise<PullResult> {
 }
 
 async function toItsEnd(pull: Pull, run: PreparedRun): Promise<PullResult> {
-  pull.events.begin(run, { pullId: pull.pullId });
   try {
     const outcome = await inquire(pull, run);
     await condition(allHandlersFinished);
@@ -46,24 +58,30 @@ async function tellEnded({ events, productCode }: Pull, outcome: Ended<PullOutco
   await events.flush();
 }
 
-async function prepare(pull: Pull, input: PullInput): Promise<PreparedRun> {
-  pull.run = await prepareRun(
-    input,
-    () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-    (refusal) => {
-      pull.endedUnchecked = true;
-      pull.endedAs = endWithoutOutcome(refusal);
-    },
+async function prepare(pull: Pull): Promise<PreparedRun> {
+  const { input } = pull;
+  const run = await pull.handOver.rest(
+    prepareRun(
+      input,
+      () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+      (refusal) => {
+        pull.endedUnchecked = true;
+        pull.endedAs = endWithoutOutcome(refusal);
+      },
+    ),
   );
-  return pull.run;
+  pull.begin(run);
+  return run;
 }
 
 async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
   const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
+  const { carried } = pull;
   const end = await runInquiry(pull.hostIn(run), {
     callerId: pull.ownerId,
     productCode,
-    applicants,
+    applicants: carried?.applicants ?? applicants,
+    ...(carried ? { resume: carried } : {}),
     ...(endUserCode === undefined ? {} : { endUserCode }),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
   });

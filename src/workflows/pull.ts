@@ -1,4 +1,5 @@
 /** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
+import type { PreparedRun } from '../activities/contract.ts';
 import { consumersOf } from '../model/consumer-results.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type {
@@ -13,17 +14,35 @@ import type {
 } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
 import type { Outcome } from './inquiry-terms.ts';
-import { SingleInquiry } from './single-inquiry.ts';
+import { SingleInquiry, type SingleInquiryResumption } from './single-inquiry.ts';
+
+export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
 export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
   readonly input: PullInput;
   reference: ReportReference | undefined;
   consumers: ConsumerResult[] | undefined;
 
-  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
-  constructor(input: PullInput) {
-    super();
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: PullInput, past?: PullResumption) {
+    super(past);
     this.input = typeof input === 'object' && input !== null ? input : ({} as PullInput);
+    if (past?.run) this.begin(past.run);
+  }
+
+  /** From here on it is known what the run is held to. */
+  begin(run: PreparedRun): void {
+    this.run = run;
+    this.events.begin(run, { pullId: this.pullId });
+  }
+
+  /** What the next run begins with. */
+  handedOver(): PullResumption {
+    return this.carriedOver();
   }
 
   get pullId(): string {

@@ -1,11 +1,23 @@
 /** The consents towards one share at any time: what its run is told, and what the ledger has from before and elsewhere. */
 import type { StandingConsents } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { ConsentBook, type Standing } from '../model/consent-book.ts';
+import { type CarriedConsent, ConsentBook, type Standing } from '../model/consent-book.ts';
 import { parseInstantMs } from '../model/instants.ts';
 
+/** The latest refusal of each applicant that came under another id than this share's. */
+export type RefusalsElsewhere = Record<string, { decision: 'denied' | 'revoked'; decidedAtMs: number }>;
+
 export class ReportConsents extends ConsentBook {
-  #elsewhere = new Map<string, { decision: 'denied' | 'revoked'; decidedAtMs: number }>();
+  #elsewhere: Map<string, RefusalsElsewhere[string]>;
+
+  constructor(past?: readonly CarriedConsent[], elsewhere: RefusalsElsewhere = {}) {
+    super(past);
+    this.#elsewhere = new Map(Object.entries(elsewhere));
+  }
+
+  get elsewhere(): RefusalsElsewhere {
+    return Object.fromEntries(this.#elsewhere);
+  }
 
   /** Those that were news to this run: the ledger has them. */
   learn({ own, elsewhere }: StandingConsents): ConsentRecord[] {

@@ -1,6 +1,7 @@
 /** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
 import type { PreparedShare, StandingConsents } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
+import type { CarriedConsent } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { SecondaryUser, ShareInput } from '../model/shapes.ts';
@@ -15,17 +16,26 @@ import type {
 } from '../model/share-shapes.ts';
 import { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './journey.ts';
-import { ReportConsents } from './report-consents.ts';
+import { type RefusalsElsewhere, ReportConsents } from './report-consents.ts';
 import { type Consent, consentTowards, ungranted } from './share-consent.ts';
 import { noteRefusalAfterPosting, tellPosted } from './shares.ts';
-import { SingleInquiry } from './single-inquiry.ts';
+import { SingleInquiry, type SingleInquiryResumption } from './single-inquiry.ts';
+
+/** What a share by itself hands over to its next run (continue-as-new). */
+export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
+  share: ShareRecord;
+  /** What has come of it, where nothing but consents is left to be recorded. */
+  outcome?: ShareReportOutcome;
+  consents: CarriedConsent[];
+  elsewhere: RefusalsElsewhere;
+}
 
 export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
   readonly input: ShareReportInput;
-  readonly consents = new ReportConsents();
+  readonly consents: ReportConsents;
   readonly checks = new ConsentChecks();
   /** Those of the consents that the ledger has. */
-  readonly recordedConsents = new Set<ConsentRecord>();
+  readonly recordedConsents: Set<ConsentRecord>;
   /** The one share, as whatever is told of consents finds it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
@@ -36,9 +46,16 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   /** Disposed of, or under a legal hold, since the share was started. */
   reportIsGone = false;
 
-  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
-  constructor(input: ShareReportInput) {
-    super();
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: ShareReportInput, past?: ShareReportResumption) {
+    super(past);
+    const consents = past?.consents ?? [];
+    this.consents = new ReportConsents(consents, past?.elsewhere);
+    this.recordedConsents = new Set(consents.filter(({ isRecorded }) => isRecorded).map(({ record }) => record));
     this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
     const { shareId, consentValidFor } = this.input;
     const share: ShareInput = {
@@ -46,8 +63,25 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
       ...this.sharedWith,
       ...(consentValidFor === undefined ? {} : { consentValidFor }),
     };
-    this.#share = { input: share, state: 'awaitingConsent' };
+    this.#share = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.#share]]);
+    this.outcome = past?.outcome;
+    if (past?.run) this.begin(past.run);
+  }
+
+  /** What the next run begins with. */
+  handedOver(): ShareReportResumption {
+    const { run: _, ...common } = this.carriedOver();
+    // What the ledger said at the start is in the book by now.
+    const prepared = this.prepared && { ...this.prepared, consents: { own: [], elsewhere: [] } };
+    return {
+      ...common,
+      ...(prepared ? { run: prepared } : {}),
+      share: this.#share,
+      ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
+      consents: this.consents.carried(this.recordedConsents),
+      elsewhere: this.consents.elsewhere,
+    };
   }
 
   get shareId(): string {
@@ -88,10 +122,11 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
   }
 
+  /** From here on it is known what the run is held to. */
   begin(prepared: PreparedShare): void {
     this.prepared = prepared;
     this.run = prepared;
-    this.learn(prepared.consents);
+    this.events.begin(prepared, { shareId: this.shareId });
   }
 
   /** What the ledger has by now. */
@@ -100,8 +135,14 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     for (const record of this.consents.learn(standing)) this.recordedConsents.add(record);
   }
 
-  waitUntil(until: string): void {
-    this.#share.until = until;
+  /** Until when it waits for consent, however many runs that takes. */
+  waitFor(ms: number): string {
+    this.#share.until ??= new Date(Date.now() + ms).toISOString();
+    return this.#share.until;
+  }
+
+  get record(): ShareRecord {
+    return this.#share;
   }
 
   changeState(state: 'awaitingConsent' | 'posting' | 'posted'): void {

@@ -54,8 +54,8 @@ export class Review {
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
     this.#refused = new RefusedMessages(state?.refused);
-    this.events = new EventsOut(state?.events);
-    this.holds = new Holds(() => this.changed(), this.events, state?.settled);
+    this.events = new EventsOut(state?.events ? { occurrences: state.events } : {});
+    this.holds = new Holds(() => this.changed(), this.events, state?.settled ? { settled: state.settled } : {});
     if (!state) return;
     this.state = state;
     this.run = state.run;

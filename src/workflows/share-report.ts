@@ -1,7 +1,8 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
@@ -10,10 +11,11 @@ import { closeDown, learnRefusals, recordConsents, recordWhatCameLast } from './
 import { ConsentWait } from './consent-wait.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
+import { refuseForeignState } from './hand-over.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquirySpec } from './inquiry-terms.ts';
 import { prepareRun } from './prepare-run.ts';
-import { ReportShare } from './report-share.ts';
+import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
 import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
@@ -22,19 +24,28 @@ import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
  * Workflow id `share-<shareId>`. Input, messages and result: `model/share-shapes.ts`; docs/shares.md.
  *
+ * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function shareReport(input: ShareReportInput): Promise<ShareReportResult> {
-  const share = new ReportShare(input);
+export async function shareReport(input: ShareReportInput, past?: ShareReportResumption): Promise<ShareReportResult> {
+  refuseForeignState(past);
+  const share = new ReportShare(input, past);
   handleShareReportMessages(share);
   showDetails(() => shareReportDetails(share));
-  const run = await prepare(share, input);
-  share.events.begin(run, { shareId: share.shareId });
+  return share.handOver.carry(() => toItsEnd(share), {
+    state: () => share.handedOver(),
+    continueWith: (state) => continueAsNew<typeof shareReport>(input, state),
+  });
+}
+
+async function toItsEnd(share: ReportShare): Promise<ShareReportResult> {
+  const run = share.prepared ?? (await prepare(share));
   try {
-    const outcome = await carry(share, run);
+    const outcome = share.outcome ?? (await carry(share, run));
     share.end(outcome);
     share.publish();
-    await closeDown(share, run);
+    // Idempotent: the next run does it again.
+    await share.handOver.rest(closeDown(share, run));
     await tellEnded(share, outcome);
     await recordWhatCameLast(share, run);
     return share.result(outcome);
@@ -53,18 +64,22 @@ async function tellEnded({ events }: ReportShare, outcome: Ended<ShareReportOutc
   await events.flush();
 }
 
-async function prepare(share: ReportShare, input: ShareReportInput): Promise<PreparedShare> {
+async function prepare(share: ReportShare): Promise<PreparedShare> {
+  const { input } = share;
   const { prepareShareReport } = journeyActivities;
   const summary = 'checking the input, finding the report';
-  const prepared = await prepareRun(
-    input,
-    () => prepareShareReport.executeWithOptions({ summary }, [{ input }]),
-    (refusal) => {
-      share.endedUnchecked = true;
-      share.endedAs = endWithoutOutcome(refusal);
-    },
+  const prepared = await share.handOver.rest(
+    prepareRun(
+      input,
+      () => prepareShareReport.executeWithOptions({ summary }, [{ input }]),
+      (refusal) => {
+        share.endedUnchecked = true;
+        share.endedAs = endWithoutOutcome(refusal);
+      },
+    ),
   );
   share.begin(prepared);
+  share.learn(prepared.consents);
   settleEarlyGrants(share);
   return prepared;
 }
@@ -72,10 +87,14 @@ async function prepare(share: ReportShare, input: ShareReportInput): Promise<Pre
 /** Everybody's consent, then one posting. */
 async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
   const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
-  const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
-  const until = new Date(waitUntilMs).toISOString();
-  share.waitUntil(until);
-  const wait = new ConsentWait(share, share.terms, { applicantIds: share.applicantsOf(), untilMs: waitUntilMs });
+  const untilMs = parseInstantMs(share.waitFor(parseDurationMs(awaitConsentFor) ?? 0)) ?? 0;
+  if (share.carried) {
+    // A run before has begun to post it.
+    const end = await post(share, run);
+    if (end !== 'notPermitted') return end;
+    if (share.reportIsGone) return 'reportGone';
+  }
+  const wait = new ConsentWait(share, share.record, { applicantIds: share.applicantsOf(), untilMs });
   for (;;) {
     share.changeState('awaitingConsent');
     const isOver = () => share.isEnding || share.consent().kind !== 'waiting';
@@ -110,6 +129,7 @@ async function wasPosted(share: ReportShare, run: PreparedShare): Promise<boolea
 async function post(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome | 'notPermitted'> {
   const end = await runInquiry(share.hostIn(run), {
     ...specOf(share, run),
+    ...(share.carried ? { resume: share.carried } : {}),
     refresh: () => refresh(share, run),
     onRefused: (refusals) => learnRefusals(share, refusals),
     permit: () => {
@@ -117,6 +137,7 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
       return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
     },
   });
+  share.carried = undefined;
   switch (end.kind) {
     case 'answered':
       // Only a person's word leads here without a record: any other code than `Record` is a hold.

@@ -1,6 +1,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
@@ -41,12 +42,14 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 /** Carries one share to its end: the report it is of, everybody's consent, one posting. */
 export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   for (;;) {
-    await condition(() => journey.isEnding || journey.reportOf(share) !== 'notYet');
+    await journey.handOver.wait(() => journey.isEnding || journey.reportOf(share) !== 'notYet');
     const report = journey.reportOf(share);
-    if (journey.isEnding || report === 'notYet') return journey.changeShare(share, 'abandoned');
+    // What a run before has begun comes to its own end.
+    if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return journey.changeShare(share, 'abandoned');
     if (report === null) return journey.changeShare(share, 'nothingToShare');
     const end = await shareReportOf(journey, run, share, report);
     if (end !== 'otherReport') return journey.changeShare(share, end);
+    delete share.until;
   }
 }
 
@@ -60,12 +63,15 @@ async function shareReportOf(
   const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
   const applicantIds = report.applicants.map(({ applicantId }) => applicantId);
   const consent = () => consentTowards(journey.consents, share.input, applicantIds);
-  const waitUntilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
-  share.since = new Date().toISOString();
-  share.until = new Date(waitUntilMs).toISOString();
+  if (share.until === undefined) share.since = new Date().toISOString();
+  share.until ??= new Date(Date.now() + (parseDurationMs(awaitConsentFor) ?? 0)).toISOString();
+  const untilMs = parseInstantMs(share.until) ?? 0;
   const isOther = () => journey.reportOf(share) !== report;
-  const called = `${shareId} `;
-  const wait = new ConsentWait(journey, share.input, { applicantIds, untilMs: waitUntilMs, called });
+  if (share.inquiry) {
+    const end = await postShare(journey, run, share, report, consent);
+    if (end !== 'notPermitted') return end;
+  }
+  const wait = new ConsentWait(journey, share, { applicantIds, untilMs, called: `${shareId} ` });
   for (;;) {
     journey.changeShare(share, 'awaitingConsent');
     const isOver = () => journey.isEnding || isOther() || consent().kind !== 'waiting';
@@ -95,12 +101,14 @@ async function postShare(
 ): Promise<ShareState | 'notPermitted'> {
   const end = await runInquiry(hostOf(journey, run, share), {
     ...specOf(journey, share, report),
+    ...(share.inquiry ? { resume: share.inquiry } : {}),
     onRefused: (refusals) => learnRefusals(journey, refusals),
     permit: () => {
       const now = consent();
       return now.kind === 'granted' ? now.consents : null;
     },
   });
+  delete share.inquiry;
   switch (end.kind) {
     case 'answered': {
       // Only a person's word leads here without a record: any other code than `Record` is a hold.
@@ -179,6 +187,10 @@ function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): Inquiry
     flights: journey.flights,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
+    handOver: journey.handOver,
+    onStanding: (standing) => {
+      share.inquiry = standing;
+    },
     onProgress: ({ customerTraceNumber, state, waitingFor }) => {
       journey.noteRetry(customerTraceNumber, waitingFor);
       share.customerTraceNumber = customerTraceNumber;

@@ -2,11 +2,12 @@
 import type { PreparedRun } from '../activities/contract.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { EndWithoutOutcome, HoldStatus, RefusedMessage } from '../model/shapes.ts';
-import { EventsOut } from './events-out.ts';
+import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
-import { Holds } from './holds.ts';
-import type { InquiryHost } from './inquiry-terms.ts';
-import { PublishedAttributes } from './published-attributes.ts';
+import { HandOver } from './hand-over.ts';
+import { Holds, type PastHolds } from './holds.ts';
+import type { CarriedInquiry, InquiryHost } from './inquiry-terms.ts';
+import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
 
 /** How the inquiry stands while it is under way. */
@@ -20,11 +21,28 @@ export interface InquiryStanding {
   waitingFor?: string;
 }
 
+/** What a run with one inquiry hands over to its next run (continue-as-new). Plain data. */
+export interface SingleInquiryResumption<Withdrawal, Run extends PreparedRun = PreparedRun> {
+  /** Absent where the input was not checked yet. */
+  run?: Run;
+  withdrawal?: Withdrawal;
+  inquiry: InquiryStanding;
+  /** Absent where the inquiry has not begun. */
+  carried?: CarriedInquiry;
+  holds: PastHolds;
+  events: CarriedEvents;
+  refused: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
+  published: CarriedAttributes;
+}
+
 export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   readonly flights = new Flights();
-  readonly events = new EventsOut();
-  readonly holds = new Holds(() => this.publish(), this.events);
-  readonly inquiry: InquiryStanding = { state: 'running', attempts: 0 };
+  readonly handOver = new HandOver(this.flights, () => this.run?.settings.handOverAfterEvents);
+  readonly events: EventsOut;
+  readonly holds: Holds;
+  readonly inquiry: InquiryStanding;
+  /** What the next run goes on with, while the inquiry is under way. */
+  carried: CarriedInquiry | undefined;
   /** What the first activity fixed; absent until it has answered. */
   run: PreparedRun | undefined;
   withdrawal: Withdrawal | undefined;
@@ -32,8 +50,34 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
   endedAs: EndWithoutOutcome | undefined;
-  readonly #refused = new RefusedMessages();
-  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
+  readonly #refused: RefusedMessages;
+  readonly #published: PublishedAttributes;
+
+  /** @param past what the run before has handed over */
+  constructor(past?: SingleInquiryResumption<Withdrawal>) {
+    this.events = new EventsOut(past?.events);
+    this.holds = new Holds(() => this.publish(), this.events, past?.holds, this.handOver);
+    this.inquiry = past?.inquiry ?? { state: 'running', attempts: 0 };
+    this.carried = past?.carried;
+    this.withdrawal = past?.withdrawal;
+    this.#refused = new RefusedMessages(past?.refused);
+    this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
+  }
+
+  /** What the next run begins with, but for the run's own kind. */
+  protected carriedOver(): SingleInquiryResumption<Withdrawal> {
+    const { run, withdrawal, inquiry, carried, holds, events } = this;
+    return {
+      ...(run ? { run } : {}),
+      ...(withdrawal ? { withdrawal } : {}),
+      inquiry,
+      ...(carried ? { carried } : {}),
+      holds: { open: holds.carried, settled: holds.settled },
+      events: events.carried,
+      refused: this.#refused.status(),
+      published: this.#published.carried,
+    };
+  }
 
   abstract readonly productCode: ProductCode;
   /** Of the search attribute; whoever the inquiry is made for. */
@@ -79,6 +123,10 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
       flights: this.flights,
       holds: this.holds,
       isEnding: () => this.isEnding,
+      handOver: this.handOver,
+      onStanding: (standing) => {
+        this.carried = standing;
+      },
       onProgress: ({ waitingFor, ...progress }) => {
         if (progress.state !== this.inquiry.state || this.inquiry.since === undefined) this.#beginState();
         Object.assign(this.inquiry, progress);

@@ -1,7 +1,7 @@
 /** Gates and stages: which pull comes next, whether its gate lets it through, what comes of it. */
-import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import { parseInstantMs } from '../model/instants.ts';
 import type { StageCode } from '../model/products.ts';
 import type { Applicant, GateInput, JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
@@ -18,29 +18,40 @@ const DEFAULT_GATE_EXPIRY = 'P30D';
  * came of the journey as far as stages decide it.
  */
 export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+  // A run before has brought them to their end.
+  if (journey.stagesEndedAs) return journey.stagesEndedAs;
   for (;;) {
-    const stage = journey.nextStage;
+    const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
     if (!stage) {
-      await condition(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
+      await journey.handOver.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
       if (journey.nextStage) continue;
       return 'completed';
     }
-    const passed = await passGate(journey, stage);
-    if (journey.isEnding) return skipRest(journey, 'withdrawn');
-    if (passed === 'repeat') continue;
-    if (passed === 'expired') {
-      journey.changeStage(stage, { state: 'expired' });
-      return skipRest(journey, 'expired');
+    if (!stage.inquiry) {
+      const passed = await passGate(journey, stage);
+      if (journey.isEnding) return skipRest(journey, 'withdrawn');
+      if (passed === 'repeat') continue;
+      if (passed === 'expired') {
+        journey.changeStage(stage, { state: 'expired' });
+        return skipRest(journey, 'expired');
+      }
+      takeApplicants(journey, stage);
     }
-    const { productCode } = stage.status;
-    const applicants = stage.repeat ? stage.repeat.applicants : journey.advances.get(productCode)?.applicants;
-    const before = journey.applicants;
-    if (applicants) journey.setApplicants(applicants);
     const outcome = await runStage(journey, run, stage);
+    const { applicantsBefore } = stage;
+    delete stage.inquiry;
+    delete stage.applicantsBefore;
     if (outcome) return skipRest(journey, outcome);
     // A repeat that a person gave up has changed nothing.
-    if (stage.status.state === 'abandoned') journey.setApplicants(before);
+    if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
   }
+}
+
+function takeApplicants(journey: Journey, stage: StageRecord): void {
+  const { productCode } = stage.status;
+  const applicants = stage.repeat ? stage.repeat.applicants : journey.advances.get(productCode)?.applicants;
+  stage.applicantsBefore = journey.applicants;
+  if (applicants) journey.setApplicants(applicants);
 }
 
 function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
@@ -59,16 +70,24 @@ async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> 
   const gate = journey.gateBefore(productCode);
   if (!gate || stage.repeat) return 'passed';
   const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
-  if (isOpen()) return 'passed';
   const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
+  // A run before may have come to it.
+  if (journey.gate !== productCode) {
+    if (isOpen()) return 'passed';
+    comeToGate(journey, productCode, expiresAfter);
+  }
+  const untilMs = parseInstantMs(journey.gateTimes.until) ?? 0;
+  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
+  journey.gate = undefined;
+  journey.reportTooOld = undefined;
+  return passage;
+}
+
+function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
   journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
-  const passage = await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
-  journey.gate = undefined;
-  journey.reportTooOld = undefined;
-  return passage;
 }
 
 async function waitAtGate(
@@ -86,7 +105,7 @@ async function waitAtGate(
     const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
     const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
     const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${gate.expiresAfter} at the most`;
-    const isNews = await condition(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
+    const isNews = await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
     if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
     if (untilTooOldMs === undefined) return 'expired';
   }
@@ -106,7 +125,8 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
   const { status } = stage;
   const { endUserCode, permissiblePurposeCodes } = journey.input;
   const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
-  const firstOrdinal = journey.nextOrdinal(status.productCode);
+  const { inquiry } = stage;
+  const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
     // Only where amendments have used up what a repeat that waited was promised.
     journey.changeStage(stage, { state: 'skipped' });
@@ -117,8 +137,9 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     productCode: status.productCode,
     endUserCode,
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
-    applicants: journey.applicants,
+    applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
+    ...(inquiry ? { resume: inquiry } : {}),
     ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
   });
   switch (end.kind) {
@@ -184,6 +205,10 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     flights: journey.flights,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
+    handOver: journey.handOver,
+    onStanding: (standing) => {
+      stage.inquiry = standing;
+    },
     onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
       stage.ordinal = ordinal;
       journey.changeStage(stage, { customerTraceNumber, attempts, state });

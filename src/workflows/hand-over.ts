@@ -1,0 +1,145 @@
+/**
+ * A run hands over to a new one (continue-as-new) before its history meets a limit of the server, at a moment when
+ * nothing is under way that the new run could not go on with (docs/journeys.md, Floods).
+ *
+ * 1. A run consists of parts. A part is busy unless it says that it is at rest: what a part forgets to say delays the
+ *    hand-over and loses nothing.
+ * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
+ * 3. Once the run leaves, no part goes on: what its rest would have brought, the new run finds in the state.
+ */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Flights } from './flights.ts';
+
+/**
+ * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are about 4,600
+ * events. The server suggests a hand-over at 4,096 by default, but an operator may have configured another figure.
+ */
+const DEFAULT_EVENTS = 3_000;
+
+/** The server ends a run at 50 MB. A worker that has not cached the run reads all of it for one task. */
+const MAX_HISTORY_BYTES = 8 * 1024 * 1024;
+
+/** The server takes 2 MB for one payload. Encryption adds little, but what was added to the state since may add more. */
+const MAX_STATE_BYTES = 1_000_000;
+
+/** What a part of a run needs to be at rest in. */
+export type RestingPlace = Pick<HandOver, 'isDue' | 'wait'>;
+
+export class HandOver {
+  readonly #flights: Flights;
+  readonly #maxEvents: () => number | undefined;
+  readonly #rests = new Set<{ isOver: () => boolean }>();
+  #busy = 0;
+  #isDue = false;
+  #isLeaving = false;
+
+  /** @param maxEvents events in a history before the run hands over; `undefined` until the configuration is known */
+  constructor(flights: Flights, maxEvents: () => number | undefined) {
+    this.#flights = flights;
+    this.#maxEvents = maxEvents;
+  }
+
+  /** Whether the run is to hand over as soon as it can: no part begins anything that the new run could begin. */
+  get isDue(): boolean {
+    if (this.#isDue) return true;
+    const { continueAsNewSuggested, historyLength, historySize } = workflowInfo();
+    const maxEvents = this.#maxEvents() ?? DEFAULT_EVENTS;
+    this.#isDue = continueAsNewSuggested || historyLength >= maxEvents || historySize >= MAX_HISTORY_BYTES;
+    return this.#isDue;
+  }
+
+  /**
+   * Runs a workflow's body to its end, or hands over to the next run.
+   *
+   * @param state what the next run begins with: plain data
+   * @param continueWith throws the SDK's `ContinueAsNew`
+   */
+  carry<T, State>(
+    body: () => Promise<T>,
+    { state, continueWith }: { state(): State; continueWith(state: State): Promise<never> },
+  ): Promise<T> {
+    return Promise.race([this.part(body), this.#leave(state).then(continueWith)]);
+  }
+
+  /** Runs a part of the run, which is busy until it ends, but for its rests. */
+  async part<T>(body: () => Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await body();
+    } finally {
+      this.#busy--;
+    }
+  }
+
+  /** Waits as the SDK's `condition` does. Meanwhile the run may hand over: the next run must come to the same wait. */
+  async wait(isOver: () => boolean, timeoutMs?: number, options: { summary?: string } = {}): Promise<boolean> {
+    const rest = { isOver };
+    this.#rests.add(rest);
+    try {
+      return await this.rest(
+        timeoutMs === undefined ? condition(isOver).then(() => true) : condition(isOver, timeoutMs, options),
+      );
+    } finally {
+      this.#rests.delete(rest);
+    }
+  }
+
+  /** Waits for work that the next run does again, or for parts that are counted by themselves. */
+  async rest<T>(work: Promise<T>): Promise<T> {
+    this.#busy--;
+    try {
+      return await work;
+    } finally {
+      this.#busy++;
+      if (this.#isLeaving) await new Promise<never>(() => {});
+    }
+  }
+
+  /** Resolves when the run can hand over, with the state; from then on no part goes on. */
+  async #leave<State>(state: () => State): Promise<State> {
+    const root = CancellationScope.current();
+    try {
+      await condition(() => this.isDue);
+      // What is not on the wire yet is called back: the next run sends it.
+      this.#flights.recheck();
+      for (;;) {
+        await condition(() => this.#isQuiet(root) && isSmall(state()));
+        // A part whose rest ended in the same moment may have gone on first.
+        if (!this.#isQuiet(root)) continue;
+        this.#isLeaving = true;
+        return state();
+      }
+    } catch (error) {
+      // A run that was cancelled ends by itself.
+      if (isCancellation(error)) return new Promise<never>(() => {});
+      throw error;
+    }
+  }
+
+  #isQuiet(root: CancellationScope): boolean {
+    if (this.#busy > 0 || root.consideredCancelled || !allHandlersFinished()) return false;
+    return [...this.#rests].every(({ isOver }) => !isOver());
+  }
+}
+
+function isSmall(state: unknown): boolean {
+  return JSON.stringify(state).length <= MAX_STATE_BYTES;
+}
+
+/** @throws `InvalidInput` where a caller gives a state: only the run before may */
+export function refuseForeignState(state: unknown): void {
+  if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;
+  throw ApplicationFailure.create({
+    type: 'InvalidInput',
+    message: 'a second argument was given; nothing was sent',
+    nonRetryable: true,
+    details: [{ problems: [{ path: '', rule: 'must be the only argument' }] }],
+  });
+}

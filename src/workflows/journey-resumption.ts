@@ -1,0 +1,45 @@
+/** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
+import type { PreparedRun } from '../activities/contract.ts';
+import type { CarriedConsent } from '../model/consent-book.ts';
+import type { StageCode } from '../model/products.ts';
+import type {
+  Applicant,
+  JourneyOutcome,
+  JourneyStatus,
+  PassGateMessage,
+  ShareInput,
+  WithdrawMessage,
+} from '../model/shapes.ts';
+import type { CarriedEvents } from './events-out.ts';
+import type { PastHolds } from './holds.ts';
+import type { ShareRecord, StageRecord } from './journey.ts';
+import type { CarriedAttributes } from './published-attributes.ts';
+
+export interface JourneyResumption {
+  /** Absent where the input was not checked yet. */
+  run?: PreparedRun;
+  stages: StageRecord[];
+  shares: ShareRecord[];
+  advances: PassGateMessage[];
+  applicants: Applicant[];
+  applicantIds: string[];
+  consents: CarriedConsent[];
+  withdrawal?: WithdrawMessage;
+  stageWasAbandoned: boolean;
+  isClosing: boolean;
+  gate?: { before: StageCode; since: string; until: string };
+  stagesEndedAs?: JourneyOutcome;
+  openUntil?: string;
+  holds: PastHolds;
+  events: CarriedEvents;
+  refused: Pick<JourneyStatus, 'refusedMessages' | 'refusedMessagesTotal'>;
+  published: CarriedAttributes;
+}
+
+/** The stages and shares that a journey's input lists. It is not checked yet: nothing here may fail on it. */
+export function recordsOf(stages: readonly StageCode[], shares: readonly ShareInput[]) {
+  return {
+    stages: stages.map((productCode): StageRecord => ({ status: { productCode, state: 'pending', attempts: 0 } })),
+    shares: shares.map((input): ShareRecord => ({ input, state: 'awaitingConsent' })),
+  };
+}

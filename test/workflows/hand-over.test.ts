@@ -1,0 +1,252 @@
+/** A run that receives very many messages hands over to a new one, and nothing about it is lost or done twice. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { floodWithNonsense, HANDS_OVER_SOON, handsOver, untilNextRun } from '../support/floods.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: HANDS_OVER_SOON });
+});
+after(() => harness.close());
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+const auto = { pass: 'auto' } as const;
+
+function journeyIdOf(handle: JourneyHandle): string {
+  return handle.workflowId.replace('journey-', '');
+}
+
+/** When the latest timer of a run fires. */
+async function timerOf(handle: JourneyHandle, runId: string): Promise<number> {
+  const { events } = await harness.client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
+  const timer = events?.findLast((event) => event.timerStartedEventAttributes);
+  const { seconds, nanos } = timer?.timerStartedEventAttributes?.startToFireTimeout ?? {};
+  const startedMs = Number(timer?.eventTime?.seconds) * 1_000 + Number(timer?.eventTime?.nanos) / 1e6;
+  return startedMs + Number(seconds) * 1_000 + Number(nanos ?? 0) / 1e6;
+}
+
+async function decide(handle: JourneyHandle, decision: object): Promise<void> {
+  const { holds, journeyId } = await statusOf(handle);
+  const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
+  const word = { by: 'operator', reason: 'asked the provider', providerSaid: 'notPosted' };
+  await update(handle, 'resolveInquiry', {
+    ...{ journeyId, customerTraceNumber, attempt, decisionId: 'D1', ...word },
+    ...decision,
+  });
+}
+
+describe('a journey with a long history hands over to a new run', () => {
+  test('at a gate, which expires when it would have', async () => {
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const runs = await handsOver(handle);
+    const status = await statusOf(handle);
+    assert.equal(status.state, 'waitingAtGate');
+    assert.equal(status.refusedMessagesTotal, 110);
+    assert.equal(status.stages[0]?.state, 'record');
+    const [first, second] = [await timerOf(handle, runs.before), await timerOf(handle, runs.after)];
+    assert.ok(Math.abs(first - second) < 1_000, `${first} and ${second} are one instant, but for the clock of a task`);
+    await update(handle, 'advance', { journeyId: status.journeyId, to: 'PREAPP' });
+    const result = await handle.result();
+    assert.equal(result.outcome, 'completed');
+    assert.deepEqual(
+      result.stages.map(({ state }) => state),
+      ['record', 'record'],
+    );
+    assert.equal((await harness.posted(handle)).length, 2);
+  });
+
+  test('while it waits for consent: what was granted before stands, and the wait is no longer', async () => {
+    const applicants = [applicant('1A'), applicant('2A')];
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants, shares: [share] }));
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const journeyId = journeyIdOf(handle);
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    await update(handle, 'recordConsent', grant);
+    const runs = await handsOver(handle);
+    assert.deepEqual((await statusOf(handle)).shares[0]?.waitingFor, ['2A']);
+    const [first, second] = [await timerOf(handle, runs.before), await timerOf(handle, runs.after)];
+    assert.ok(Math.abs(first - second) < 1_000);
+    assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true);
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '2A' }));
+    const result = await handle.result();
+    assert.equal(result.shares[0]?.state, 'posted');
+    assert.equal((await harness.posted(handle)).length, 2);
+  });
+
+  test('while an inquiry is held: the decision comes to the new run, which knows it again in the next', async () => {
+    const applicants = [applicant('1A', newSsn('4002'))];
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants }));
+    const before = await untilStatus(handle, ({ state }) => state === 'held');
+    await handsOver(handle);
+    const held = await statusOf(handle);
+    assert.deepEqual(held.holds, before.holds);
+    assert.deepEqual(held.stages, before.stages);
+    const { searchAttributes } = await handle.describe();
+    assert.deepEqual(searchAttributes.NeedsAttention, ['OutcomeUnknown']);
+    const reference = {
+      reportReferenceNumber: 'RPT-FROM-PROVIDER',
+      requestedAt: new Date().toISOString(),
+      applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+    };
+    const accept = { action: 'accept', providerSaid: 'posted', outcome: 'record', reference };
+    const { customerTraceNumber, attempts: attempt } = held.holds[0] ?? {};
+    await decide(handle, accept);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    await handsOver(handle);
+    const word = { by: 'operator', reason: 'asked the provider' };
+    const message = { journeyId: held.journeyId, customerTraceNumber, attempt, decisionId: 'D1', ...word, ...accept };
+    assert.equal((await update(handle, 'resolveInquiry', message)).duplicate, true);
+    assert.equal((await handle.describe()).searchAttributes.NeedsAttention, undefined);
+    await update(handle, 'withdraw', { journeyId: held.journeyId, by: 'test', reason: 'done' });
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('while an amended inquiry is held: a further decision amends that one', async () => {
+    const applicants = [applicant('1A', newSsn('1422'))];
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    await untilStatus(handle, ({ state }) => state === 'held');
+    await decide(handle, { action: 'amend', applicants: [applicant('1A', newSsn('1422'))] });
+    await untilStatus(handle, ({ holds }) => holds[0]?.customerTraceNumber.endsWith('01') === true);
+    await handsOver(handle);
+    await decide(handle, { action: 'amend', applicants: [applicant('1A')], decisionId: 'D2' });
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.customerTraceNumber?.slice(-2), '02');
+  });
+
+  test('with a withdrawal in the middle of the flood', async () => {
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const withdrawal = { journeyId: journeyIdOf(handle), by: 'borrower', reason: 'bought elsewhere' };
+    await floodWithNonsense(handle, 60);
+    const flood = floodWithNonsense(handle, 200).catch((error: unknown) => {
+      // The withdrawal has ended it before the flood was over.
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
+    await Promise.all([flood, handle.signal('requestWithdrawal', withdrawal)]);
+    const result = await handle.result();
+    assert.equal(result.outcome, 'withdrawn');
+    assert.equal(result.shares[0]?.state, 'abandoned');
+  });
+
+  test('while it takes further shares, and no longer than it would have', async () => {
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+    const journeyId = journeyIdOf(handle);
+    await update(handle, 'requestShare', { journeyId, share });
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    await handsOver(handle);
+    const second = { shareId: 'S2', endUserCode: 'EU998' };
+    await update(handle, 'requestShare', { journeyId, share: second });
+    assert.equal((await update(handle, 'requestShare', { journeyId, share })).duplicate, true);
+    const secondaryUser = { endUserCode: 'EU998' };
+    const grant = consentMessage(journeyId, { applicantId: '1A', shareId: 'S2', secondaryUser });
+    await update(handle, 'recordConsent', grant);
+    await untilStatus(handle, ({ shares }) => shares[1]?.state === 'posted');
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+    assert.equal((await harness.posted(handle)).length, 3);
+  });
+
+  test('while a retry waits: the attempt that comes next has the next number', async () => {
+    const applicants = [applicant('1A', newSsn('3429'))];
+    const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants }));
+    await untilStatus(handle, ({ waitingFor }) => waitingFor?.startsWith('waiting') === true);
+    const { runId } = await handle.describe();
+    await floodWithNonsense(handle, 110);
+    const result = await handle.result();
+    assert.equal(result.stages[0]?.state, 'record');
+    assert.equal(result.stages[0]?.attempts, (await harness.received(handle)).length);
+    assert.notEqual((await handle.describe()).runId, runId);
+  });
+
+  test('again and again, through a whole journey', async () => {
+    const input = journeyInput({ gates: { PREAPP: auto, PRECLOSE: {} }, shares: [share], repeatsOpenFor: 'P1D' });
+    const handle = await harness.start(input);
+    const { journeyId } = input;
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    await handsOver(handle);
+    await update(handle, 'advance', { journeyId, to: 'PRECLOSE' });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await handsOver(handle);
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    await handsOver(handle);
+    const repeat = { journeyId, repeat: 'PRECLOSE', occurrence: 2, by: 'loan officer', reason: 'put off' };
+    await update(handle, 'advance', repeat);
+    await untilStatus(handle, ({ stages }) => stages[3]?.state === 'record');
+    await handsOver(handle);
+    assert.equal((await update(handle, 'advance', repeat)).duplicate, true);
+    const revocation = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
+    await handle.signal('consent', revocation);
+    await untilStatus(handle, ({ shares }) => shares[0]?.attention === 'revokedAfterPosting');
+    await handsOver(handle);
+    assert.equal((await statusOf(handle)).shares[0]?.attention, 'revokedAfterPosting');
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
+    const result = await handle.result();
+    assert.deepEqual(
+      result.stages.map(({ state }) => state),
+      ['record', 'record', 'record', 'record'],
+    );
+    assert.ok(result.stages[2]?.changes && result.stages[3]?.changes);
+    assert.equal((await harness.posted(handle)).length, 5);
+  });
+});
+
+test('a reset of the run before a hand-over sends nothing twice', async () => {
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
+  const journeyId = journeyIdOf(handle);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const runs = await handsOver(handle);
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  assert.equal((await harness.posted(handle)).length, 2);
+  const { events } = await harness.client.workflow.getHandle(handle.workflowId, runs.before).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await harness.client.workflowService.resetWorkflowExecution({
+    namespace: harness.client.options.namespace,
+    workflowExecution: { workflowId: handle.workflowId, runId: runs.before },
+    workflowTaskFinishEventId: first?.eventId ?? null,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+  await untilNextRun(handle, runs.after);
+  // The server gives the new run the messages of both runs again.
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+  // The handle of a start is bound to the runs that the reset has ended.
+  await harness.client.workflow.getHandle(handle.workflowId).result();
+  assert.equal((await harness.posted(handle)).length, 3);
+});
+
+test('a caller gives no state of a run before', async () => {
+  const input = journeyInput();
+  const handle = await harness.client.workflow.start('lendingJourney', {
+    workflowId: `journey-${input.journeyId}`,
+    taskQueue: harness.config.taskQueue,
+    args: [input, { stages: [], shares: [] }],
+  });
+  await assert.rejects(handle.result(), (error) => {
+    assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
+    assert.equal(error.cause.type, 'InvalidInput');
+    return true;
+  });
+});
