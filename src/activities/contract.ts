@@ -90,6 +90,8 @@ export interface SubmitFailureDetails {
   httpStatus?: number;
   retryAfterMs?: number;
   requestedAt?: string;
+  /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
+  otherTraceNumber?: string;
 }
 
 /** With the content, since an outcome is only ever given to the request that it was made for. */
@@ -178,4 +180,5 @@ export interface InquiryFailure {
   httpStatus?: number;
   retryAfterMs?: number;
   returnCode?: string;
+  otherTraceNumber?: string;
 }

@@ -24,6 +24,7 @@ const MESSAGES: Record<FailureType, string> = {
   ReturnCodeUnknown: 'the inquiry was posted, and its returnCode is not in the product’s table',
   ProfileChanged: 'the gateway profile is not the one that the run started with; nothing was sent',
   RequestDiffers: 'another request was made under this trace number; nothing was sent',
+  AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
   LedgerChanged: 'this is not the ledger that the run has used; nothing was sent',
   InvalidInput: 'the input is invalid; nothing was sent',
   ActivityFailed: 'the activity could not be carried out',

@@ -14,6 +14,13 @@ import { buildRequest, profileOfRun } from './inquiry-request.ts';
 const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
 
+/** What the ledger says where nothing may be claimed, whoever decides about the attempts that it has. */
+const FAILURE_OF_VERDICT = {
+  requestDiffers: 'RequestDiffers',
+  anotherNumber: 'AnotherNumber',
+  ledgerChanged: 'LedgerChanged',
+} as const satisfies Record<string, FailureType>;
+
 /**
  * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. docs/protocol.md.
  *
@@ -53,9 +60,10 @@ async function attempt(
     return claim;
   }
   if (claim.kind !== 'claimed') {
-    const type = claim.kind === 'requestDiffers' ? 'RequestDiffers' : 'LedgerChanged';
+    const type = FAILURE_OF_VERDICT[claim.kind];
     say('warn', 'nothing was sent', { failureType: type });
-    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true });
+    const other = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
+    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...other });
   }
   const recorder = new OutcomeRecorder(dependencies, args, endsAt);
   const submittedAt = performance.now();

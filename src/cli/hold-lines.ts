@@ -68,6 +68,7 @@ function seconds(instant: string): string {
 /** Everything about one hold, for somebody who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
   const { productCode, shareId, reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
+  const { otherTraceNumber } = hold;
   const answer = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
@@ -77,6 +78,7 @@ export function holdFacts(hold: OpenHold): string[][] {
     [kind, hold.heldBy === 'run' ? id : `${id} (it has no run)`],
     ['inquiry', shareId === undefined ? productCode : `${productCode}, share ${shareId}`],
     ['trace number', customerTraceNumber],
+    ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
     ['what happened', [reason, ...answer].join(', ')],
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
     ...(since === undefined ? [] : [['since', seconds(since)]]),

@@ -246,6 +246,9 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
   return [
     ...wrap(head, width, '  '),
     ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
+    ...(hold.otherTraceNumber === undefined
+      ? []
+      : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),
   ];

@@ -18,6 +18,8 @@ export interface OpenHold {
   attempt?: number;
   httpStatus?: number;
   returnCode?: string;
+  /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
+  otherTraceNumber?: string;
   /** `run`: the journey waits for `resolve`. `ledger`: there is no run; `decideInLedger` or `markSeen`. */
   heldBy: 'run' | 'ledger';
   allowedActions: (HoldAction | 'seen')[];

@@ -34,6 +34,8 @@ export interface KnownInquiry {
   abandoned: boolean;
   /** Absent where nobody disposes of it. Once that was begun nothing is sent; when it is done no answer is left. */
   disposal?: 'begun' | 'done';
+  /** The number under which this very inquiry was claimed, where that is another one: the customer was changed. */
+  otherNumber?: string;
   /** In ascending order. */
   attempts: readonly KnownAttempt[];
   decisions: readonly KnownDecision[];
@@ -52,6 +54,7 @@ export type ClaimDecision =
   /** Send nothing; answer how the latest attempt stands. */
   | { kind: 'latest' }
   | { kind: 'requestDiffers' }
+  | { kind: 'anotherNumber'; customerTraceNumber: string }
   | { kind: 'ledgerChanged' };
 
 export interface ClaimRule {
@@ -100,6 +103,13 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
     forbids: (known, claim) => ((latestOf(known)?.attempt ?? 0) >= claim.attempt ? { kind: 'latest' } : null),
   },
   {
+    name: 'anotherNumber',
+    forbids: (known, claim) =>
+      known.otherNumber === undefined || known.attempts.length > 0 || permitFor(known, claim.attempt)
+        ? null
+        : { kind: 'anotherNumber', customerTraceNumber: known.otherNumber },
+  },
+  {
     name: 'inFlight',
     forbids: (known) => (latestStanding(known) === 'sending' ? { kind: 'latest' } : null),
   },
@@ -126,6 +136,32 @@ export function decideClaim(
   }
   const permit = permitFor(known, claim.attempt);
   return { kind: 'claim', attempt: claim.attempt, ...(permit ? { permittedBy: permit.decisionId } : {}) };
+}
+
+/** A trace number of a stage, pull, share or row under which something was claimed. */
+export interface ClaimedNumber {
+  customerTraceNumber: string;
+  customerId: string;
+  ordinal: number;
+  /** 0 for the first customer; each one that a decision permits beside it has the next. */
+  permittedRepeat: number;
+}
+
+/**
+ * Which repeat a customer's numbers of one stage take, and the number that is there already and not this customer's.
+ * Two inquiries that are one but for their customer would take the same key: the second needs a decision.
+ */
+export function repeatOf(
+  numbers: readonly ClaimedNumber[],
+  { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
+): { permittedRepeat: number; otherNumber?: string } {
+  const others = numbers.filter((one) => one.customerTraceNumber !== customerTraceNumber);
+  const taken = others.findLast((one) => one.ordinal === ordinal);
+  const own = numbers.find((one) => one.customerId === customerId);
+  if (own && taken?.permittedRepeat !== own.permittedRepeat) return { permittedRepeat: own.permittedRepeat };
+  const other = taken ?? others.at(-1);
+  const next = Math.max(-1, ...others.map((one) => one.permittedRepeat)) + 1;
+  return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
 }
 
 /** What an attempt means by now: a `sending` whose time is over is `unknown`. */

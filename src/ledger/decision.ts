@@ -33,8 +33,14 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   if (decision.action === 'amend' || decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
+  if (decision.action === 'resend' && permitsNumber(known, decision)) return { kind: 'permit', attempt: 1 };
   if (decision.action === 'resend' && judgesNoClaim(known, decision)) return { kind: 'keep' };
   return stands(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+}
+
+/** The inquiry stands under another number: its first attempt under this one is permitted beside it, once. */
+function permitsNumber(known: KnownInquiry, { failureType }: DecisionFacts): boolean {
+  return failureType === 'AnotherNumber' && known.attempts.length === 0 && !known.abandoned && !permitFor(known, 1);
 }
 
 /** The hold came before the attempt was claimed: to resend means to go on, and the claim decides as ever. */

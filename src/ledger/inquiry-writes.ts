@@ -4,10 +4,14 @@ import type { Answer, InquiryDescription } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
+import { repeatOf } from './claim.ts';
 import { sealAnswer } from './inquiry-rows.ts';
 import type { ClaimRequest, DecisionRecord, OutcomeRecord } from './port.ts';
 import { currentDigest } from './request-digests.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
+
+/** What a claim says about its inquiry. */
+type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
 
 /** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
 export interface Writing {
@@ -39,11 +43,40 @@ export async function insertRow(
   return row;
 }
 
-/** Makes the inquiry's row where there is none, with the digest if it is made by a claim; says whether it did. */
+/** Which repeat the claim of this inquiry takes, and the number that is there already for another customer. */
+export async function readRepeat(
+  session: SqlSession,
+  inquiry: InquiryDescription,
+): Promise<ReturnType<typeof repeatOf>> {
+  const rows = await session.rows<{
+    customer_trace_number: string;
+    customer_id: string;
+    ordinal: number;
+    permitted_repeat: number;
+  }>(
+    `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
+     WHERE caller_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+       AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
+     ORDER BY permitted_repeat, ordinal`,
+    [inquiry.callerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+  );
+  const numbers = rows.map((row) => ({
+    customerTraceNumber: row.customer_trace_number,
+    customerId: row.customer_id,
+    ordinal: row.ordinal,
+    permittedRepeat: row.permitted_repeat,
+  }));
+  return repeatOf(numbers, inquiry);
+}
+
+/**
+ * Makes the inquiry's row where there is none, and says whether it did. With a claim it has the digest, and takes the
+ * key that the same inquiry under another number would have; where another has it, nothing is made.
+ */
 export async function insertInquiry(
   { session, dialect }: Writing,
   inquiry: InquiryDescription,
-  claim?: Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'>,
+  claim?: Claiming,
 ): Promise<boolean> {
   const inserted = await insertRow(
     session,
@@ -58,6 +91,7 @@ export async function insertInquiry(
       product_code: inquiry.productCode,
       share_id: inquiry.shareId,
       ordinal: inquiry.ordinal,
+      permitted_repeat: claim?.permittedRepeat,
       end_user_code: inquiry.endUserCode,
       end_user: inquiry.endUser,
       permissible_purpose_code: inquiry.permissiblePurposeCode,
@@ -70,7 +104,7 @@ export async function insertInquiry(
     },
     {
       sql: { created_at: dialect.now },
-      onConflict: 'ON CONFLICT (customer_trace_number) DO NOTHING',
+      onConflict: 'ON CONFLICT DO NOTHING',
     },
   );
   return inserted !== undefined;
@@ -114,10 +148,11 @@ export async function insertAttempt(
 }
 
 /** On a row that was there before: what a claim says about the inquiry as a whole. */
-export async function markClaimed({ session }: Writing, request: ClaimRequest): Promise<void> {
+export async function markClaimed({ session }: Writing, request: ClaimRequest & Claiming): Promise<void> {
   await session.rows(
     `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
-       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids)
+       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids),
+       permitted_repeat = coalesce(permitted_repeat, $7)
      WHERE customer_trace_number = $1`,
     [
       request.inquiry.customerTraceNumber,
@@ -126,6 +161,7 @@ export async function markClaimed({ session }: Writing, request: ClaimRequest): 
       request.run.runId,
       request.applicantIds && JSON.stringify(request.applicantIds),
       CANONICAL_VERSION,
+      request.permittedRepeat,
     ],
   );
 }

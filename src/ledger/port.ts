@@ -53,6 +53,8 @@ export type ClaimVerdict =
   /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
+  /** The inquiry stands under this number already, for another customer: a decision may permit one more. */
+  | { kind: 'anotherNumber'; customerTraceNumber: string }
   /** A grant does not stand: the ledger has these refusals, which the run that asks may never have heard of. */
   | { kind: 'consentRefused'; refusals: ConsentRecord[] }
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */

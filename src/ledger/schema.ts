@@ -182,6 +182,17 @@ function newFences(_dialect: SqlDialect): string[] {
     'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
     // Of the canonical form (model/canonical-request.ts) that the digest was made in.
     'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
+    // NULL until the first claim: what only a decision was written about takes no key. See repeatOf in claim.ts.
+    'ALTER TABLE inquiries ADD COLUMN permitted_repeat BIGINT',
+    // What was claimed before there was a key takes one, whatever customers it was claimed for.
+    `UPDATE inquiries SET permitted_repeat = (SELECT count(DISTINCT o.customer_id) FROM inquiries o
+       WHERE o.caller_id = inquiries.caller_id AND o.product_code = inquiries.product_code
+         AND o.environment = inquiries.environment AND o.workflow_type = inquiries.workflow_type
+         AND coalesce(o.share_id, '') = coalesce(inquiries.share_id, '') AND o.customer_id < inquiries.customer_id
+         AND EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = o.customer_trace_number))
+     WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = inquiries.customer_trace_number)`,
+    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
+      (coalesce(share_id, '')), ordinal, permitted_repeat)`,
   ];
 }
 

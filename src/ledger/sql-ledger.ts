@@ -30,6 +30,7 @@ import {
   lockInquiry,
   markClaimed,
   markUnknown,
+  readRepeat,
   type Writing,
   writeAbandoned,
   writeAccepted,
@@ -99,12 +100,21 @@ export class SqlLedger implements Ledger {
   claim(request: ClaimRequest): Promise<ClaimVerdict> {
     const { customerTraceNumber } = request.inquiry;
     return this.#write(async (writing): Promise<Written<ClaimVerdict>> => {
-      const isNew = await insertInquiry(writing, request.inquiry, request);
+      const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
+      const isNew = await insertInquiry(
+        writing,
+        request.inquiry,
+        otherNumber ? undefined : { ...request, permittedRepeat },
+      );
       if (!isNew) await lockInquiry(writing, customerTraceNumber);
       const state = await this.#state(writing.session, customerTraceNumber);
       const digest = comparableDigest(state.inquiry, request.digests);
-      const decision = decideClaim(state.known, { ...request, digest });
+      // Neither ours nor there: another number has taken the key since it was read.
+      if (!state.inquiry) throw new LostRaceError('the number was taken');
+      const known = otherNumber ? { ...state.known, otherNumber } : state.known;
+      const decision = decideClaim(known, { ...request, digest });
       switch (decision.kind) {
+        case 'anotherNumber':
         case 'requestDiffers':
         case 'ledgerChanged':
           return { keep: false, value: decision };
@@ -121,7 +131,7 @@ export class SqlLedger implements Ledger {
           await insertConsents(writing, request.consents);
           await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
           await insertClaimedShare(writing, request);
-          if (!isNew) await markClaimed(writing, request);
+          if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
           return {
             keep: true,
             value: {

@@ -18,6 +18,7 @@ export const FAILURE_TYPES = [
   'ReturnCodeUnknown',
   'ProfileChanged',
   'RequestDiffers',
+  'AnotherNumber',
   'LedgerChanged',
   'InvalidInput',
   'ActivityFailed',
@@ -44,6 +45,8 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   UnexpectedResponse: ['accept', 'abandon'],
   ReturnCodeUnknown: ['accept', 'amend', 'abandon'],
   RequestDiffers: ['amend', 'abandon'],
+  // Here a resend permits this number beside the other one, once.
+  AnotherNumber: ['resend', 'abandon'],
   InvalidInput: ['amend', 'abandon'],
   NotEntitled: ['resend', 'abandon'],
   CredentialsRefused: ['resend', 'abandon'],

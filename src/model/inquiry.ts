@@ -116,6 +116,7 @@ export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> 
   LedgerUnavailable: null,
   ProfileChanged: null,
   RequestDiffers: null,
+  AnotherNumber: null,
   LedgerChanged: null,
   InvalidInput: null,
   ActivityFailed: null,

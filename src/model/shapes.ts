@@ -198,6 +198,8 @@ export interface HoldStatus {
   attempts: number;
   httpStatus?: number;
   returnCode?: string;
+  /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
+  otherTraceNumber?: string;
   allowedActions: HoldAction[];
 }
 

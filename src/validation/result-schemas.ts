@@ -116,6 +116,9 @@ export const holdStatusSchema = z
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
     httpStatus: z.int().exactOptional(),
     returnCode: z.string().exactOptional(),
+    otherTraceNumber: z.string().exactOptional().meta({
+      description: 'With AnotherNumber: the number that the ledger has this inquiry under, for another customer.',
+    }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
   })
   .meta({ id: 'holdStatus' });

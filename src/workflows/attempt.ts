@@ -83,7 +83,7 @@ function stepOfFailure(
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
-  const { claimed = false, recorded = true, httpStatus, retryAfterMs, requestedAt } = details;
+  const { claimed = false, recorded = true, httpStatus, retryAfterMs, requestedAt, otherTraceNumber } = details;
   return {
     kind: 'failed',
     recorded,
@@ -93,6 +93,7 @@ function stepOfFailure(
       claimed,
       ...(httpStatus === undefined ? {} : { httpStatus }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     },
     ...(requestedAt === undefined ? {} : { requestedAt }),
   };

@@ -29,7 +29,7 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     `## ${plain(productCode)}${share} · attempt ${attempts}: ${failureType}`,
     `- **What happened:** ${happened}${answerOf(hold)}
 - **On the consumer’s file:** ${file}
-- **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}
+- **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}
 - **Runbook:** \`docs/runbook/${kebab(failureType)}.md\``,
     ...askPart(hold, context.run),
     `### What resolves it
@@ -45,6 +45,10 @@ function answerOf({ httpStatus, returnCode }: Hold): string {
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+function otherNumberOf({ otherTraceNumber }: Hold): string {
+  return otherTraceNumber === undefined ? '' : `\n- **The other trace number:** ${code(otherTraceNumber)}`;
 }
 
 function actionsOf({ allowedActions }: Hold, isEnding: boolean): HoldAction[] {
@@ -87,6 +91,11 @@ function effectOf(action: HoldAction, hold: Hold, run: RunKind): string {
   const { failureType, attempts, productCode, shareId } = hold;
   switch (action) {
     case 'resend':
+      if (failureType === 'AnotherNumber') {
+        return `the inquiry is posted under this number all the same, once. If the other one was posted, that is a second inquiry on the consumer’s file.${
+          run === 'portfolio' ? ' One decision is about every row of this review that stands so.' : ''
+        }`;
+      }
       if (ATTEMPT_STATE_OF_FAILURE[failureType] === null) return `the ${run} goes on with attempt ${attempts}.`;
       return `the inquiry is sent once more, as attempt ${attempts + 1} under the same trace number.${
         failureType === 'OutcomeUnknown'
@@ -220,6 +229,10 @@ const STORIES: Record<FailureType, Story> = {
     happened: 'the ledger has another request under this trace number, of another run with other data.',
     file: 'nothing by this attempt; the other request may have been posted.',
     ask: WAS_IT_POSTED,
+  },
+  AnotherNumber: {
+    happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
+    file: 'nothing by this attempt; the other one may have been posted. `credit-journey inquiries` says what came of it.',
   },
   InvalidInput: {
     happened: 'the request cannot be built from this input.',

@@ -207,7 +207,7 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since }: { attempt: number; since: string },
 ): HoldStatus {
-  const { httpStatus, returnCode } = failure;
+  const { httpStatus, returnCode, otherTraceNumber } = failure;
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
@@ -217,6 +217,7 @@ function statusOf(
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),
+    ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
     allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(

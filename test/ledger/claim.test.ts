@@ -7,6 +7,7 @@ import {
   decideClaim,
   type KnownAttempt,
   type KnownInquiry,
+  repeatOf,
 } from '../../src/ledger/claim.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
@@ -145,6 +146,28 @@ const TABLE: Row[] = [
     expected: LATEST,
   },
   {
+    title: 'the inquiry stands under another number',
+    known: known({ digest: null, otherNumber: 'U' }),
+    claim: facts(1),
+    expected: { kind: 'anotherNumber', customerTraceNumber: 'U' },
+  },
+  {
+    title: 'the inquiry stands under another number, and a decision permits this one beside it',
+    known: known({
+      digest: null,
+      otherNumber: 'U',
+      decisions: [{ decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 1 }],
+    }),
+    claim: facts(1),
+    expected: { kind: 'claim', attempt: 1, permittedBy: 'D' },
+  },
+  {
+    title: 'the inquiry stands under another number, and this one was abandoned for it',
+    known: known({ digest: null, otherNumber: 'U', abandoned: true }),
+    claim: facts(1),
+    expected: LATEST,
+  },
+  {
     title: 'another digest',
     known: known({ attempts: [attempt('answered')] }),
     claim: facts(1, { digest: 'e' }),
@@ -187,6 +210,34 @@ const TABLE: Row[] = [
     expected: { kind: 'ledgerChanged' },
   },
 ];
+
+const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, permittedRepeat: 0 };
+
+describe('the number of an inquiry', () => {
+  test('is the first where nothing was claimed for the stage', () => {
+    assert.deepEqual(repeatOf([], NUMBER), { permittedRepeat: 0 });
+  });
+
+  test('is one of its customer’s own, also where it amends or repeats one of them', () => {
+    const amended = { ...NUMBER, customerTraceNumber: 'T1', ordinal: 1 };
+    assert.deepEqual(repeatOf([NUMBER], NUMBER), { permittedRepeat: 0 });
+    assert.deepEqual(repeatOf([NUMBER], amended), { permittedRepeat: 0 });
+    const permitted = { ...NUMBER, customerTraceNumber: 'U', customerId: 'HOUSE2', permittedRepeat: 1 };
+    const own = { ...permitted, customerTraceNumber: 'U1', ordinal: 1 };
+    assert.deepEqual(repeatOf([NUMBER, amended, permitted], own), { permittedRepeat: 1 });
+  });
+
+  test('of another customer is another one, whichever of the stage’s inquiries it is', () => {
+    const other = { customerTraceNumber: 'U', customerId: 'HOUSE2', ordinal: 0 };
+    assert.deepEqual(repeatOf([NUMBER], other), { permittedRepeat: 1, otherNumber: 'T' });
+    assert.deepEqual(repeatOf([NUMBER], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T' });
+    const amended = { ...NUMBER, customerTraceNumber: 'T1', ordinal: 1 };
+    assert.deepEqual(repeatOf([NUMBER, amended], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T1' });
+    const permitted = { ...other, permittedRepeat: 1 };
+    const third = { customerTraceNumber: 'V', customerId: 'HOUSE3', ordinal: 0 };
+    assert.deepEqual(repeatOf([NUMBER, permitted], third), { permittedRepeat: 2, otherNumber: 'U' });
+  });
+});
 
 describe('the claim table', () => {
   for (const row of TABLE) {

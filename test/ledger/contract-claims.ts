@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestDiffersError } from '../../src/ledger/errors.ts';
+import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import {
   attempted,
   claimOf,
@@ -97,6 +98,87 @@ export function claimTests(opened: Open): void {
       receivedAt: '2999-01-02T00:00:00Z',
     });
     assert.equal((await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [anew] }))).kind, 'claimed');
+  });
+
+  const CORRECTED = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', customerId: 'HOUSE2' };
+
+  test('the same inquiry is not claimed for another customer, at once neither, until a decision permits that one', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
+    const verdicts = await Promise.all(
+      customers.map((customerId) =>
+        ledger.claim(claimOf(ledger, { inquiry: { customerId, customerTraceNumber: `PQ${customerId}00` } })),
+      ),
+    );
+    const [winner] = customers.filter((_, index) => verdicts[index]?.kind === 'claimed');
+    const refused = { kind: 'anotherNumber', customerTraceNumber: `PQ${winner}00` };
+    assert.equal(verdicts.filter(({ kind }) => kind === 'claimed').length, 1);
+    assert.deepEqual(
+      verdicts.filter(({ kind }) => kind !== 'claimed'),
+      [refused, refused, refused],
+    );
+    assert.equal((await ledger.inquiriesOf('J-1')).length, 1, 'what was refused leaves nothing behind');
+
+    const { inquiry } = claimOf(ledger, { inquiry: CORRECTED });
+    const { customerTraceNumber } = inquiry;
+    const permit = decisionOf({ customerTraceNumber, failureType: 'AnotherNumber' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, inquiry, permit), { kind: 'recorded' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, inquiry, { ...permit, decisionId: 'D-2' }), {
+      kind: 'recorded',
+    });
+    assert.equal((await ledger.claim(claimOf(ledger, { inquiry }))).kind, 'claimed');
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry }))), 'sending', 'once');
+    const fifth = { customerId: 'HOUSE5', customerTraceNumber: 'PQHOUSE500' };
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { inquiry: fifth })), {
+      kind: 'anotherNumber',
+      customerTraceNumber,
+    });
+  });
+
+  test('amendments and repeats of one customer are numbers of their own, and so are other stages and shares', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const kindOf = async (inquiry: Partial<InquiryDescription>) =>
+      (await ledger.claim(claimOf(ledger, { inquiry }))).kind;
+    assert.equal(await kindOf({}), 'claimed');
+    assert.equal(await kindOf({ customerTraceNumber: 'T01', ordinal: 1 }), 'claimed');
+    assert.equal(await kindOf({ customerTraceNumber: 'T02', ordinal: 2 }), 'claimed');
+    assert.equal(await kindOf({ customerTraceNumber: 'PA00', productCode: 'PREAPP', customerId: 'HOUSE2' }), 'claimed');
+    assert.equal(await kindOf({ ...SHARE, customerTraceNumber: 'S100' }), 'claimed');
+    assert.equal(
+      await kindOf({ ...SHARE, customerTraceNumber: 'S200', shareId: 'S2', customerId: 'HOUSE2' }),
+      'claimed',
+    );
+    const own = { ...SHARE, customerTraceNumber: 'S300', workflowType: 'shareReport', customerId: 'HOUSE2' };
+    assert.equal(await kindOf(own), 'claimed');
+    // Under another customer each of them is another number, also one that nothing was claimed under before it.
+    for (const ordinal of [0, 1, 3]) {
+      assert.equal(await kindOf({ ...CORRECTED, ordinal }), 'anotherNumber');
+    }
+    assert.equal(await kindOf({ ...SHARE, customerTraceNumber: 'S400', customerId: 'HOUSE2' }), 'anotherNumber');
+    const { inquiry } = claimOf(ledger, { inquiry: CORRECTED });
+    const { customerTraceNumber } = inquiry;
+    await ledger.recordDecision(ledgerId, inquiry, decisionOf({ customerTraceNumber, failureType: 'AnotherNumber' }));
+    assert.equal(await kindOf(inquiry), 'claimed');
+    assert.equal(
+      await kindOf({ ...CORRECTED, customerTraceNumber: 'U01', ordinal: 1 }),
+      'claimed',
+      'an amendment of it',
+    );
+  });
+
+  test('a decision that was recorded before any claim takes no number from the inquiry that is claimed', async (t) => {
+    const { ledger } = await opened(t);
+    const { inquiry } = claimOf(ledger, { inquiry: CORRECTED });
+    const { customerTraceNumber } = inquiry;
+    const early = decisionOf({ customerTraceNumber, failureType: 'TokenUnavailable' });
+    await ledger.recordDecision(ledger.identity.ledgerId, inquiry, early);
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { inquiry })), {
+      kind: 'anotherNumber',
+      customerTraceNumber: TRACE,
+    });
   });
 
   for (const state of ['notSent', 'notProcessed'] as const) {

@@ -116,7 +116,7 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     const differs = decisionOf({ action: 'amend', failureType: 'RequestDiffers' });
     await ledger.recordDecision(ledgerId, INQUIRY, differs);
     const early = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'PQFRESH', failureType: 'TokenUnavailable' });
-    await ledger.recordDecision(ledgerId, { ...INQUIRY, customerTraceNumber: 'PQFRESH' }, early);
+    await ledger.recordDecision(ledgerId, claimOf(ledger, numbered('PQFRESH')).inquiry, early);
     await attempted(ledger, numbered('PQFRESH'), { state: 'unknown' });
     // Held before its claim, of which there was one in an earlier run: who said "go on" has not judged that.
     const elsewhere = decisionOf({

@@ -6,12 +6,13 @@ import {
   isOverdue,
   latestOf,
   permitFor,
+  repeatOf,
   standing,
 } from '../../src/ledger/claim.ts';
 import { decideDecision } from '../../src/ledger/decision.ts';
 import { decideOutcome } from '../../src/ledger/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import type { Decision, End, LedgerCopy, Request, Row } from './explorer-world.ts';
+import { type Decision, type End, type LedgerCopy, NO_ROWS, type Request, type Row } from './explorer-world.ts';
 
 /** What is claimed, recorded or decided, by whom, and with which ledger in mind. */
 export interface Asker {
@@ -22,21 +23,48 @@ export interface Asker {
 export type Claimed =
   | { kind: 'claimed'; ledger: LedgerCopy; violation?: string }
   | { kind: 'latest'; ledger: LedgerCopy; view: AttemptView }
-  | { kind: 'requestDiffers' }
-  | { kind: 'ledgerChanged' };
+  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerChanged' };
+
+/** The rows under the trace number that is asked about. */
+export function rowsOf(ledger: LedgerCopy, of: Request): LedgerCopy {
+  return of === 'C' ? (ledger.beside ?? NO_ROWS) : ledger;
+}
+
+function withRows(ledger: LedgerCopy, of: Request, rows: LedgerCopy): LedgerCopy {
+  return of === 'C' ? { ...ledger, beside: rows } : rows;
+}
+
+function numberOf(of: Request) {
+  const name = of === 'C' ? 'C' : 'A';
+  return { customerTraceNumber: name, customerId: name, ordinal: 0 };
+}
 
 /** As `SqlLedger.claim`. */
-export function claim(ledger: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Claimed {
-  const verdict = decideClaim(ledger, { ledgerId: asker.ledgerId, digest: asker.of, attempt }, rules);
-  if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
+export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Claimed {
+  const ledger = rowsOf(all, asker.of);
+  const numbers = (['A', 'C'] as const).flatMap((of) => {
+    const { permittedRepeat } = rowsOf(all, of);
+    return permittedRepeat === undefined ? [] : [{ ...numberOf(of), permittedRepeat }];
+  });
+  const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
+  const known = otherNumber ? { ...ledger, otherNumber } : ledger;
+  const verdict = decideClaim(known, { ledgerId: asker.ledgerId, digest: asker.of, attempt }, rules);
+  if (verdict.kind !== 'latest' && verdict.kind !== 'claim') return { kind: verdict.kind };
   const settled = settleOverdue(ledger);
-  if (verdict.kind === 'latest') return { kind: 'latest', ledger: settled, view: standingView(settled) };
+  if (verdict.kind === 'latest') {
+    return { kind: 'latest', ledger: withRows(all, asker.of, settled), view: standingView(settled) };
+  }
   const row: Row = { attempt, state: 'sending', answerInMs: 1, of: asker.of };
   const others = settled.attempts.filter((other) => other.attempt !== attempt);
   const violation = whyNothingMayBeSent(ledger);
   return {
     kind: 'claimed',
-    ledger: { ...settled, digest: asker.of, attempts: [...others, row].sort((a, b) => a.attempt - b.attempt) },
+    ledger: withRows(all, asker.of, {
+      ...settled,
+      digest: asker.of,
+      permittedRepeat: settled.permittedRepeat ?? permittedRepeat,
+      attempts: [...others, row].sort((a, b) => a.attempt - b.attempt),
+    }),
     ...(violation ? { violation: `claimed ${violation}` } : {}),
   };
 }
@@ -58,12 +86,13 @@ export type Recorded =
   | { kind: 'ledgerChanged' };
 
 /** As `SqlLedger.recordOutcome`; that there is no such row is, for who records, as good as recorded. */
-export function recordOutcome(ledger: LedgerCopy, asker: Asker, attempt: number, end: Omit<End, 'name'>): Recorded {
+export function recordOutcome(all: LedgerCopy, asker: Asker, attempt: number, end: Omit<End, 'name'>): Recorded {
+  const ledger = rowsOf(all, asker.of);
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
   const row = ledger.attempts.find((candidate) => candidate.attempt === attempt);
   const isRepeated = row !== undefined && says(row, end);
   const { kind } = decideOutcome(ledger, { attempt, state: end.state, isRepeated });
-  if (kind !== 'record' || !row) return { kind: 'recorded', ledger };
+  if (kind !== 'record' || !row) return { kind: 'recorded', ledger: all };
   const news: Row = {
     ...row,
     state: end.state,
@@ -73,7 +102,7 @@ export function recordOutcome(ledger: LedgerCopy, asker: Asker, attempt: number,
   const isKnown = row.state !== 'sending' && row.state !== 'unknown';
   return {
     kind: 'recorded',
-    ledger: withRow(ledger, news),
+    ledger: withRows(all, asker.of, withRow(ledger, news)),
     ...(isKnown ? { violation: 'overwrote an outcome that was known' } : {}),
   };
 }
@@ -90,7 +119,8 @@ function isSameAnswer(one: Answer | undefined, other: Answer | undefined): boole
 export type LookedUp = { kind: 'found'; view: AttemptView | null } | { kind: 'requestDiffers' | 'ledgerChanged' };
 
 /** As `SqlLedger.lookUp`. */
-export function lookUp(ledger: LedgerCopy, asker: Asker): LookedUp {
+export function lookUp(all: LedgerCopy, asker: Asker): LookedUp {
+  const ledger = rowsOf(all, asker.of);
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
   if (ledger.digest !== null && ledger.digest !== asker.of) return { kind: 'requestDiffers' };
   return { kind: 'found', view: latestView(ledger) };
@@ -102,7 +132,12 @@ export type Decided =
   | { kind: 'ledgerChanged' };
 
 /** As `SqlLedger.recordDecision`. */
-export function recordDecision(ledger: LedgerCopy, asker: Asker, decision: Decision): Decided {
+export function recordDecision(all: LedgerCopy, asker: Asker, decision: Decision): Decided {
+  const decided = decideRows(rowsOf(all, asker.of), asker, decision);
+  return decided.kind === 'ledgerChanged' ? decided : { ...decided, ledger: withRows(all, asker.of, decided.ledger) };
+}
+
+function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision): Decided {
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
   const effect = decideDecision(ledger, decision);
   if (effect.kind === 'repeated') return { kind: 'recorded', ledger };
@@ -153,7 +188,7 @@ function isUndecided(ledger: LedgerCopy, row: Row): boolean {
 
 /** Time passes: nothing more can come of the attempt in time. */
 export function timeIsOver(ledger: LedgerCopy, row: Row): LedgerCopy {
-  return withRow(ledger, { ...row, answerInMs: 0 });
+  return withRows(ledger, row.of, withRow(rowsOf(ledger, row.of), { ...row, answerInMs: 0 }));
 }
 
 function withRow(ledger: LedgerCopy, row: Row): LedgerCopy {

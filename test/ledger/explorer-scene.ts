@@ -24,6 +24,8 @@ export interface Surroundings {
    * backup that lacks only what nobody has told the run of yet.
    */
   swap?: 'foreign' | 'older' | 'olderByTheAttemptInFlight';
+  /** Who starts it again has another customer in place of corrected applicants. */
+  customerChanges?: boolean;
   /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */
   resetsToTheStart?: boolean;
 }

@@ -41,12 +41,12 @@ export function isReset(scene: Scene): void {
   if (surroundings.resetsToTheStart) emit('reset to the start', { ...back, run: newRun(run.of, ledger.ledgerId) });
 }
 
-/** Terminated, or its history lost, and started again: for the same applicants, or corrected ones. */
+/** Terminated, or its history lost, and started again: for the same applicants, corrected ones, or another customer. */
 export function isStartedAgain(scene: Scene): void {
   const { world, emit } = scene;
   const { executions, budget, ledger } = world;
   if (budget.restarts === 0) return;
-  for (const request of ['A', 'B'] as const) {
+  for (const request of scene.surroundings.customerChanges ? (['A', 'C'] as const) : (['A', 'B'] as const)) {
     emit(`started again for ${request}`, {
       ...world,
       ...spend(scene, { restarts: budget.restarts - 1 }),
@@ -59,10 +59,10 @@ export function isStartedAgain(scene: Scene): void {
 /** An attempt's answer can come in time no more; long before, its `sendBy` was over. */
 export function timePasses({ world, emit }: Scene): void {
   const { ledger, executions } = world;
-  for (const row of ledger.attempts) {
+  for (const row of [...ledger.attempts, ...(ledger.beside?.attempts ?? [])]) {
     if (row.answerInMs <= 0 || row.state !== 'sending') continue;
-    const isOver = ({ copy, attempt, phase }: Execution) =>
-      phase === 'claimed' && copy === ledger.copy && attempt === row.attempt;
+    const isOver = ({ copy, attempt, phase, of }: Execution) =>
+      phase === 'claimed' && copy === ledger.copy && attempt === row.attempt && (of === 'C') === (row.of === 'C');
     emit(`the time of attempt ${row.attempt} is over`, {
       ...world,
       ledger: timeIsOver(ledger, row),

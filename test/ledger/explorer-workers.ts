@@ -1,5 +1,5 @@
 /** What a worker does with an attempt, step by step as `src/activities/submit-inquiry.ts`: claim, send, record, report. */
-import { type Claimed, claim, recordOutcome, whyNothingMayBeSent } from './explorer-ledger.ts';
+import { type Claimed, claim, recordOutcome, rowsOf, whyNothingMayBeSent } from './explorer-ledger.ts';
 import { failedAs, inPhase, type Step, stepOfView } from './explorer-run.ts';
 import { endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Execution, World } from './explorer-world.ts';
@@ -56,6 +56,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'requestDiffers':
       lands(scene, `${who} finds another request`, execution, failedAs('RequestDiffers', attempt));
       break;
+    case 'anotherNumber':
+      lands(scene, `${who} finds another number`, execution, failedAs('AnotherNumber', attempt));
+      break;
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;
@@ -66,7 +69,7 @@ function claims(scene: Scene, execution: Execution, who: string): void {
 function sends(scene: Scene, execution: Execution, who: string): void {
   const { ledger, slack } = scene.world;
   const left = slack - 1;
-  const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(ledger) : undefined;
+  const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(rowsOf(ledger, execution.of)) : undefined;
   const violation = left < 0 ? 'sent once more than was decided' : forbidden && `sent ${forbidden}`;
   // How it ends is fixed at once, and heard of whenever it may be: a crash before that is one during the send.
   for (const name of scene.surroundings.ends) {

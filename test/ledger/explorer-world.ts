@@ -8,8 +8,8 @@ import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/port.ts';
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 
-/** Whose request it is: `B` is that of a corrected applicant under the same trace number. */
-export type Request = 'A' | 'B';
+/** Whose request it is: `B` is that of a corrected applicant under the same trace number, `C` is `A` for another customer. */
+export type Request = 'A' | 'B' | 'C';
 
 /** A row of `attempts`, with whose request was sent under it. `answerInMs` is 1 while an answer may come, then 0. */
 export interface Row extends KnownAttempt {
@@ -27,6 +27,10 @@ export interface LedgerCopy extends KnownInquiry {
   copy: number;
   attempts: readonly Row[];
   decisions: readonly KnownDecision[];
+  /** What the key over the inquiry without its customer holds of this number, once it was claimed. */
+  permittedRepeat?: number;
+  /** The rows under the trace number of `C`. */
+  beside?: LedgerCopy;
 }
 
 /** How an attempt ended on its worker. */
@@ -122,9 +126,18 @@ export interface World {
   slack: number;
 }
 
+export const NO_ROWS: LedgerCopy = {
+  ledgerId: 'L',
+  copy: 0,
+  digest: null,
+  abandoned: false,
+  attempts: [],
+  decisions: [],
+};
+
 export function firstWorld(budget: Budget): World {
   return {
-    ledger: { ledgerId: 'L', copy: 0, digest: null, abandoned: false, attempts: [], decisions: [] },
+    ledger: NO_ROWS,
     run: newRun('A', 'L'),
     executions: [],
     budget,
@@ -142,18 +155,22 @@ export function keyOf({ ledger, run, executions, budget, slack }: World): string
   if (flights.length > 1) flights.sort();
   const canReset = budget.resets > 0;
   return [
-    ledger.ledgerId +
-      ledger.copy +
-      (ledger.digest ?? '-') +
-      (ledger.abandoned ? 'x' : '') +
-      (ledger.disposal ? 'd' : ''),
-    ledger.attempts.map(keyOfRow).join(','),
-    ledger.decisions.map(keyOfKnownDecision).join(','),
+    keyOfLedger(ledger),
+    ledger.beside ? keyOfLedger(ledger.beside) : '',
     run.of + run.ledgerId + run.attempt + keyOfPhase(run.phase),
     canReset ? run.scheduled.join('') : '',
     canReset ? run.holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',') : '',
     flights.join(','),
     `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.disposals}${budget.miscounts}${slack}`,
+  ].join(';');
+}
+
+function keyOfLedger(ledger: LedgerCopy): string {
+  const { ledgerId, copy, digest, abandoned, disposal, permittedRepeat = '' } = ledger;
+  return [
+    `${ledgerId}${copy}${digest ?? '-'}${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${permittedRepeat}`,
+    ledger.attempts.map(keyOfRow).join(','),
+    ledger.decisions.map(keyOfKnownDecision).join(','),
   ].join(';');
 }
 

@@ -60,8 +60,13 @@ const DISPOSED_OF = scope('the same, disposed of at any moment, and started agai
   decisions: 1,
   disposals: 1,
 });
+const CHANGED_CUSTOMER = scope(
+  'the same, started again once under a changed customer, while the first run’s attempts go on',
+  { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1 },
+  { customerChanges: true },
+);
 /** The small ones first: a counterexample in them is found at once. */
-const SCOPES = [MISCOUNTING_RUN, DISPOSED_OF, OLDER_LEDGER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
+const SCOPES = [MISCOUNTING_RUN, DISPOSED_OF, OLDER_LEDGER, CHANGED_CUSTOMER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
 
 function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {
   t.diagnostic(`${name}: ${states} states, ${steps} steps, the furthest ${depth} steps away`);

@@ -1,5 +1,5 @@
 /** What the ledger's tests are made of. Nobody in it is real. */
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createHash, createSecretKey, randomBytes } from 'node:crypto';
 import type {
   ClaimRequest,
   ClaimVerdict,
@@ -58,7 +58,7 @@ type ClaimChange = Partial<Omit<ClaimRequest, 'inquiry'>> & { inquiry?: Partial<
 export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...change }: ClaimChange = {}): ClaimRequest {
   return {
     ledgerId: ledger.identity.ledgerId,
-    inquiry: { ...INQUIRY, ...inquiry },
+    inquiry: numbered({ ...INQUIRY, ...inquiry }),
     attempt: 1,
     digests: { [CANONICAL_VERSION]: ledger.digest(request) },
     run: { workflowId: 'journey-J-1', runId: 'run-1' },
@@ -67,6 +67,13 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
     consents: [],
     ...change,
   };
+}
+
+/** Another number of the same stage is an amendment: no two have the same ordinal. */
+function numbered(inquiry: InquiryDescription): InquiryDescription {
+  const { customerTraceNumber, ordinal } = inquiry;
+  if (customerTraceNumber.endsWith('00') || ordinal > 0) return inquiry;
+  return { ...inquiry, ordinal: createHash('sha256').update(customerTraceNumber).digest().readUInt32BE() };
 }
 
 export function outcomeOf(ledger: Ledger, change: Partial<OutcomeRecord>): OutcomeRecord {

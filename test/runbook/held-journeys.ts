@@ -115,6 +115,8 @@ export async function holdJourneys(
   };
   await begin('RequestDiffers', () => startAnew(harness));
   await look('RequestDiffers');
+  started.set('AnotherNumber', await startForAnother(harness, count('AnotherNumber')));
+  await look('AnotherNumber');
   await hold(HELD_AT_ONCE, HELD_AT_GATE);
   // Fixed for each run when it begins: these give up at the first failure, however slow the machine is.
   Object.assign(harness.config.protocol, { giveUpAfterMs: 1 });
@@ -135,6 +137,20 @@ function oneStage({ digits, profile }: Cause): LendingJourneyInput {
 
 function atGate(profile: TroubledProfile | undefined): LendingJourneyInput {
   return journeyInput({ stages: ['PREQUAL', 'PREAPP'], ...(profile === undefined ? {} : { profile }) });
+}
+
+/** The same ids twice, the second time for another customer. */
+async function startForAnother(harness: Harness, count: number): Promise<Started[]> {
+  const inputs = Array.from({ length: count }, () => atGate('moving'));
+  for (const input of inputs) {
+    const first = await harness.start(input);
+    await untilAtGate({ handle: first, input });
+    await first.terminate('started anew');
+  }
+  const undo = await changeProfile(harness, { customerId: 'OTHER' });
+  const started = await Promise.all(inputs.map(async (input) => ({ handle: await harness.start(input), input })));
+  await inTurn(started, (one) => untilHeld(one, 'AnotherNumber')).finally(undo);
+  return started;
 }
 
 /** The same id twice, with another applicant. */

@@ -1,0 +1,91 @@
+/** Started again for another customer: nothing that was asked for the first is posted a second time without a decision. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import {
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS } from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+/** As a deploy does it: the worker that starts next has another customer. */
+async function changeCustomer(customerId: string): Promise<string> {
+  await harness.stopWorker();
+  const profiles = harness.config.profiles as Map<string, GatewayProfile>;
+  const profile = profiles.get('default') ?? assert.fail();
+  profiles.set('default', { ...profile, customerId });
+  await harness.startWorker();
+  return profile.customerId;
+}
+
+function twoStages() {
+  return journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+}
+
+/** A journey whose first stage was answered, and which was cut off at its gate. */
+async function answeredAndTerminated(input = twoStages()): Promise<{ input: typeof input; first: string }> {
+  const handle = await harness.start(input);
+  const { stages } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  await handle.terminate();
+  return { input, first: stages[0]?.customerTraceNumber ?? assert.fail() };
+}
+
+async function postedFor(journeyId: string): Promise<number> {
+  const inquiries = await inquiriesOf(harness, journeyId);
+  return inquiries.flatMap(({ attempts }) => attempts).filter(({ state }) => state === 'answered').length;
+}
+
+async function untilHeld(handle: JourneyHandle, first: string) {
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  const [hold] = status.holds;
+  assert.deepEqual(
+    [hold?.failureType, hold?.otherTraceNumber, hold?.attempts, hold?.allowedActions],
+    ['AnotherNumber', first, 1, ['resend', 'abandon']],
+  );
+  return status;
+}
+
+describe('a journey that is started again for another customer', () => {
+  test('holds, names the other inquiry, and posts once more only by a decision', async () => {
+    const { input, first } = await answeredAndTerminated();
+    await changeCustomer('CORRECTED1');
+    const again = await harness.start(input);
+    const status = await untilHeld(again, first);
+    assert.equal(await postedFor(input.journeyId), 1);
+    await update(again, 'resolveInquiry', decisionAbout(status, { action: 'resend', providerSaid: 'notPosted' }));
+    await untilStatus(again, ({ state }) => state === 'waitingAtGate');
+    assert.equal(await postedFor(input.journeyId), 2);
+    // The decision was about this stage; the next one was never made for anybody.
+    await update(again, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
+    assert.equal((await again.result()).outcome, 'completed');
+    assert.equal(await postedFor(input.journeyId), 3);
+    const decided = (await inquiriesOf(harness, input.journeyId)).flatMap(({ decisions }) => decisions);
+    assert.deepEqual(
+      decided.map(({ action, failureType }) => [action, failureType]),
+      [['resend', 'AnotherNumber']],
+    );
+  });
+
+  test('and given up is posted no more; started for the first customer again it goes on with what came', async () => {
+    const { input, first } = await answeredAndTerminated();
+    const own = await changeCustomer('CORRECTED2');
+    const again = await harness.start(input);
+    const status = await untilHeld(again, first);
+    await update(again, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
+    assert.equal((await again.result()).outcome, 'abandoned');
+    await changeCustomer(own);
+    const { stages } = await untilStatus(await harness.start(input), ({ state }) => state === 'waitingAtGate');
+    assert.equal(stages[0]?.customerTraceNumber, first);
+    assert.equal(await postedFor(input.journeyId), 1);
+  });
+});
