@@ -21,15 +21,30 @@ export function createConsentActivities(
 ): Pick<JourneyActivities, 'checkConsentProof' | 'recordConsents' | 'recordLateConsentMessage'> {
   const { ledger, checkConsentProof } = dependencies;
 
-  async function record(
-    ledgerId: string,
-    consents: ConsentRecord[],
-    refusals: ConsentRecord[],
-  ): Promise<RecordConsentsResult> {
-    await ledger.recordConsents(ledgerId, consents);
-    let postedSharesFlagged = 0;
-    for (const refusal of refusals) postedSharesFlagged += await ledger.flagPostedShares(ledgerId, refusal);
-    return { postedSharesFlagged };
+  async function record(ledgerId: string, consents: ConsentRecord[]): Promise<RecordConsentsResult> {
+    const doubts = await Promise.all(consents.map(doubtAbout));
+    const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
+    const verdicts = await ledger.recordConsents(ledgerId, checked);
+    for (const consent of checked) {
+      if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
+    }
+    return {
+      unproved: doubts.flatMap((reason, index) => (reason === undefined ? [] : [{ index, reason }])),
+      knownOtherwise: verdicts.flatMap((verdict, index) =>
+        verdict.kind === 'known' && verdict.paths.length > 0 ? [{ index, paths: verdict.paths }] : [],
+      ),
+    };
+  }
+
+  /** Why a refusal is recorded without its proof. Keys that cannot be read do not keep a refusal from the ledger. */
+  async function doubtAbout({ receivedAt, ...consent }: ConsentRecord): Promise<string | undefined> {
+    if (consent.proof === undefined || consent.decision === 'granted') return undefined;
+    try {
+      const verdict = await checkConsentProof(consent, new Date(receivedAt));
+      return verdict.accepted ? undefined : `the proof is refused: ${verdict.reason}`;
+    } catch {
+      return 'the proof could not be checked';
+    }
   }
 
   /** No run says which profile it was: those of the journey's inquiries, and where none of them is known, any. */
@@ -47,15 +62,14 @@ export function createConsentActivities(
     const verdict = await checkConsentProof(consent, new Date(receivedAt));
     if (verdict.accepted) return consent;
     if (isGrant) throw new InvalidInputError([{ path: '/proof', rule: `is refused: ${verdict.reason}` }]);
-    const { proof: _, ...unproved } = consent;
-    return unproved;
+    return withoutProof(consent);
   }
 
   return {
     checkConsentProof: ({ consent, receivedAt }) => translating(() => checkConsentProof(consent, new Date(receivedAt))),
 
-    recordConsents: ({ ledgerId, consents, refusalsAfterPosting }) =>
-      translating(() => record(ledgerId, consents, refusalsAfterPosting)),
+    recordConsents: ({ ledgerId = ledger.identity.ledgerId, consents }) =>
+      translating(() => record(ledgerId, consents)),
 
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
@@ -68,4 +82,8 @@ export function createConsentActivities(
         return { duplicate: verdict?.kind === 'known', postedSharesFlagged };
       }),
   };
+}
+
+function withoutProof<T extends ConsentMessage>({ proof: _, ...consent }: T): Omit<T, 'proof'> {
+  return consent;
 }

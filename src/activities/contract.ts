@@ -110,12 +110,17 @@ export interface CompareReportsArgs {
   later: ComparedReport;
 }
 
+/** `index`: of the consent in the list that was to be recorded. */
 export interface RecordConsentsResult {
-  /** Posted shares that a denial or revocation among them concerns. */
-  postedSharesFlagged: number;
+  /** The ledger has other content under the same key, and keeps that. */
+  knownOtherwise: { index: number; paths: string[] }[];
+  /** Refusals that were recorded without the proof that they brought, and why. */
+  unproved: { index: number; reason: string }[];
 }
 
-export interface RecordLateConsentResult extends RecordConsentsResult {
+export interface RecordLateConsentResult {
+  /** Posted shares that a denial or revocation concerns. */
+  postedSharesFlagged: number;
   /** The ledger had the same consent before. */
   duplicate: boolean;
 }
@@ -139,12 +144,8 @@ export interface JourneyActivities {
     inquiry: InquiryDescription;
     decision: DecisionRecord;
   }): Promise<DecisionVerdict>;
-  /** `refusalsAfterPosting`: those of them that came when their share had, or may have, been posted. */
-  recordConsents(args: {
-    ledgerId: string;
-    consents: ConsentRecord[];
-    refusalsAfterPosting: ConsentRecord[];
-  }): Promise<RecordConsentsResult>;
+  /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
+  recordConsents(args: { ledgerId?: string; consents: ConsentRecord[] }): Promise<RecordConsentsResult>;
   /** Judged as of `receivedAt`: asked again, it says the same. */
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
   /**

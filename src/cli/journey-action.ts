@@ -86,9 +86,15 @@ export async function showStarted(run: AnyRun, started: object, output: Output, 
 }
 
 /** An update's answer: accepted, not answered by the gateway. */
-export function showAnswer(answer: { duplicate: boolean; status: AnyStatus }, output: Output): void {
+export function showAnswer(
+  answer: { duplicate: boolean; recorded?: boolean; status: AnyStatus },
+  output: Output,
+): void {
   output.answer(answer, () => [
     output.colors.green(answer.duplicate ? 'accepted before: nothing has changed' : 'accepted'),
+    ...(answer.recorded === false
+      ? [output.colors.yellow('the ledger does not have it yet: the run goes on writing; run this again to ask')]
+      : []),
     ...statusLines(answer.status, output),
   ]);
 }

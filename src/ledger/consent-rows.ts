@@ -1,8 +1,8 @@
-/** Rows of `consents` and `attempt_consents`: who permitted what, and whose permission is gone too late. */
+/** Rows of `consents` and `attempt_consents`: who permitted what, and what was refused. */
 import { consentDifferences } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
-import { drawAttention, insertRow, type Writing } from './inquiry-writes.ts';
+import { insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord, ConsentVerdict } from './port.ts';
 import type { SqlRow } from './sql-session.ts';
 
@@ -88,7 +88,7 @@ export async function refusalsOf({ session }: Writing, grants: readonly ConsentR
 }
 
 /** A revocation that names another grant ends that one alone; one that names none that is known ends them all. */
-function ends(said: ConsentRecord, grant: ConsentRecord, namesKnownGrant: boolean): boolean {
+export function ends(said: ConsentRecord, grant: ConsentRecord, namesKnownGrant: boolean): boolean {
   if (said.decision === 'granted') return false;
   if (said.consentId === grant.consentId) return true;
   const isLater = (one: string, other: string) => (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
@@ -133,56 +133,6 @@ export interface PostingRow {
   late_state: string | null;
 }
 
-interface ShareRow extends PostingRow {
-  customer_trace_number: string;
-  attempt: number;
-  end_user_code: string | null;
-  end_user: string | null;
-}
-
-interface LinkRow {
-  customer_trace_number: string;
-  attempt: number;
-  applicant_id: string;
-  consent_id: string;
-}
-
-/** Marks the shares that this consent no longer permits and that were, or may have been, posted; how many there are. */
-export async function flagShares(writing: Writing, consent: ConsentRecord): Promise<number> {
-  const { session } = writing;
-  // A grant takes nothing back.
-  if (consent.decision === 'granted') return 0;
-  const share = [consent.journeyId, consent.shareId];
-  const attempts = await session.rows<ShareRow>(
-    `SELECT a.customer_trace_number, a.attempt, a.state, a.outcome, a.answer_kind, a.late_state, i.end_user_code, i.end_user
-     FROM inquiries i JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-     WHERE i.product_code = 'SECONDUSE' AND a.customer_trace_number IN (
-       SELECT customer_trace_number FROM attempt_consents WHERE journey_id = $1 AND share_id = $2)`,
-    share,
-  );
-  const links = await session.rows<LinkRow>(
-    `SELECT customer_trace_number, attempt, applicant_id, consent_id FROM attempt_consents
-     WHERE journey_id = $1 AND share_id = $2`,
-    share,
-  );
-  const granted = await session.rows(
-    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
-       AND decision = 'granted'`,
-    [...share, consent.applicantId, consent.consentId],
-  );
-  // A revocation with an unknown id revokes all of that applicant's grants (docs/journeys.md), as a denial does.
-  const meansAll = consent.decision === 'denied' || granted.length === 0;
-  const concerned = new Set(
-    attempts
-      .filter((row) => wasPosted(row) && isFor(row, consent) && isConcerned(row, links, consent, meansAll))
-      .map((row) => row.customer_trace_number),
-  );
-  for (const customerTraceNumber of concerned) {
-    await drawAttention(writing, 'late_consent_at', customerTraceNumber);
-  }
-  return concerned.size;
-}
-
 /** Or may have been: whoever took the consent back has a right to know. */
 export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
   // An answer that came too late for its attempt may still tell of a posting.
@@ -190,23 +140,6 @@ export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRo
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
   return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
-}
-
-/** Nothing that both sides name differs: a consent may name the secondary user by code, by name, or by both. */
-function isFor(row: ShareRow, { secondaryUser }: ConsentRecord): boolean {
-  const agrees = (ours: string | null, theirs: string | undefined) =>
-    ours === null || theirs === undefined || ours === theirs;
-  return agrees(row.end_user_code, secondaryUser.endUserCode) && agrees(row.end_user, secondaryUser.endUser);
-}
-
-function isConcerned(row: ShareRow, links: readonly LinkRow[], consent: ConsentRecord, meansAll: boolean): boolean {
-  return links.some(
-    (link) =>
-      link.customer_trace_number === row.customer_trace_number &&
-      link.attempt === row.attempt &&
-      link.applicant_id === consent.applicantId &&
-      (meansAll || link.consent_id === consent.consentId),
-  );
 }
 
 export function consentRecord(row: ConsentRow): ConsentRecord {

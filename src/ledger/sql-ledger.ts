@@ -6,7 +6,7 @@ import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
-import { flagShares, insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
+import { insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { disposalOfAny, insertDerived, newestDerived } from './derived-rows.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
@@ -65,6 +65,7 @@ import type {
   StoredDocument,
   StoredReport,
 } from './port.ts';
+import { flagIfRefused, flagShares } from './refused-postings.ts';
 import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
 import { insertShare, readConsentsToShare } from './report-shares.ts';
@@ -176,11 +177,13 @@ export class SqlLedger implements Ledger {
           };
         case 'late':
           if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+          await flagIfRefused(writing, record);
           await indexReference(writing, record);
           await keepReport(writing, record, isDisposed ? undefined : sealed, true);
           return { keep: true, value: 'late' };
         case 'record':
           await writeOutcome(writing, record);
+          await flagIfRefused(writing, record);
           await indexReference(writing, record);
           await keepReport(writing, record, sealed, false);
           return { keep: true, value: 'recorded' };
@@ -400,6 +403,7 @@ function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDi
 async function settleOverdue(writing: Writing, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
   if (!latestIsOverdue(state)) return false;
   await markUnknown(writing, customerTraceNumber);
+  await flagIfRefused(writing, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
   return true;
 }
 

@@ -32,6 +32,11 @@ export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ende
 /** How one applicant stands towards one share. `none`: has not been heard of. */
 export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'denied' | 'revoked' | 'tooOld' | 'none' };
 
+/** What tells one message from another. */
+export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId, consentId, decision]);
+}
+
 /** Messages that a run keeps at the most: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
 
@@ -46,10 +51,10 @@ export class ConsentBook {
   }
 
   /** In the order in which they came. */
-  carried(recorded: ReadonlySet<ConsentRecord>): CarriedConsent[] {
+  carried(isRecorded: (record: ConsentRecord) => boolean): CarriedConsent[] {
     return this.#entries.map(({ record, revokesAll, ended, isPending }) => ({
       record,
-      ...(recorded.has(record) ? { isRecorded: true } : {}),
+      ...(!isPending && isRecorded(record) ? { isRecorded: true } : {}),
       ...(revokesAll ? { revokesAll } : {}),
       ...(ended ? { ended } : {}),
       ...(isPending ? { isPending } : {}),
@@ -107,11 +112,6 @@ export class ConsentBook {
     const left = this.#entries.filter((entry) => entry.record !== record);
     this.#entries = [];
     for (const entry of left) this.#append(entry.record, entry.isPending);
-  }
-
-  /** The same message with another record of it, such as without its proof. */
-  replace(record: ConsentRecord, by: ConsentRecord): void {
-    for (const entry of this.#entries) if (entry.record === record) entry.record = by;
   }
 
   /**

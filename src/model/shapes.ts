@@ -269,4 +269,6 @@ export interface UpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: JourneyStatus;
+  /** Answer to a consent only. `false`: the ledger could not be reached; the run keeps the message and goes on writing. */
+  recorded?: boolean;
 }

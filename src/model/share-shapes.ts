@@ -109,6 +109,8 @@ export interface ShareReportUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: ShareReportStatus;
+  /** Answer to a consent only. `false`: the ledger could not be reached; the run keeps the message and goes on writing. */
+  recorded?: boolean;
 }
 
 /** Answer of the query `references`; `consumerId` is personal. */

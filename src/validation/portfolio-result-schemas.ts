@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { ENVIRONMENTS } from '../model/products.ts';
-import { ENDS_WITHOUT_OUTCOME, holdStatusSchema, refusedMessageSchema, updateAnswerSchema } from './result-schemas.ts';
+import { acceptedSchema, ENDS_WITHOUT_OUTCOME, holdStatusSchema, refusedMessageSchema } from './result-schemas.ts';
 
 const count = z.int().min(0);
 const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
@@ -61,4 +61,4 @@ export const portfolioResultSchema = z.object({
   badRowsFile: z.string().exactOptional(),
 });
 
-export const portfolioUpdateAnswerSchema = z.object({ ...updateAnswerSchema.shape, status: portfolioStatusSchema });
+export const portfolioUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: portfolioStatusSchema });

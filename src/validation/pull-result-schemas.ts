@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
 import {
+  acceptedSchema,
   ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
   reportReferenceSchema,
-  updateAnswerSchema,
 } from './result-schemas.ts';
 
 const productCode = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
@@ -56,4 +56,4 @@ export const pullReferencesSchema = z.object({
   consumers: z.array(consumerResultSchema).exactOptional(),
 });
 
-export const pullUpdateAnswerSchema = z.object({ ...updateAnswerSchema.shape, status: pullStatusSchema });
+export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });

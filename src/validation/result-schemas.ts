@@ -173,10 +173,28 @@ export const journeyReferencesSchema = z.object({
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
 });
 
-export const updateAnswerSchema = z.object({
+/** What the answer of every update has, of whatever run. */
+export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
+});
+
+/** What the answers of runs that receive consents have beside that. */
+export const consentAnswerFields = {
+  recorded: z
+    .boolean()
+    .exactOptional()
+    .meta({
+      description:
+        'Answer to a consent only: whether the ledger has it. false: the ledger could not be reached within 5 s. The run ' +
+        'keeps the message and goes on writing; send it again under a new update id to ask.',
+    }),
+};
+
+export const updateAnswerSchema = z.object({
+  ...acceptedSchema.shape,
   status: journeyStatusSchema,
+  ...consentAnswerFields,
 });
 
 export const lateConsentResultSchema = z.object({

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
 import { SHARE_REPORT_OUTCOMES } from '../model/share-shapes.ts';
 import {
+  acceptedSchema,
+  consentAnswerFields,
   ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
   reportReferenceSchema,
-  updateAnswerSchema,
 } from './result-schemas.ts';
 
 const outcome = z.enum(SHARE_REPORT_OUTCOMES);
@@ -66,6 +67,7 @@ export const shareReportReferencesSchema = z.object({
 });
 
 export const shareReportUpdateAnswerSchema = z.object({
-  ...updateAnswerSchema.shape,
+  ...acceptedSchema.shape,
   status: shareReportStatusSchema,
+  ...consentAnswerFields,
 });

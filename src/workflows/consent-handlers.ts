@@ -4,7 +4,7 @@
  * proof was checked.
  */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { setHandler } from '@temporalio/workflow';
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { isForUser, MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
 import { consentDifferences, otherContent } from '../model/differing-paths.ts';
@@ -26,8 +26,19 @@ const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
 
+/**
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once
+ * for a run, and those that wait for the ledger must not keep a withdrawal or a decision out.
+ */
+const ANSWER_WITHIN_MS = 5_000;
+
 /** What a message has come to so far. */
-type Taken = { duplicate: boolean; later?: Promise<GrantOutcome> };
+interface Taken {
+  record: ConsentRecord;
+  duplicate: boolean;
+  /** Of a grant: whether it counts, once that is known. */
+  later?: Promise<GrantOutcome>;
+}
 
 /** Whoever is told of consents: a journey, or a share by itself, whose `journeyId` is its owner's id. */
 export type ConsentHost = Pick<
@@ -36,6 +47,7 @@ export type ConsentHost = Pick<
   | 'run'
   | 'consents'
   | 'checks'
+  | 'recorder'
   | 'flights'
   | 'handOver'
   | 'shares'
@@ -58,21 +70,10 @@ export function handleConsents<Status>(
   { definitions, descriptions }: ConsentMessages<Status>,
 ): void {
   takeAgain(journey);
-  setHandler(
-    definitions.recordConsent,
-    (message) => {
-      const { duplicate, later } = take(journey, message);
-      if (!later) return accepted(journey, duplicate);
-      return later.then((outcome) => {
-        if (!outcome.counts) throw refused(outcome.reason);
-        return accepted(journey, duplicate || outcome.duplicate);
-      });
-    },
-    {
-      validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
-      description: descriptions.recordConsent,
-    },
-  );
+  setHandler(definitions.recordConsent, (message) => answerTo(journey, take(journey, message)), {
+    validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
+    description: descriptions.recordConsent,
+  });
   setHandler(
     definitions.consent,
     (message) => {
@@ -91,6 +92,26 @@ export function handleConsents<Status>(
   );
 }
 
+/** Waits until the ledger has the message and it is known whether it counts, but no longer than an answer may take. */
+async function answerTo<Status>(
+  journey: ConsentHost & { status(): Status },
+  { record, duplicate, later }: Taken,
+): Promise<Accepted<Status>> {
+  const answer: { outcome?: GrantOutcome; isGiven: boolean } = { isGiven: false };
+  if (!later) answer.outcome = { counts: true, duplicate };
+  void later?.then((outcome) => {
+    answer.outcome = outcome;
+    if (answer.isGiven && !duplicate) noteIfRefused(journey, record, outcome);
+  });
+  const isDone = () => answer.outcome?.counts === false || (!!answer.outcome && journey.recorder.isSettled(record));
+  if (!isDone()) await condition(isDone, ANSWER_WITHIN_MS, { summary: 'answering before a consent is recorded' });
+  answer.isGiven = true;
+  const { outcome } = answer;
+  if (outcome?.counts === false) throw refused(outcome.reason);
+  const isDuplicate = duplicate || (outcome?.duplicate ?? false);
+  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record) };
+}
+
 /** Grants that the run before had taken by signals and not judged yet. */
 function takeAgain(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
@@ -105,7 +126,14 @@ async function noteRefusal(
   { consentId }: Pick<ConsentRecord, 'consentId'>,
   later: Promise<GrantOutcome>,
 ): Promise<void> {
-  const outcome = await later;
+  noteIfRefused(journey, { consentId }, await later);
+}
+
+function noteIfRefused(
+  journey: ConsentHost,
+  { consentId }: Pick<ConsentRecord, 'consentId'>,
+  outcome: GrantOutcome,
+): void {
   if (!outcome.counts) refuseMessage(journey, 'consent', outcome.reason, consentId);
 }
 
@@ -114,6 +142,20 @@ export function settleEarlyGrants(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
     if (record.proof === undefined) settle(journey, record, needsProof(journey) ? 'missing' : undefined);
   }
+}
+
+/**
+ * For a run that ends before it could know what makes a grant count: refuses the grants that came, and waits until the
+ * ledger has the refusals. Throws `refusal`, for which the run ends.
+ */
+export async function closeUnprepared(journey: ConsentHost, refusal: unknown): Promise<never> {
+  for (const record of journey.consents.pending()) {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: `the ${kindOf(journey)} has ended` });
+  }
+  const { recorder } = journey;
+  if (!recorder.isIdle) await CancellationScope.nonCancellable(() => condition(() => recorder.isIdle));
+  throw refusal;
 }
 
 function needsProof({ run }: ConsentHost): boolean {
@@ -160,18 +202,19 @@ function take(journey: ConsentHost, message: ConsentMessage): Taken {
 }
 
 function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
-  if (journey.consents.has(record)) return { duplicate: true };
+  if (journey.consents.has(record)) return { record, duplicate: true };
   const same = journey.checks.sameAs(record);
-  if (same) return { duplicate: true, later: same };
+  if (same) return { record, duplicate: true, later: same };
   if (record.proof === undefined && journey.run) {
     journey.consents.add(record);
+    journey.recorder.add(record);
     onChange(journey, record);
-    return { duplicate: false };
+    return { record, duplicate: false };
   }
   journey.consents.addPending(record);
   const later = journey.checks.open(record);
   if (record.proof !== undefined) void checkGrant(journey, record);
-  return { duplicate: false, later };
+  return { record, duplicate: false, later };
 }
 
 async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
@@ -188,6 +231,7 @@ function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefus
     journey.checks.settle(record, { counts: false, reason: otherwise });
   } else if (refusal === undefined) {
     const isNew = journey.consents.accept(record);
+    if (isNew) journey.recorder.add(record);
     journey.checks.settle(record, { counts: true, duplicate: !isNew });
   } else {
     journey.consents.refuse(record);
@@ -196,28 +240,14 @@ function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefus
   onChange(journey, record);
 }
 
+/** It counts already: whether its proof is kept is judged where it is recorded. */
 function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
-  const isChecked = record.proof !== undefined && !journey.checks.areSpent;
-  const taken = isChecked ? record : withoutProof(record);
-  const isNew = journey.consents.add(taken);
+  const isNew = journey.consents.add(record);
   if (isNew) {
-    onChange(journey, taken);
-    if (isChecked) void checkRefusal(journey, taken);
+    journey.recorder.add(record);
+    onChange(journey, record);
   }
-  return { duplicate: !isNew };
-}
-
-/** It counts already: only whether its proof is kept depends on this. */
-async function checkRefusal(journey: ConsentHost, record: ConsentRecord): Promise<void> {
-  const verdict = await journey.handOver.part(() => journey.checks.verdictOn(record));
-  if (verdict.accepted) return;
-  journey.consents.replace(record, withoutProof(record));
-  const reason = `${proofRefused(verdict.reason)}; what the consumer refused stays refused`;
-  refuseMessage(journey, 'consent', reason, record.consentId);
-}
-
-function withoutProof({ proof: _, ...record }: ConsentRecord): ConsentRecord {
-  return record;
+  return { record, duplicate: !isNew };
 }
 
 /** A permission may be gone: of an attempt that is not on the wire yet, or of one that was posted. */

@@ -1,72 +1,171 @@
-/** What was said to a run about consent reaches the ledger before the run ends. */
+/** Writes what a run hears about consent into the ledger as soon as it comes. */
 import { allHandlersFinished, CancellationScope, condition, log } from '@temporalio/workflow';
-import type { PreparedRun } from '../activities/contract.ts';
+import type { PreparedRun, RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { untilDone } from './activity-stubs.ts';
+import { type CarriedConsent, keyOfConsent } from '../model/consent-book.ts';
+import { otherContent } from '../model/differing-paths.ts';
+import { localActivities, untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
-import type { Journey, ShareRecord } from './journey.ts';
+import type { HandOver } from './hand-over.ts';
+import type { Journey } from './journey.ts';
+import { refuseMessage } from './message-answers.ts';
 
-/** Whoever is told of consents: a journey, or a share by itself. */
-type ConsentKeeper = Pick<Journey, 'consents' | 'checks' | 'recordedConsents' | 'shares'>;
+/** A run that receives consents: a journey, or a share by itself. */
+type ConsentKeeper = Pick<Journey, 'consents' | 'checks' | 'recorder'>;
+
+/** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
+const MOST_AT_ONCE = 500;
+/** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
+const MOST_CHARACTERS = 800_000;
+/** A local activity has 2 s; a longer list goes to the regular activity at once. */
+const MOST_LOCALLY = 100;
+
+/** `refused`: it is another ledger than the one that the run has used, or it has other content under the same key. */
+type Recording = 'waiting' | 'recorded' | 'refused';
+
+interface RecorderRun {
+  /** The ledger that the run is held to; before that is known, the worker's own. */
+  readonly run: PreparedRun | undefined;
+  readonly handOver: HandOver;
+  refuse: Journey['refuse'];
+}
+
+export class ConsentRecorder {
+  readonly #run: RecorderRun;
+  readonly #recordings = new Map<string, Recording>();
+  #waiting: ConsentRecord[] = [];
+
+  /** @param past what the run before has handed over */
+  constructor(run: RecorderRun, past: readonly CarriedConsent[]) {
+    this.#run = run;
+    for (const { record, isRecorded, isPending } of past) {
+      if (isRecorded) this.noteRecorded(record);
+      else if (!isPending) this.add(record);
+    }
+  }
+
+  /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
+  begin(): void {
+    void CancellationScope.nonCancellable(() => this.#writeAll());
+  }
+
+  add(record: ConsentRecord): void {
+    if (this.#recordings.has(keyOfConsent(record))) return;
+    this.#recordings.set(keyOfConsent(record), 'waiting');
+    this.#waiting.push(record);
+  }
+
+  /** Notes a consent that came from the ledger. */
+  noteRecorded(record: ConsentRecord): void {
+    this.#recordings.set(keyOfConsent(record), 'recorded');
+  }
+
+  isRecorded(record: ConsentRecord): boolean {
+    return this.#recordings.get(keyOfConsent(record)) === 'recorded';
+  }
+
+  /** Whether nothing more will be tried for this message. */
+  isSettled(record: ConsentRecord): boolean {
+    return this.#recordings.get(keyOfConsent(record)) !== 'waiting';
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  async #writeAll(): Promise<never> {
+    for (;;) {
+      await condition(() => this.#waiting.length > 0);
+      const batch = nextBatch(this.#waiting);
+      const refused = await this.#write(batch);
+      for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
+      this.#waiting = this.#waiting.filter((record) => !batch.includes(record));
+    }
+  }
+
+  /** Says which of them the ledger has not taken. */
+  async #write(consents: ConsentRecord[]): Promise<(record: ConsentRecord) => boolean> {
+    const { run, handOver } = this.#run;
+    const args = { ...(run ? { ledgerId: run.ledgerId } : {}), consents };
+    const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
+    try {
+      const { unproved, knownOtherwise } = await recordConsents(args, summary, handOver);
+      for (const { index, reason } of unproved) {
+        this.#note(consents[index], `${reason}; what the consumer refused stays refused`);
+      }
+      for (const { index, paths } of knownOtherwise) {
+        this.#note(consents[index], otherContent('in the ledger, /consentId with this /decision was used', paths));
+      }
+      return (record) => knownOtherwise.some(({ index }) => consents[index] === record);
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      // The messages stay readable in this history.
+      log.warn('consents were not recorded: the ledger is not the one that the run has used');
+      return () => true;
+    }
+  }
+
+  #note(record: ConsentRecord | undefined, reason: string): void {
+    refuseMessage(this.#run, 'consent', reason, record?.consentId);
+  }
+}
+
+/** Tries a local activity once, which costs one event and no task; then the regular one until it is done. */
+async function recordConsents(
+  args: { ledgerId?: string; consents: ConsentRecord[] },
+  summary: string,
+  handOver: HandOver,
+): Promise<RecordConsentsResult> {
+  if (args.consents.length <= MOST_LOCALLY) {
+    try {
+      // The run does not hand over in the middle of a workflow task; the next run does a regular activity again.
+      return await handOver.part(() => localActivities.recordConsents.executeWithOptions({ summary }, [args]));
+    } catch (error) {
+      if (applicationFailureOf(error)?.type === 'LedgerChanged') throw error;
+    }
+  }
+  return untilDone('recordConsents', { summary }, args);
+}
 
 /**
- * What this run has posted it flags where a refusal came afterwards. What it has not posted may have been posted all
- * the same: by an attempt whose answer was lost, or before a reset made the run forget it. The ledger knows.
+ * Grants first, in the order in which they came: a revocation that reached the ledger before the grant that it names
+ * would end every other grant there, too.
  */
-function mayConcernPosting(share: ShareRecord | undefined): boolean {
-  return share?.state !== 'posted' || share.attention !== undefined;
+function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
+  const isGrant = ({ decision }: ConsentRecord) => decision === 'granted';
+  const ordered = [...waiting.filter(isGrant), ...waiting.filter((record) => !isGrant(record))];
+  const batch: ConsentRecord[] = [];
+  let characters = 0;
+  for (const record of ordered.slice(0, MOST_AT_ONCE)) {
+    characters += JSON.stringify(record).length;
+    if (batch.length > 0 && characters > MOST_CHARACTERS) break;
+    batch.push(record);
+  }
+  return batch;
 }
 
-/** Everything said to the run reaches the ledger, and every handler has answered, before the run may end. */
-export async function closeDown(host: ConsentKeeper, run: PreparedRun): Promise<void> {
-  do {
-    await recordConsents(host, run);
-    await condition(allHandlersFinished);
-  } while (host.checks.isBusy || unrecorded(host).length > 0);
+/** Waits until the ledger has everything that the run was told, and every handler has answered. */
+export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
+  await condition(() => allHandlersFinished() && !checks.isBusy && recorder.isIdle);
 }
 
 /**
- * Once more, after a run's end was told: what was said while that was handed over has been accepted. The end that was
- * told stands.
+ * The same for a run that ends without an outcome. Also used after a run's end was told: what came meanwhile was
+ * accepted. The end that was told stands.
  */
-export async function recordWhatCameLast(host: ConsentKeeper, run: PreparedRun): Promise<void> {
-  const isLeft = () => host.checks.isBusy || unrecorded(host).length > 0;
-  if (!isLeft()) return;
-  await CancellationScope.nonCancellable(async () => {
-    while (isLeft()) await recordConsents(host, run);
-  });
+export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
+  if (checks.isBusy || !recorder.isIdle) {
+    await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
+  }
 }
 
-/** What the ledger knows of an earlier run, or of the time between two: it is there already. */
+/** Takes over what the ledger has from an earlier run, or from the time between two. */
 export function learnRefusals(
-  host: Pick<ConsentKeeper, 'consents' | 'recordedConsents'>,
+  { consents, recorder }: Pick<ConsentKeeper, 'consents' | 'recorder'>,
   refusals: readonly ConsentRecord[],
 ): void {
   for (const refusal of refusals) {
-    host.consents.addEnding(refusal);
-    host.recordedConsents.add(refusal);
+    consents.addEnding(refusal);
+    recorder.noteRecorded(refusal);
   }
-}
-
-function unrecorded(host: ConsentKeeper): ConsentRecord[] {
-  return host.consents.all().filter((record) => !host.recordedConsents.has(record));
-}
-
-export async function recordConsents(host: ConsentKeeper, run: PreparedRun): Promise<void> {
-  if (host.checks.isBusy) await condition(() => !host.checks.isBusy);
-  const consents = unrecorded(host);
-  if (consents.length === 0) return;
-  try {
-    const summary = `recording ${consents.length} consents`;
-    const refusalsAfterPosting = host.consents
-      .all()
-      .filter(({ shareId, decision }) => decision !== 'granted' && mayConcernPosting(host.shares.get(shareId)));
-    const { ledgerId } = run;
-    await untilDone('recordConsents', { summary }, { ledgerId, consents, refusalsAfterPosting });
-  } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's; the messages stay readable in this history.
-    log.warn('consents were not recorded: the ledger is not the one that the run has used');
-  }
-  for (const consent of consents) host.recordedConsents.add(consent);
 }

@@ -1,7 +1,6 @@
 /** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
 
 import type { PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
 import { ConsentBook } from '../model/consent-book.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -27,6 +26,7 @@ import type {
   WithdrawMessage,
 } from '../model/shapes.ts';
 import { ConsentChecks } from './consent-checks.ts';
+import { ConsentRecorder } from './consent-recording.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { HandOver } from './hand-over.ts';
@@ -102,8 +102,7 @@ export class Journey {
   stagesEndedAs: JourneyOutcome | undefined;
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
-  /** Those of the consents that the ledger has. */
-  readonly recordedConsents: Set<ConsentRecord>;
+  readonly recorder: ConsentRecorder;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   outcome: JourneyOutcome | undefined;
@@ -124,7 +123,7 @@ export class Journey {
     this.input = isObject(input) ? input : ({} as LendingJourneyInput);
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents);
-    this.recordedConsents = new Set(consents.filter(({ isRecorded }) => isRecorded).map(({ record }) => record));
+    this.recorder = new ConsentRecorder(this, consents);
     this.events = new EventsOut(past?.events);
     this.holds = new Holds(() => this.publish(), this.events, past?.holds, this.handOver);
     this.#refused = new RefusedMessages(past?.refused);
@@ -166,7 +165,7 @@ export class Journey {
       ...(run ? { run } : {}),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: [...this.#applicantIds], stageWasAbandoned, isClosing },
-      consents: this.consents.carried(this.recordedConsents),
+      consents: this.consents.carried((record) => this.recorder.isRecorded(record)),
       ...(withdrawal ? { withdrawal } : {}),
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...(stagesEndedAs ? { stagesEndedAs } : {}),

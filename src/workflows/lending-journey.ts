@@ -1,4 +1,4 @@
-import { CancellationScope, continueAsNew, isCancellation } from '@temporalio/workflow';
+import { continueAsNew, isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -6,8 +6,8 @@ import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../mode
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities } from './activity-stubs.ts';
 import { compareAgain } from './comparisons.ts';
-import { settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, recordConsents, recordWhatCameLast } from './consent-recording.ts';
+import { closeUnprepared, settleEarlyGrants } from './consent-handlers.ts';
+import { closeDown, recordWhatCameLast } from './consent-recording.ts';
 import { currentDetails } from './current-details.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
@@ -31,6 +31,7 @@ export async function lendingJourney(input: LendingJourneyInput, past?: JourneyR
   refuseForeignState(past);
   const journey = new Journey(input, past);
   handleMessages(journey);
+  journey.recorder.begin();
   showDetails(() => currentDetails(viewOf(journey)));
   return journey.handOver.carry(() => toItsEnd(journey), {
     state: () => journey.handedOver(),
@@ -39,17 +40,19 @@ export async function lendingJourney(input: LendingJourneyInput, past?: JourneyR
 }
 
 async function toItsEnd(journey: Journey): Promise<JourneyResult> {
-  const run = journey.run ?? (await prepare(journey));
+  const run = journey.run ?? (await prepare(journey).catch((refusal) => closeUnprepared(journey, refusal)));
   try {
     const outcome = await runToTheEnd(journey, run);
     await tellEnded(journey, outcome);
-    await recordWhatCameLast(journey, run);
+    await recordWhatCameLast(journey);
     return journey.result(run.environment, outcome);
   } catch (error) {
     journey.endedAs = endWithoutOutcome(error);
-    if (journey.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(journey, run));
-    if (journey.endedAs) await tellEnded(journey, journey.endedAs);
-    if (journey.isCancelled) await recordWhatCameLast(journey, run);
+    if (journey.endedAs) {
+      await recordWhatCameLast(journey);
+      await tellEnded(journey, journey.endedAs);
+      await recordWhatCameLast(journey);
+    }
     throw error;
   }
 }
@@ -90,7 +93,7 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
   // Both are idempotent: the next run does them again.
   await handOver.rest(Promise.all(journey.comparisons));
-  await handOver.rest(closeDown(journey, run));
+  await handOver.rest(closeDown(journey));
   journey.outcome = outcome;
   return outcome;
 }

@@ -21,6 +21,8 @@ export interface Accepted<Status> {
   accepted: true;
   duplicate: boolean;
   status: Status;
+  /** Of a consent: whether the ledger has it. If not, the run keeps it and goes on writing. */
+  recorded?: boolean;
 }
 
 export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {

@@ -1,6 +1,5 @@
 /** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
 import type { PreparedShare, StandingConsents } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
 import type { CarriedConsent } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
@@ -15,6 +14,7 @@ import type {
   WithdrawShareReportMessage,
 } from '../model/share-shapes.ts';
 import { ConsentChecks } from './consent-checks.ts';
+import { ConsentRecorder } from './consent-recording.ts';
 import type { ShareRecord } from './journey.ts';
 import { type RefusalsElsewhere, ReportConsents } from './report-consents.ts';
 import { type Consent, consentTowards, ungranted } from './share-consent.ts';
@@ -34,8 +34,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   readonly input: ShareReportInput;
   readonly consents: ReportConsents;
   readonly checks = new ConsentChecks();
-  /** Those of the consents that the ledger has. */
-  readonly recordedConsents: Set<ConsentRecord>;
+  readonly recorder: ConsentRecorder;
   /** The one share, as whatever is told of consents finds it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
@@ -55,7 +54,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     super(past);
     const consents = past?.consents ?? [];
     this.consents = new ReportConsents(consents, past?.elsewhere);
-    this.recordedConsents = new Set(consents.filter(({ isRecorded }) => isRecorded).map(({ record }) => record));
+    this.recorder = new ConsentRecorder(this, consents);
     this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
     const { shareId, consentValidFor } = this.input;
     const share: ShareInput = {
@@ -79,7 +78,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
       ...(prepared ? { run: prepared } : {}),
       share: this.#share,
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
-      consents: this.consents.carried(this.recordedConsents),
+      consents: this.consents.carried((record) => this.recorder.isRecorded(record)),
       elsewhere: this.consents.elsewhere,
     };
   }
@@ -132,7 +131,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   /** What the ledger has by now. */
   learn(standing: StandingConsents): void {
     this.reportIsGone = standing.reportGone ?? false;
-    for (const record of this.consents.learn(standing)) this.recordedConsents.add(record);
+    for (const record of this.consents.learn(standing)) this.recorder.noteRecorded(record);
   }
 
   /** Until when it waits for consent, however many runs that takes. */

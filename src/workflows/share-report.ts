@@ -1,13 +1,13 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { CancellationScope, continueAsNew } from '@temporalio/workflow';
+import { continueAsNew } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../model/share-shapes.ts';
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
-import { settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, learnRefusals, recordConsents, recordWhatCameLast } from './consent-recording.ts';
+import { closeUnprepared, settleEarlyGrants } from './consent-handlers.ts';
+import { closeDown, learnRefusals, recordWhatCameLast } from './consent-recording.ts';
 import { ConsentWait } from './consent-wait.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
@@ -31,6 +31,7 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
   refuseForeignState(past);
   const share = new ReportShare(input, past);
   handleShareReportMessages(share);
+  share.recorder.begin();
   showDetails(() => shareReportDetails(share));
   return share.handOver.carry(() => toItsEnd(share), {
     state: () => share.handedOver(),
@@ -39,21 +40,23 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
 }
 
 async function toItsEnd(share: ReportShare): Promise<ShareReportResult> {
-  const run = share.prepared ?? (await prepare(share));
+  const run = share.prepared ?? (await prepare(share).catch((refusal) => closeUnprepared(share, refusal)));
   try {
     const outcome = share.outcome ?? (await carry(share, run));
     share.end(outcome);
     share.publish();
     // Idempotent: the next run does it again.
-    await share.handOver.rest(closeDown(share, run));
+    await share.handOver.rest(closeDown(share));
     await tellEnded(share, outcome);
-    await recordWhatCameLast(share, run);
+    await recordWhatCameLast(share);
     return share.result(outcome);
   } catch (error) {
     share.endedAs = endWithoutOutcome(error);
-    if (share.isCancelled) await CancellationScope.nonCancellable(() => recordConsents(share, run));
-    if (share.endedAs) await tellEnded(share, share.endedAs);
-    if (share.isCancelled) await recordWhatCameLast(share, run);
+    if (share.endedAs) {
+      await recordWhatCameLast(share);
+      await tellEnded(share, share.endedAs);
+      await recordWhatCameLast(share);
+    }
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import {
   INQUIRY,
   latestState,
   NO_RECORD,
+  outcomeOf,
   RECORD,
   SHARE,
   TRACE,
@@ -300,6 +301,8 @@ export function claimTests(opened: Open): void {
     await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents }));
     // A claim that is not made writes none.
     await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-3' })] }));
+    const { customerTraceNumber = '' } = SHARE;
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }));
     const revoked = (consentId: string) => consentOf({ consentId, decision: 'revoked' });
     assert.equal(await ledger.flagPostedShares(ledger.identity.ledgerId, revoked('C-1')), 1);
   });

@@ -221,4 +221,33 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await flags({ decision: 'denied', consentId: 'C-9' }), 1);
     assert.ok((await ledger.inquiriesOf('J-1'))[0]?.lateConsentAt);
   });
+
+  test('a refusal that comes while its share is sent flags it once it is known to be posted, and not before', async (t) => {
+    const outcomes = [
+      ['posted', { state: 'answered', answer: RECORD }, true],
+      ['unknown', { state: 'unknown' }, true],
+      ['not sent', { state: 'notSent' }, false],
+    ] as const;
+    for (const [name, outcome, isFlagged] of outcomes) {
+      const { ledger } = await opened(t);
+      const { ledgerId } = ledger.identity;
+      const { customerTraceNumber = '' } = SHARE;
+      await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf()] }));
+      const revoked = consentOf({ decision: 'revoked' });
+      await ledger.recordConsents(ledgerId, [revoked]);
+      assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 0, name);
+      await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, ...outcome }));
+      assert.equal((await ledger.inquiry(customerTraceNumber))?.lateConsentAt !== undefined, isFlagged, name);
+    }
+  });
+
+  test('one whose answer is overdue is flagged at once, and what was granted anew after a denial never', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.claim(claimOf(ledger, { inquiry: SHARE, consents: [consentOf()], sendByMs: 0, answerWithinMs: 0 }));
+    const later = consentOf({ decision: 'denied', consentId: 'C-9' });
+    await ledger.recordConsents(ledgerId, [later]);
+    assert.equal(await ledger.flagPostedShares(ledgerId, { ...later, decidedAt: '2026-01-01T00:00:00Z' }), 0);
+    assert.equal(await ledger.flagPostedShares(ledgerId, later), 1);
+  });
 }

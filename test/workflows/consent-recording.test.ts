@@ -1,0 +1,186 @@
+/** When the ledger has what a run was told about consent: before the answer, whatever becomes of the run. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { ConsentMessage, LendingJourneyInput, UpdateAnswer } from '../../src/model/shapes.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+  WAIT_LIMIT_MS,
+} from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput, startShare } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness();
+});
+after(() => harness?.close());
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+async function startShared(overrides: Partial<LendingJourneyInput> = {}) {
+  const input = journeyInput({ stages: ['PREQUAL'], shares: [share], ...overrides });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ shares }) => shares[0]?.state === 'awaitingConsent' && shares[0].waitingFor.length > 0);
+  return { handle, journeyId: input.journeyId };
+}
+
+function database(): DatabaseSync {
+  return new DatabaseSync(harness.config.ledger.url.slice('file:'.length));
+}
+
+/** Which messages of an owner the ledger has, as `<consentId> <decision>`, in the order in which it got them. */
+function recorded(ownerId: string): string[] {
+  using reading = database();
+  const rows = reading
+    .prepare('SELECT consent_id, decision FROM consents WHERE journey_id = ? ORDER BY rowid')
+    .all(ownerId);
+  return rows.map(({ consent_id, decision }) => `${consent_id} ${decision}`);
+}
+
+async function untilRecorded(ownerId: string, count: number): Promise<string[]> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const found = recorded(ownerId);
+    if (found.length >= count) return found;
+    if (performance.now() > endsAt) throw new Error(`waited in vain; the ledger has ${found}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Keeps every other writer out of the ledger until it is called. */
+function lockLedger(): () => void {
+  const writer = database();
+  writer.exec('BEGIN IMMEDIATE');
+  return () => {
+    writer.exec('ROLLBACK');
+    writer.close();
+  };
+}
+
+function refusal(journeyId: string, overrides: Partial<ConsentMessage> = {}): ConsentMessage {
+  return consentMessage(journeyId, { applicantId: '1A', decision: 'denied', ...overrides });
+}
+
+describe('what a run is told about consent', () => {
+  test('is in the ledger when an update is answered, and costs neither a timer nor a task of its own', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const answer = await update(handle, 'recordConsent', grant);
+    assert.equal(answer.recorded, true);
+    assert.deepEqual(recorded(journeyId), [`${grant.consentId} granted`]);
+    const again = await update(handle, 'recordConsent', grant);
+    assert.deepEqual([again.duplicate, again.recorded], [true, true]);
+    await handle.terminate();
+    const history = historyToJSON(await handle.fetchHistory());
+    assert.doesNotMatch(history, /"name": "recordConsents"/);
+    assert.doesNotMatch(history, /answering before/);
+  });
+
+  test('is in the ledger soon after a signal, although the run is terminated', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const { evidence: _, ...rest } = grant;
+    await handle.signal('consent', { ...rest, decision: 'revoked' });
+    await handle.signal('consent', { ...grant, applicantId: '2A' });
+    await untilRecorded(journeyId, 2);
+    await handle.terminate();
+  });
+
+  test('is in the ledger although the run’s input is refused, where it is a refusal', async () => {
+    const input = journeyInput({ shares: [share], endUserCode: '' });
+    const handle = await harness.start(input);
+    const told = [refusal(input.journeyId), consentMessage(input.journeyId, { applicantId: '1A' })];
+    await harness.stopWorker();
+    const other = journeyInput({ shares: [share], endUserCode: '' });
+    const held = await harness.start(other);
+    for (const message of told) await held.signal('consent', { ...message, journeyId: other.journeyId });
+    await harness.startWorker();
+    await assert.rejects(held.result());
+    await assert.rejects(handle.result());
+    assert.deepEqual(recorded(other.journeyId), [`${told[0]?.consentId} denied`]);
+  });
+
+  test('is answered after 5 s while the ledger is away: ten at once keep no withdrawal out, and are written later', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const messages = Array.from({ length: 10 }, (_, index) =>
+      consentMessage(journeyId, { applicantId: '2A', consentId: `C-${index}` }),
+    );
+    const unlock = lockLedger();
+    let withdrawn: UpdateAnswer;
+    let answers: UpdateAnswer[];
+    try {
+      const waiting = Promise.all(messages.map((message) => update(handle, 'recordConsent', message)));
+      [answers, withdrawn] = await Promise.all([
+        waiting,
+        update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' }),
+      ]);
+      const again = await update(handle, 'recordConsent', messages[0] as ConsentMessage);
+      assert.deepEqual([again.duplicate, again.recorded], [true, false]);
+    } finally {
+      unlock();
+    }
+    assert.deepEqual(new Set(answers.map(({ recorded }) => recorded)), new Set([false]));
+    assert.equal(withdrawn.accepted, true);
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+    assert.equal(recorded(journeyId).length, 10);
+  });
+
+  test('reaches the ledger with the grants first, in the order in which they came', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const unlock = lockLedger();
+    try {
+      const first = refusal(journeyId, { applicantId: '2A', consentId: 'R-1' });
+      assert.equal((await update(handle, 'recordConsent', first)).recorded, false);
+      await handle.signal('consent', refusal(journeyId, { applicantId: '2A', consentId: 'R-2' }));
+      for (const consentId of ['G-1', 'G-2']) {
+        await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', consentId }));
+      }
+      await handle.query('status');
+    } finally {
+      unlock();
+    }
+    await handle.result();
+    const order = recorded(journeyId).map((name) => name.slice(0, 3));
+    assert.deepEqual(order, ['R-1', 'G-1', 'G-2', 'R-2']);
+  });
+
+  test('is kept with its proof, or without one that proves nothing', async () => {
+    const { handle, journeyId } = await startShared();
+    const bad = refusal(journeyId, { proof: 'a.b.c' });
+    assert.equal((await update(handle, 'recordConsent', bad)).recorded, true);
+    await handle.result();
+    const { refusedMessages } = await statusOf(handle);
+    assert.match(refusedMessages[0]?.reason ?? '', /^the proof is refused: malformed; what the consumer refused/);
+    using reading = database();
+    const [row] = reading.prepare('SELECT proof FROM consents WHERE journey_id = ?').all(journeyId);
+    assert.equal(row?.proof, null);
+  });
+
+  test('to a share by itself is recorded in the same way', async () => {
+    const { client, config } = harness;
+    const pull = reportPull('0001');
+    await client.workflow.execute('creditReport', {
+      workflowId: `pull-${pull.pullId}`,
+      taskQueue: config.taskQueue,
+      args: [pull],
+    });
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+    const handle = await startShare(harness, input);
+    const { shareId } = input;
+    const ownerId = `share:${shareId}`;
+    const message = { ...refusal(ownerId), shareId };
+    const answer = await update(handle, 'recordConsent', message);
+    assert.equal(answer.recorded, true);
+    assert.deepEqual(recorded(ownerId), [`${message.consentId} denied`]);
+    await handle.result();
+  });
+});
