@@ -45,6 +45,16 @@ export interface PastHolds {
   settled?: readonly SettledDecision[];
 }
 
+/**
+ * What is asked once, not for each row of a review: may its rows be posted although the ledger has them under another
+ * number? The row that asks waits for the decision, the others wait for that row; each records it as its own.
+ */
+export interface AskedOnce {
+  /** The trace number of the row that asks. */
+  asks?: string;
+  decision?: Decision;
+}
+
 interface OpenHold extends CarriedHold {
   /** A decision whose applicants are being checked. */
   deciding?: DecisionMessage;
@@ -57,8 +67,16 @@ export class Holds {
   readonly #onChange: () => void;
   readonly #events: EventsOut | undefined;
   readonly #handOver: RestingPlace | undefined;
+  readonly #asked: AskedOnce | undefined;
 
-  constructor(onChange: () => void, events?: EventsOut, past: PastHolds = {}, handOver?: RestingPlace) {
+  /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
+  constructor(
+    onChange: () => void,
+    events?: EventsOut,
+    past: PastHolds = {},
+    { handOver, asked }: { handOver?: RestingPlace; asked?: AskedOnce } = {},
+  ) {
+    this.#asked = asked;
     this.#onChange = onChange;
     this.#events = events;
     this.#handOver = handOver;
@@ -100,6 +118,12 @@ export class Holds {
     judged: { attempt: number; applicantIds: readonly string[]; since: string; isTold?: boolean },
   ): Promise<Decision> {
     const { customerTraceNumber } = inquiry;
+    const asked = failure.failureType === 'AnotherNumber' ? this.#asked : undefined;
+    if (asked) {
+      asked.asks ??= customerTraceNumber;
+      if (asked.asks !== customerTraceNumber) await condition(() => asked.decision !== undefined);
+      if (asked.decision) return { ...asked.decision, customerTraceNumber, attempt: judged.attempt };
+    }
     const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
     const hold: OpenHold = carried ?? {
       status: statusOf(inquiry, failure, judged),
@@ -115,7 +139,9 @@ export class Holds {
       this.#open.delete(customerTraceNumber);
       throw error;
     }
-    return hold.decision as Decision;
+    const decision = hold.decision as Decision;
+    if (asked) asked.decision = decision;
+    return decision;
   }
 
   /** Takes the hold off the list, once its decision stands in the ledger. */
@@ -123,7 +149,7 @@ export class Holds {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
-    this.#settled.push({ customerTraceNumber, decisionId, digests: memberDigests(sentOf(decision)) });
+    if (hold) this.#settled.push({ customerTraceNumber, decisionId, digests: memberDigests(sentOf(decision)) });
     this.#onChange();
     if (hold) this.#tell(hold.status, decision.action);
   }

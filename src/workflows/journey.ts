@@ -125,7 +125,7 @@ export class Journey {
     this.consents = new ConsentBook(consents);
     this.recorder = new ConsentRecorder(this, consents);
     this.events = new EventsOut(past?.events);
-    this.holds = new Holds(() => this.publish(), this.events, past?.holds, this.handOver);
+    this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
     this.#refused = new RefusedMessages(past?.refused);
     this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
     this.applicants = [];

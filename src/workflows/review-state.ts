@@ -4,7 +4,7 @@ import type { KnownFile } from '../activities/portfolio-contract.ts';
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
-import type { SettledDecision } from './holds.ts';
+import type { AskedOnce, SettledDecision } from './holds.ts';
 import type { InquiryResumption } from './inquiry-terms.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
@@ -36,6 +36,8 @@ export interface ReviewState {
   pace: PaceMark[];
   /** Decisions that have taken effect, the latest. Absent where the run before did not hand them on. */
   settled?: SettledDecision[];
+  /** Whether rows that the ledger has under another number are posted all the same. */
+  asked?: AskedOnce;
   /** How often each event has been told of rows that may yet be told of. */
   events?: Record<string, number>;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };

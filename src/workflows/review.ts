@@ -17,7 +17,7 @@ import {
 import type { EndWithoutOutcome, RefusedMessage } from '../model/shapes.ts';
 import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
-import { Holds } from './holds.ts';
+import { type AskedOnce, Holds } from './holds.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages } from './refused-messages.ts';
 import { ReviewFiles } from './review-files.ts';
@@ -28,6 +28,7 @@ export class Review {
   readonly flights = new Flights();
   readonly events: EventsOut;
   readonly holds: Holds;
+  readonly #asked: AskedOnce;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
@@ -55,7 +56,9 @@ export class Review {
     this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
     this.#refused = new RefusedMessages(state?.refused);
     this.events = new EventsOut(state?.events ? { occurrences: state.events } : {});
-    this.holds = new Holds(() => this.changed(), this.events, state?.settled ? { settled: state.settled } : {});
+    this.#asked = { ...state?.asked };
+    const past = state?.settled ? { settled: state.settled } : {};
+    this.holds = new Holds(() => this.changed(), this.events, past, { asked: this.#asked });
     if (!state) return;
     this.state = state;
     this.run = state.run;
@@ -94,8 +97,10 @@ export class Review {
     return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
   }
 
+  /** No further row is begun: as many as may wait for people, or what is asked waits for all of them. */
   get isFull(): boolean {
-    return this.holds.list.length >= MAX_HELD;
+    const { asks, decision } = this.#asked;
+    return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
   begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
@@ -119,6 +124,7 @@ export class Review {
     return {
       ...state,
       settled: this.holds.settled,
+      asked: this.#asked,
       events: this.events.handOver(traceNumbers),
       isPaused,
       pace: this.pace.marks,

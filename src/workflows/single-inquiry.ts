@@ -56,7 +56,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** @param past what the run before has handed over */
   constructor(past?: SingleInquiryResumption<Withdrawal>) {
     this.events = new EventsOut(past?.events);
-    this.holds = new Holds(() => this.publish(), this.events, past?.holds, this.handOver);
+    this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
     this.inquiry = past?.inquiry ?? { state: 'running', attempts: 0 };
     this.carried = past?.carried;
     this.withdrawal = past?.withdrawal;

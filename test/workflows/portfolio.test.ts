@@ -16,7 +16,10 @@ import {
   type PortfolioStatus,
   UpdateRefusedError,
 } from '../../src/client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { rowOwnerId } from '../../src/model/owner-id.ts';
 import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+import { withLedger } from '../hazards/operator-hands.ts';
 import { applicant, type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -45,6 +48,13 @@ after(async () => {
 function reviewOf(file: string, overrides: Partial<PortfolioReviewInput> = {}): PortfolioReviewInput {
   const reviewId = `R-${randomUUID().slice(0, 13)}`;
   return { reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file, ...overrides };
+}
+
+function inquiriesOf(harness: Harness, reviewId: string, rows: number) {
+  return withLedger(harness, async (ledger) => {
+    const owners = Array.from({ length: rows }, (_, index) => rowOwnerId(reviewId, `ACC-${index}`));
+    return (await Promise.all(owners.map((owner) => ledger.inquiriesOf(owner)))).flat();
+  });
 }
 
 async function resultsIn(file: string): Promise<RowResult[]> {
@@ -121,6 +131,44 @@ describe('a portfolio review', () => {
     assert.equal(byTrace.get(second.customerTraceNumber), 'abandoned');
     assert.equal(byTrace.size, 8);
   });
+
+  for (const action of ['resend', 'abandon'] as const) {
+    test(`that is started again for another customer asks once for all of its rows: ${action}`, async () => {
+      const lost = (index: number) => (index === 0 ? '4001' : '0001');
+      const file = await writePortfolio(directory, `renumbered-${action}.csv`, csvText(12, lost));
+      const input = reviewOf(file, { window: 3 });
+      const first = await journeys.reviewPortfolio(input);
+      await untilState(first, ({ progress }) => progress.done === 8);
+      await harness.client.workflow.getHandle(`portfolio-${input.reviewId}`).terminate();
+      const profiles = harness.config.profiles as Map<string, GatewayProfile>;
+      const profile = profiles.get('default') ?? assert.fail();
+      const claimed = async () =>
+        (await inquiriesOf(harness, input.reviewId, 12)).filter(({ attempts }) => attempts.length > 0).length;
+      profiles.set('default', { ...profile, customerId: 'CORRECTED' });
+      const before = await claimed();
+      assert.ok(before >= 9);
+      try {
+        const again = await journeys.reviewPortfolio(input);
+        const { holds, waitingFor } = await untilState(again, ({ state }) => state === 'held');
+        const [hold] = holds;
+        assert.ok(holds.length === 1 && hold);
+        assert.deepEqual([hold.failureType, hold.allowedActions], ['AnotherNumber', ['resend', 'abandon']]);
+        assert.equal(waitingFor, 'a decision about 1 inquiry: no further row is begun before');
+        assert.equal(await claimed(), before, 'nothing is sent before the decision');
+        await again.resolve({ ...decisionOf(hold), action });
+        if (action === 'resend') {
+          const { holds: after } = await untilState(again, ({ holds: [one] }) => one?.failureType === 'OutcomeUnknown');
+          await again.resolve({ ...decisionOf(after[0] ?? assert.fail()), decisionId: 'D2', action: 'abandon' });
+        }
+        const { record, abandoned } = await again.result();
+        const untouched = 12 - before;
+        assert.deepEqual([record, abandoned], action === 'resend' ? [11, 1] : [untouched, before]);
+        assert.equal(await claimed(), action === 'resend' ? before + 12 : 12);
+      } finally {
+        profiles.set('default', profile);
+      }
+    });
+  }
 
   test('sends nothing while it is paused, and goes on where it stood', async () => {
     const file = await writePortfolio(directory, 'paused.csv', csvText(30));
