@@ -28,6 +28,7 @@ export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export {
   ChangesNotFoundError,
   DecisionRefusedError,
+  JourneyDiffersError,
   JourneyDisposedError,
   JourneyFailedError,
   JourneyFinishedError,

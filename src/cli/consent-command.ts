@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { ConsentAnswer, JourneyHandle, ShareConsentAnswer, ShareHandle } from '../client.ts';
+import { differingPaths } from '../model/differing-paths.ts';
 import { ownerOf } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
@@ -89,7 +91,7 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
   const decidedAt = options.decidedAt ?? (fromFile.decidedAt === undefined ? now : undefined);
   const { method, textVersion, reference } = options;
   const evidence = given({ method, textVersion, reference, capturedAt: options.capturedAt });
-  return {
+  const message = {
     ...fromFile,
     ...given({
       shareId: options.share ?? ownShareOf(journeyId),
@@ -100,8 +102,16 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
     }),
     ...(fromFile.secondaryUser !== undefined && isEmpty(secondaryUser) ? {} : { secondaryUser }),
     ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),
-    ...(proof ? { proof: proof.text } : {}),
-  } as unknown as ConsentMessage;
+  };
+  if (proof) requireProved(proof.consent, message);
+  return { ...message, ...(proof ? { proof: proof.text } : {}) } as unknown as ConsentMessage;
+}
+
+/** A worker would refuse a grant that differs from its proof, and take a refusal without it. */
+function requireProved(proved: object, message: object): void {
+  const rule = 'must be as the proof holds it: what is given beside --proof may not differ';
+  const problems = differingPaths(proved, message).map((path) => ({ path, rule }));
+  if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 function ownShareOf(id: string): string | undefined {

@@ -22,7 +22,9 @@ interface StartOptions extends ServerOptions {
 export function registerStartCommand(program: Command): void {
   const command = program
     .command('start')
-    .description('start a lending journey; one that runs under this id is left as it is')
+    .description(
+      'start a lending journey, once; one that runs under this id with another input is told, with what differs',
+    )
     .option('--file <path>', 'JSON input of lendingJourney; - is standard input')
     .option('--sample', 'a made-up joint application, for the sandbox alone')
     .option('--journey-id <id>', 'with --sample: the journey’s id (default: a new one)')

@@ -1,15 +1,14 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import { Client, type ConnectionLike } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Ledger, SeenRecord } from '../ledger/port.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { ownerOf, workflowIdOf } from '../model/owner-id.ts';
+import { ownerOf } from '../model/owner-id.ts';
 import type { PortfolioReviewInput } from '../model/portfolio-shapes.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { PullInput } from '../model/pull-shapes.ts';
 import type { LendingJourneyInput } from '../model/shapes.ts';
 import type { ShareReportInput } from '../model/share-shapes.ts';
-import { priorityOf, type WorkClass } from '../model/work-class.ts';
+import type { WorkClass } from '../model/work-class.ts';
 import {
   parseLendingJourneyInput,
   parsePortfolioReviewInput,
@@ -28,7 +27,6 @@ import {
   useOf,
 } from './connect-options.ts';
 import { translated } from './error-translation.ts';
-import { JourneyFinishedError } from './errors.ts';
 import { JourneyHandle } from './journey-handle.ts';
 import {
   decideInLedger,
@@ -43,6 +41,7 @@ import { PortfolioHandle } from './portfolio-handle.ts';
 import { PortfolioSchedules } from './portfolio-schedules.ts';
 import { PullHandle } from './pull-handle.ts';
 import { ShareHandle } from './share-handle.ts';
+import { startJourney } from './start-journey.ts';
 import { startPortfolio } from './start-portfolio.ts';
 import { startPull } from './start-pull.ts';
 import { startShare } from './start-share.ts';
@@ -53,9 +52,6 @@ export interface StartOptions {
   /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
   workClass?: WorkClass;
 }
-
-const STATIC_DETAILS =
-  'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
 
 export class CreditJourneys {
   readonly taskQueue: string;
@@ -121,32 +117,17 @@ export class CreditJourneys {
   }
 
   /**
-   * Starts a journey. One that is running under this id is returned as it is, whatever the input; one that failed,
-   * was terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
+   * Starts a journey. One that is running under this id with the same input is returned as it is; one that failed, was
+   * terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
    * nobody's screen (a campaign, a night's run) is a `batch`.
    *
-   * @throws InvalidInputError, JourneyFinishedError where it has completed, TemporalUnavailableError
+   * @throws InvalidInputError; JourneyDiffersError where a journey with another input is running under this id;
+   *   JourneyFinishedError where it has completed; TemporalUnavailableError
    */
   async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
     const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
-    const { journeyId, endUserCode } = checked;
-    try {
-      await this.client.workflow.start('lendingJourney', {
-        workflowId: workflowIdOf(journeyId),
-        taskQueue: this.taskQueue,
-        args: [checked],
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        priority: priorityOf(workClass, endUserCode),
-        // Payloads like any other, and so encrypted; nothing personal all the same.
-        staticSummary: `journey ${journeyId} · ${endUserCode}`,
-        staticDetails: STATIC_DETAILS,
-      });
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) throw new JourneyFinishedError(journeyId);
-      throw translated(error, journeyId);
-    }
-    return this.get(journeyId);
+    await startJourney(this.#context(), checked, workClass);
+    return this.get(checked.journeyId);
   }
 
   /**

@@ -3,6 +3,7 @@
  * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
  */
 import { runName } from '../model/owner-id.ts';
+import type { Problem } from '../model/problems.ts';
 import type { ReportProduct } from '../model/products.ts';
 import type { ShareInput } from '../model/shapes.ts';
 import type { ShareReportInput } from '../model/share-shapes.ts';
@@ -171,35 +172,63 @@ export class KeysMissingError extends Error {
   }
 }
 
+/** The run that has this id was started with another input; nothing was started. */
+abstract class InputDiffersError extends Error {
+  /** Where the two inputs differ, as far as this client may see it. */
+  readonly problems: readonly Problem[];
+
+  constructor(run: string, paths: readonly string[]) {
+    const list = paths.map((path) => path || '/').join(', ');
+    super(
+      `${run} was started with another input: ${list} ${paths.length > 1 ? 'differ' : 'differs'}; choose another id`,
+    );
+    this.problems = paths.map((path) => ({
+      path,
+      rule: 'must be as it was started: choose another id for another input',
+    }));
+  }
+}
+
+/** A journey that is running under this id was started with another input. Nothing was started. */
+export class JourneyDiffersError extends InputDiffersError {
+  override readonly name = 'JourneyDiffersError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string, paths: readonly string[]) {
+    super(`journey ${journeyId}`, paths);
+    this.journeyId = journeyId;
+  }
+}
+
 /** Another pull has this id already: of another product, or with another input. Nothing was started. */
-export class PullDiffersError extends Error {
+export class PullDiffersError extends InputDiffersError {
   override readonly name = 'PullDiffersError';
   readonly pullId: string;
 
-  constructor(pullId: string) {
-    super(`pull ${pullId} was started with another input: choose another id`);
+  constructor(pullId: string, paths: readonly string[]) {
+    super(`pull ${pullId}`, paths);
     this.pullId = pullId;
   }
 }
 
 /** Another portfolio review has this id already, with another input. Nothing was started. */
-export class PortfolioDiffersError extends Error {
+export class PortfolioDiffersError extends InputDiffersError {
   override readonly name = 'PortfolioDiffersError';
   readonly reviewId: string;
 
-  constructor(reviewId: string) {
-    super(`portfolio review ${reviewId} was started with another input: choose another id`);
+  constructor(reviewId: string, paths: readonly string[]) {
+    super(`portfolio review ${reviewId}`, paths);
     this.reviewId = reviewId;
   }
 }
 
 /** Another share has this id already: of another report, or with another input. Nothing was started. */
-export class ShareDiffersError extends Error {
+export class ShareDiffersError extends InputDiffersError {
   override readonly name = 'ShareDiffersError';
   readonly shareId: string;
 
-  constructor(shareId: string) {
-    super(`share ${shareId} was started with another input: choose another id`);
+  constructor(shareId: string, paths: readonly string[]) {
+    super(`share ${shareId}`, paths);
     this.shareId = shareId;
   }
 }

@@ -4,7 +4,9 @@
  * stays so.
  */
 import type { Client } from '@temporalio/client';
+import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
+import { otherContent } from '../model/differing-paths.ts';
 import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
@@ -54,14 +56,16 @@ export async function decideInLedger(
   context: LedgerDecisionContext,
   decision: LedgerDecision,
 ): Promise<LedgerDecisionAnswer> {
-  const { customerTraceNumber, decisionId, action, attempt } = decision;
+  const { customerTraceNumber, decisionId } = decision;
   const ledger = await context.ledger();
   const known = await rowOf(ledger, customerTraceNumber);
   const journeyId = known.callerId;
   const message = parseDecision(decision, context);
   const same = known.decisions.find((one) => one.decisionId === decisionId);
-  if (same && same.action === action && same.attempt === attempt) {
-    return { journeyId, customerTraceNumber, duplicate: true };
+  if (same) {
+    const differing = decisionDifferences(same, recordOf(message, known));
+    if (differing.length === 0) return { journeyId, customerTraceNumber, duplicate: true };
+    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
   }
   const row = await undecidedRow(context, customerTraceNumber);
   const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
@@ -84,10 +88,14 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
   const { callerId } = await rowOf(ledger, customerTraceNumber);
-  if (!(await ledger.recordSeen(ledger.identity.ledgerId, seen))) {
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, seen);
+  if (verdict.kind === 'nothingToSee') {
     throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
   }
-  return { journeyId: callerId, customerTraceNumber, duplicate: false };
+  if (verdict.kind === 'known' && verdict.paths.length > 0) {
+    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
+  }
+  return { journeyId: callerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
 function requireWords({ by, reason }: SeenRecord): void {

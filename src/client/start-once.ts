@@ -1,8 +1,8 @@
 /** Starts a run of a caller's own id, once: a start that is repeated finds the first. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import { type Payload, type Priority, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { redactedPointer } from '../codec-server/redaction.ts';
+import { differingPaths } from '../model/differing-paths.ts';
 import { workflowIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { translated } from './error-translation.ts';
@@ -16,17 +16,20 @@ export interface StartOnce {
   priority: Priority;
   staticSummary: string;
   staticDetails: string;
-  /** Whether the run that has this id was started with the same input, as far as this client may see it. */
-  isSame(started: unknown): boolean;
+  /** Where the input of the run that has this id differs, as far as this client may see it. */
+  differences(started: unknown): string[];
 }
 
+/** `paths`: where the input of the run that has this id differs; none where it is the same. */
+export type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[] };
+
 /**
- * Whether the run under this id is of this input. One that failed, was terminated or timed out is run again.
+ * Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again.
  *
  * @throws what `translated` makes of the SDK's errors
  */
-export async function startOnce({ client, taskQueue, workflowType, ownerId, ...start }: StartOnce): Promise<boolean> {
-  const { input, priority, staticSummary, staticDetails, isSame } = start;
+export async function startOnce(options: StartOnce): Promise<StartedOnce> {
+  const { client, taskQueue, workflowType, ownerId, input, priority, staticSummary, staticDetails } = options;
   const workflowId = workflowIdOf(ownerId);
   try {
     await client.workflow.start(workflowType, {
@@ -41,36 +44,36 @@ export async function startOnce({ client, taskQueue, workflowType, ownerId, ...s
       staticSummary,
       staticDetails,
     });
-    return true;
+    return { kind: 'started' };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translated(error, ownerId);
     const started = await startedInput(client, workflowId).catch((failed) => {
       throw translated(failed, ownerId);
     });
-    return isSame(started);
+    return { kind: 'found', paths: options.differences(started) };
   }
 }
 
 /**
- * Whether a run was started with this input, in whatever form means the same. Masked by a codec server it is known only
+ * Where a run's input differs from this one; forms that mean the same do not. Masked by a codec server it is known only
  * in part: all but its member `personal` is compared.
  *
  * @param parse throws InvalidInputError for what is no such input
  */
-export function isSameInput<Input extends object>(
+export function inputDifferences<Input extends object>(
   started: unknown,
   input: Input,
   { parse, personal }: { parse(started: unknown): Input; personal: keyof Input },
-): boolean {
+): string[] {
   if (redactedPointer(started) !== null) {
     const known = (one: object) => ({ ...one, [personal]: undefined });
-    return isDeepStrictEqual(known(started as object), known(input));
+    return differingPaths(known(started as object), known(input));
   }
   try {
-    return isDeepStrictEqual(parse(started), input);
+    return differingPaths(parse(started), input);
   } catch (error) {
     // A run with an invalid input is about to fail.
-    if (error instanceof InvalidInputError) return false;
+    if (error instanceof InvalidInputError) return [''];
     throw error;
   }
 }

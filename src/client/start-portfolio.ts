@@ -1,6 +1,6 @@
 /** Starts a portfolio review, once: a start that is repeated finds the first, and one that differs is refused. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
+import { differingPaths } from '../model/differing-paths.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type { PortfolioReviewInput } from '../model/portfolio-shapes.ts';
 import { priorityOf } from '../model/work-class.ts';
@@ -16,13 +16,13 @@ export async function startPortfolio(
   input: PortfolioReviewInput,
 ): Promise<void> {
   const { reviewId, endUserCode } = input;
-  const isThis = await startOnce({
+  const start = await startOnce({
     ...{ client, taskQueue, input, workflowType: 'portfolioReview', ownerId: ownerIdOf('portfolio', reviewId) },
     priority: priorityOf('batch', endUserCode),
     staticSummary: `portfolio ${reviewId} · ${endUserCode}`,
     staticDetails: STATIC_DETAILS,
     // Nothing of it is personal, so nothing is masked.
-    isSame: (started) => isDeepStrictEqual(started, input),
+    differences: (started) => differingPaths(started, input),
   });
-  if (!isThis) throw new PortfolioDiffersError(reviewId);
+  if (start.kind === 'found' && start.paths.length > 0) throw new PortfolioDiffersError(reviewId, start.paths);
 }

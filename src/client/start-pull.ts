@@ -5,7 +5,7 @@ import type { PullInput } from '../model/pull-shapes.ts';
 import { priorityOf, type WorkClass } from '../model/work-class.ts';
 import { parsePullInput } from '../validation/messages.ts';
 import { PullDiffersError } from './errors.ts';
-import { isSameInput, startOnce } from './start-once.ts';
+import { inputDifferences, startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'One credit report. The current details say where it stands and what resolves a hold; they need a running worker.';
@@ -23,7 +23,7 @@ export async function startPull(
   { workClass = 'interactive' }: { workClass?: WorkClass } = {},
 ): Promise<void> {
   const { pullId, productCode, endUserCode } = pull;
-  const isThis = await startOnce({
+  const start = await startOnce({
     client,
     taskQueue,
     workflowType: productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport',
@@ -32,8 +32,11 @@ export async function startPull(
     priority: priorityOf(workClass, endUserCode),
     staticSummary: [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
     staticDetails: STATIC_DETAILS,
-    isSame: (started) =>
-      isSameInput(started, pull, { parse: (one) => parsePullInput(one, { maxApplicants }), personal: 'applicants' }),
+    differences: (started) =>
+      inputDifferences(started, pull, {
+        parse: (one) => parsePullInput(one, { maxApplicants }),
+        personal: 'applicants',
+      }),
   });
-  if (!isThis) throw new PullDiffersError(pullId);
+  if (start.kind === 'found' && start.paths.length > 0) throw new PullDiffersError(pullId, start.paths);
 }

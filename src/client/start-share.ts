@@ -6,7 +6,7 @@ import type { ShareReportInput } from '../model/share-shapes.ts';
 import { priorityOf } from '../model/work-class.ts';
 import { parseShareReportInput } from '../validation/messages.ts';
 import { ShareDiffersError } from './errors.ts';
-import { isSameInput, startOnce } from './start-once.ts';
+import { inputDifferences, startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
@@ -17,7 +17,7 @@ export async function startShare(
   share: ShareReportInput,
 ): Promise<void> {
   const { shareId, endUserCode } = share;
-  const isThis = await startOnce({
+  const start = await startOnce({
     client,
     taskQueue,
     workflowType: 'shareReport',
@@ -26,7 +26,7 @@ export async function startShare(
     priority: priorityOf('interactive', endUserCode),
     staticSummary: `share ${shareId} · ${nameOfUser(share)}`,
     staticDetails: STATIC_DETAILS,
-    isSame: (started) => isSameInput(started, share, { parse: parseShareReportInput, personal: 'report' }),
+    differences: (started) => inputDifferences(started, share, { parse: parseShareReportInput, personal: 'report' }),
   });
-  if (!isThis) throw new ShareDiffersError(shareId);
+  if (start.kind === 'found' && start.paths.length > 0) throw new ShareDiffersError(shareId, start.paths);
 }

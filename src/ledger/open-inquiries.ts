@@ -1,4 +1,5 @@
 /** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
+import { differingPaths } from '../model/differing-paths.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -6,7 +7,15 @@ import type { LedgerCipher } from '../protection/sealing.ts';
 import { HELD_STATES } from './claim.ts';
 import { type AttemptRow, instant, readInquiries } from './inquiry-rows.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { AttentionReason, InquiryView, OpenInquiriesQuery, OpenInquiry, OpenWork, SeenRecord } from './port.ts';
+import type {
+  AttentionReason,
+  InquiryView,
+  OpenInquiriesQuery,
+  OpenInquiry,
+  OpenWork,
+  SeenRecord,
+  SeenVerdict,
+} from './port.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /** How the latest attempt of an undecided inquiry may stand. */
@@ -177,25 +186,31 @@ function undecidedOf({
   return reason === undefined ? undefined : { attempt, failureType: reason };
 }
 
-/** Writes down that somebody has seen to it; whether there was anything to see to. */
-export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<boolean> {
-  const { customerTraceNumber } = seen;
+/** Writes down who has seen to what came too late, where something did. */
+export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<SeenVerdict> {
+  const { customerTraceNumber, decisionId, by, reason } = seen;
+  const [known] = await session.rows<{ seen_by: string; reason: string }>(
+    'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
+    [customerTraceNumber, decisionId],
+  );
+  if (known)
+    return { kind: 'known', paths: differingPaths({ by: known.seen_by, reason: known.reason }, { by, reason }) };
   const open = await session.rows(
     `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
        AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT})`,
     [customerTraceNumber],
   );
-  if (open.length === 0) return false;
+  if (open.length === 0) return { kind: 'nothingToSee' };
   await insertRow(
     session,
     'attention_seen',
     {
       customer_trace_number: customerTraceNumber,
-      decision_id: seen.decisionId,
-      seen_by: seen.by,
-      reason: seen.reason,
+      decision_id: decisionId,
+      seen_by: by,
+      reason,
     },
-    { sql: { seen_at: dialect.now }, onConflict: 'ON CONFLICT (customer_trace_number, decision_id) DO NOTHING' },
+    { sql: { seen_at: dialect.now } },
   );
-  return true;
+  return { kind: 'recorded' };
 }

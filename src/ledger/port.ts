@@ -168,6 +168,9 @@ export interface SeenRecord {
   reason: string;
 }
 
+/** `paths`: where it differs from what was written under its id before, which stands; none of a duplicate. */
+export type SeenVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] } | { kind: 'nothingToSee' };
+
 /** One report: that of an attempt. */
 export interface ReportOrigin {
   customerTraceNumber: string;
@@ -344,8 +347,8 @@ export interface Ledger {
   /** Reads only and unseals nothing: at most so many of each kind of what `openInquiries` lists, oldest first. */
   oldestOpen(limit: number): Promise<OpenWork[]>;
 
-  /** Takes what came too late off that list, append-only; `false` where there was nothing to see to. */
-  recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean>;
+  /** Takes what came too late off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
+  recordSeen(ledgerId: string, seen: SeenRecord): Promise<SeenVerdict>;
 
   /**
    * The newest answered report of an owner and product, unsealed; `null` where there is none.

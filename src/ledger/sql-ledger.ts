@@ -60,6 +60,7 @@ import type {
   ReferredInquiry,
   RewrapResult,
   SeenRecord,
+  SeenVerdict,
   ShareRecord,
   StoredConsent,
   StoredDocument,
@@ -276,12 +277,12 @@ export class SqlLedger implements Ledger {
     return this.#engine.read((session) => readOldestOpen(session, this.#engine.dialect, limit));
   }
 
-  recordSeen(ledgerId: string, seen: SeenRecord): Promise<boolean> {
+  recordSeen(ledgerId: string, seen: SeenRecord): Promise<SeenVerdict> {
     return this.#write(async (writing) => {
       await lockInquiry(writing, seen.customerTraceNumber);
       await this.#checkLedger(writing.session, ledgerId);
-      const isNew = await insertSeen(writing, seen);
-      return { keep: isNew, value: isNew };
+      const verdict = await insertSeen(writing, seen);
+      return { keep: verdict.kind === 'recorded', value: verdict };
     });
   }
 

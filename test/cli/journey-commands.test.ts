@@ -246,6 +246,35 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.deepEqual(JSON.parse(late.stdout), { accepted: true, late: true, duplicate: false, postedSharesFlagged: 1 });
   });
 
+  test('tells a command that is repeated from one that says something else under the same key', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    const sample = ['start', '--sample', '--journey-id', journeyId];
+    await done(...sample);
+    await done(...sample);
+    const other = await cli(...sample, '--auto');
+    assert.equal(other.code, 1);
+    const { type, problems } = JSON.parse(other.stderr).error;
+    assert.equal(type, 'JourneyDiffersError');
+    const paths = problems.map(({ path }: { path: string }) => path);
+    assert.deepEqual(paths, ['/gates/PREAPP/pass', '/gates/PRECLOSE/pass']);
+
+    const advance = ['advance', journeyId, '--to', 'PRECLOSE'];
+    assert.equal((await done(...advance)).duplicate, false);
+    assert.equal((await done(...advance)).duplicate, true);
+    const file = join(harness.dataDir, `${journeyId}.json`);
+    await writeFile(file, JSON.stringify({ applicants: [applicant('1A')] }));
+    const refused = await cli(...advance, '--file', file);
+    assert.equal(refused.code, 1);
+    assert.match(JSON.parse(refused.stderr).error.message, /accepted before with other content: \/applicants differs$/);
+
+    const share = ['share', journeyId, '--share-id', 'S-2', '--end-user-code'];
+    assert.equal((await done(...share, 'EU789')).duplicate, false);
+    assert.equal((await done(...share, 'EU789')).duplicate, true);
+    assert.match((await cli(...share, 'EU788')).stderr, /other content: \/share\/endUserCode differs/);
+    const withdraw = ['withdraw', journeyId, '--by', 'ops', '--reason'];
+    await done(...withdraw, 'test');
+  });
+
   test('that needs a person ends watch and status with exit code 3', async () => {
     const journeyId = `J-${randomUUID()}`;
     const file = join(harness.dataDir, `${journeyId}.json`);

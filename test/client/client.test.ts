@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import {
   CreditJourneys,
   InvalidInputError,
+  JourneyDiffersError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
@@ -99,14 +100,25 @@ describe('the client', { concurrency: 8 }, () => {
     await assert.rejects(journey.report('CR'), ReportNotFoundError);
   });
 
-  test('returns a journey that is running, and refuses one that has completed', async () => {
+  test('returns a journey that is running, refuses another input for it, and one that has completed', async () => {
     const input = journeyInput();
     const first = await journeys.start(input);
     const again = await journeys.start(input);
     assert.equal((await again.status()).journeyId, first.journeyId);
+    const other = { ...input, endUserCode: 'EU124', applicants: [applicant('1A')] };
+    await assert.rejects(journeys.start(other), (error) => {
+      assert.ok(error instanceof JourneyDiffersError);
+      assert.deepEqual(
+        error.problems.map(({ path }) => path),
+        ['/endUserCode', '/applicants/0/ssn'],
+      );
+      assert.match(error.message, /was started with another input: \/endUserCode, \/applicants\/0\/ssn differ;/);
+      return true;
+    });
     await first.withdraw({ by: 'ops', reason: 'test' });
     await first.result();
     await assert.rejects(journeys.start(input), JourneyFinishedError);
+    await assert.rejects(journeys.start(other), JourneyFinishedError);
     await assert.rejects(first.advance({ to: 'PREAPP' }), JourneyFinishedError);
     assert.equal((await harness.client.workflow.getHandle(first.workflowId).describe()).historyLength > 0, true);
   });

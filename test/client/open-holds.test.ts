@@ -135,6 +135,12 @@ describe('a decision', { concurrency: 4 }, () => {
     assert.equal((await journeys.decideInLedger(resend)).duplicate, false);
     assert.equal((await journeys.decideInLedger(resend)).duplicate, true);
     await assert.rejects(
+      journeys.decideInLedger({ ...resend, action: 'abandon', by: 'another' }),
+      (error) =>
+        error instanceof DecisionRefusedError &&
+        error.reason === '/decisionId was used before with other content: /action, /by differ',
+    );
+    await assert.rejects(
       journeys.decideInLedger(decision(one)),
       (error) => error instanceof DecisionRefusedError && /decided already/.test(error.reason),
     );
@@ -158,7 +164,14 @@ describe('a decision', { concurrency: 4 }, () => {
       journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: ofAnother })),
       (error) => error instanceof DecisionRefusedError && /and no other/.test(error.reason),
     );
-    await journeys.decideInLedger(decision(one, { action: 'accept', outcome: 'record', reference: REFERENCE }));
+    const accept = decision(one, { action: 'accept', outcome: 'record', reference: REFERENCE });
+    assert.equal((await journeys.decideInLedger(accept)).duplicate, false);
+    assert.equal((await journeys.decideInLedger(accept)).duplicate, true);
+    const without = decision(one, { decisionId: accept.decisionId, action: 'accept', outcome: 'noRecord' });
+    await assert.rejects(
+      journeys.decideInLedger(without),
+      (error) => error instanceof DecisionRefusedError && /: \/outcome, \/reference differ$/.test(error.reason),
+    );
     const again = await harness.start(one.input);
     assert.deepEqual((await again.result()).stages[0]?.reference, REFERENCE);
     assert.equal((await harness.received(again)).length, 1);

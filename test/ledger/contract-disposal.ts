@@ -69,7 +69,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const late = outcomeOf(ledger, { ...ANSWERED, customerTraceNumber: PREAPP.customerTraceNumber });
     assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
     const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...WARRANT };
-    assert.equal(await ledger.recordSeen(ledgerId, seen), true);
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
     const others = { callerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
     await withReport(ledger, others);
     assert.deepEqual(await counts(url), [3, 3, 3, 2, 1, 1, 3]);

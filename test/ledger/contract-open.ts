@@ -150,14 +150,18 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'the provider deletes it' };
-    assert.equal(await ledger.recordSeen(ledgerId, seen), false, 'there is nothing to see to');
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'nothingToSee' });
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
     assert.deepEqual(await reasons(ledger), { [TRACE]: 'lateAnswer' });
     assert.deepEqual(await reasons(ledger, { states: [] }), { [TRACE]: 'lateAnswer' });
     await assert.rejects(ledger.recordSeen('ledger-x', seen), LedgerChangedError);
-    assert.equal(await ledger.recordSeen(ledgerId, seen), true);
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
     assert.deepEqual(await reasons(ledger), {});
-    assert.equal(await ledger.recordSeen(ledgerId, seen), false);
+    assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'known', paths: [] });
+    const another = { ...seen, by: 'audit' };
+    assert.deepEqual(await ledger.recordSeen(ledgerId, another), { kind: 'known', paths: ['/by'] });
+    const again = { ...seen, decisionId: 'D-10' };
+    assert.deepEqual(await ledger.recordSeen(ledgerId, again), { kind: 'nothingToSee' });
     const view = await ledger.inquiry(TRACE);
     assert.ok(view?.seenAt && view.lateAnswerAt, 'it is remembered');
 

@@ -1,0 +1,14 @@
+/** Where a decision differs from the one that stands under its id. Pure. */
+import { differingPaths } from '../model/differing-paths.ts';
+import type { DecisionRecord } from './port.ts';
+
+/** Paths of the message that brings a decision. An accepted answer that was disposed of since is compared no more. */
+export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
+  const isWhole = kept.answer !== undefined || kept.action !== 'accept';
+  return differingPaths(contentOf(kept, isWhole), contentOf(sent, isWhole));
+}
+
+function contentOf({ attempt, action, by, reason, providerSaid, answer }: DecisionRecord, withAnswer: boolean): object {
+  const outcome = withAnswer && answer?.kind === 'outcome' ? answer : undefined;
+  return { attempt, action, by, reason, providerSaid, outcome: outcome?.outcome, reference: outcome?.reference };
+}
