@@ -58,7 +58,7 @@ async function playShared(): Promise<{ input: LendingJourneyInput } & Said> {
     input,
     decisionsTaken: [],
     consentsSent: [
-      { atMs, message: first, acknowledgedAtMs: atMs },
+      { atMs, message: first, acknowledgedAtMs: Date.now() },
       { atMs, message: second },
     ],
   };
