@@ -57,6 +57,8 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
   const { pendingWorkflowTask, pendingActivities, workflowExecutionInfo } = described.raw;
   const pinnedTo = pinnedBuild(workflowExecutionInfo?.versioningInfo);
   const history = await handle.fetchHistory();
+  const continuedFrom =
+    history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
   const run: RunEvidence = {
     workflowId,
     runId,
@@ -72,6 +74,7 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
     })),
     ...(await readEvents(client, history)),
     ...(pinnedTo === undefined ? {} : { pinnedTo }),
+    ...(continuedFrom ? { continuedFrom } : {}),
     history,
   };
   if (type === 'lendingJourney') await readJourney(client, run);

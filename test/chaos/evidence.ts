@@ -236,6 +236,8 @@ export interface RunEvidence {
   workflowId: string;
   runId: string;
   workflowType: string;
+  /** The run id of the run that handed over to this one. */
+  continuedFrom?: string;
   /** As Temporal names it: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`, … */
   status: string;
   /** Of a `lendingJourney` that has completed. */

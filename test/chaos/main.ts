@@ -35,13 +35,15 @@ const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(va
 const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
-const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned, hasEndpoints } = plan.world;
+const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned, hasEndpoints, handOverAfterEvents } =
+  plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
   `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
     `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
-    `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints`,
+    `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints; ` +
+    `hand-over after ${handOverAfterEvents} events`,
 );
 
 const stop = new AbortController();

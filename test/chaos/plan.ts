@@ -21,6 +21,8 @@ export interface WorldPlan {
   isVersioned?: true;
   /** Events are posted to an endpoint that is ill now and then, and to one where nobody ever listens. */
   hasEndpoints?: true;
+  /** HAND_OVER_AFTER_EVENTS: so few that a flood, or a few resets and messages, make a run hand over. */
+  handOverAfterEvents: number;
 }
 
 export interface GatewayFault {
@@ -184,7 +186,7 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   // Far behind, it takes the moment of a share for the future, and refuses it every time.
   const sandboxAheadMs = draw.of([0, 0, 0, 5 * MINUTE_MS, 5 * MINUTE_MS, -2 * MINUTE_MS]);
   const notProcessedStatuses = draw.chance(0.4) ? [] : [401, 429];
-  const world: WorldPlan = {
+  const world = {
     engine: options.engine ?? engine,
     workersAheadMs,
     sandboxAheadMs,
@@ -195,8 +197,10 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   // Last, as all that came later: what a seed drew before, it draws still.
   const isVersioned = draw.chance(0.5);
   const hasEndpoints = draw.chance(0.5);
+  const handOverAfterEvents = draw.of([100, 150, 3_000]);
   return {
     ...world,
+    handOverAfterEvents,
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };

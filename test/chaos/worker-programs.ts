@@ -67,7 +67,7 @@ export function fleetOf(
   plan: WorldPlan,
   { taskQueue, logDir, bundles, profiles, env, ...on }: WorkersPlace,
 ): WorkerFleet {
-  const { isVersioned, workersAheadMs } = plan;
+  const { isVersioned, workersAheadMs, handOverAfterEvents } = plan;
   return new WorkerFleet({
     size: workersAheadMs.length,
     ...(isVersioned ? { deploymentName: taskQueue } : {}),
@@ -82,6 +82,7 @@ export function fleetOf(
           ...SHORT_TIMEOUTS,
           ...env,
           ...(isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {}),
+          HAND_OVER_AFTER_EVENTS: String(handOverAfterEvents),
           TASK_QUEUE: taskQueue,
           GATEWAY_PROFILES_FILE: profiles.fileOf(worker),
           WORKFLOW_BUNDLE_FILE: isFirst ? bundles.firstFile : bundles.laterFile,

@@ -83,14 +83,14 @@ function claimProblems(
   submission: Submission,
   run: RunEvidence,
   claimed: LedgerAttempt,
-  { ledger }: Evidence,
+  { ledger, runs }: Evidence,
 ): string[] {
   const inquiry = ledger.inquiries.find((one) => one.customerTraceNumber === submission.customerTraceNumber);
   if (submission.applicantIds.length === 0) return ['concerns nobody'];
   return submission.applicantIds.flatMap((applicantId) => {
     const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
     if (!linked) return [`no grant of ${applicantId} permits it`];
-    const heard = heardBefore(run.consents, { ...submission, applicantId });
+    const heard = heardBefore(heardBy(run, submission.eventId, runs), { ...submission, applicantId });
     const rows = inquiry?.workflowType === 'shareReport' ? readBefore(ledger.consents, inquiry, claimed) : [];
     const said = [...heard, ...rows.filter((row) => row.applicantId === applicantId).map(saidOf)];
     const grant = said.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
@@ -109,14 +109,21 @@ function claimProblems(
   });
 }
 
+/** By the runs that handed over to this one, too: all of it came before. */
+function heardBy(run: RunEvidence, before: number, runs: readonly RunEvidence[]): ConsentHeard[] {
+  const own = run.consents.filter(({ eventId }) => eventId < before);
+  const earlier = runs.find(({ runId }) => runId === run.continuedFrom);
+  return earlier ? [...heardBy(earlier, Number.POSITIVE_INFINITY, runs), ...own] : own;
+}
+
 /** One key is one message: what repeats it changes nothing. */
 function heardBefore(
   consents: readonly ConsentHeard[],
-  { shareId, applicantId, eventId }: { shareId?: string; applicantId: string; eventId: number },
+  { shareId, applicantId }: { shareId?: string; applicantId: string },
 ): Said[] {
   const said = new Map<string, Said>();
   for (const heard of consents) {
-    if (heard.shareId !== shareId || heard.applicantId !== applicantId || heard.eventId >= eventId) continue;
+    if (heard.shareId !== shareId || heard.applicantId !== applicantId) continue;
     if (heard.decidedAtMs > heard.atMs + FUTURE_TOLERANCE_MS) continue;
     const { consentId, decision, decidedAtMs } = heard;
     const key = `${decision} ${consentId}`;
