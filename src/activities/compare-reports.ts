@@ -7,7 +7,7 @@ import type { Ledger, ReportOrigin } from '../ledger/port.ts';
 import type { ComparisonGap } from '../model/change-summary.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { ComparedReport, JourneyActivities } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**
@@ -22,7 +22,7 @@ export function createCompareReports(dependencies: ActivityDependencies): Pick<J
     compareReports: ({ run, earlier, later }) =>
       translating(async () => {
         const comparedWith = earlier.productCode;
-        const options = profileNamed(dependencies, run.profile).changes;
+        const options = preparedProfile(dependencies, run.profile).changes;
         const [one, other] = [
           await readParsed(ledger, run.ledgerId, earlier),
           await readParsed(ledger, run.ledgerId, later),

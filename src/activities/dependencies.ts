@@ -21,12 +21,29 @@ export interface ActivityDependencies {
   startedEncrypted(execution: { workflowId: string; runId: string }): Promise<boolean>;
 }
 
-/** @throws InvalidInputError where the configuration has no such profile. */
+/** Of a start's input. @throws InvalidInputError where the configuration has no such profile. */
 export function profileNamed(dependencies: ActivityDependencies, name: string): GatewayProfile {
   const profile = dependencies.config.profiles.get(name);
   if (!profile) {
     const known = [...dependencies.config.profiles.keys()].join(', ');
     throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
   }
+  return profile;
+}
+
+/** This worker lacks a profile that another one has prepared a run with, such as in the middle of a deploy. */
+export class ProfileMissingError extends Error {
+  override readonly name = 'ProfileMissingError';
+}
+
+/**
+ * Of a run that was prepared. The caller's input is not to blame where this worker lacks it, so the activity is repeated
+ * until a worker has it that does not.
+ *
+ * @throws ProfileMissingError
+ */
+export function preparedProfile(dependencies: ActivityDependencies, name: string): GatewayProfile {
+  const profile = dependencies.config.profiles.get(name);
+  if (!profile) throw new ProfileMissingError('this worker lacks the profile of the run');
   return profile;
 }

@@ -12,7 +12,7 @@ const MESSAGES: Record<FailureType, string> = {
   TokenUnavailable: 'the token service cannot be reached or is not answering',
   CredentialsRefused:
     'the credentials or the token were refused; check the secret, and that this address is on the provider’s allow-list',
-  LedgerUnavailable: 'the ledger cannot be reached; nothing was sent',
+  LedgerUnavailable: 'the ledger cannot be reached',
   GatewayUnreachable: 'the gateway cannot be reached; nothing was sent',
   GatewayUntrusted: 'the gateway’s certificate or protocol was refused; nothing was sent',
   TokenRejected: 'the gateway said 401; by a standing decision the inquiry was not processed',
@@ -23,9 +23,9 @@ const MESSAGES: Record<FailureType, string> = {
   UnexpectedResponse: 'the inquiry was posted, and its answer cannot be trusted as it stands',
   ReturnCodeUnknown: 'the inquiry was posted, and its returnCode is not in the product’s table',
   ProfileChanged: 'the gateway profile is not the one that the run started with; nothing was sent',
-  RequestDiffers: 'another request was made under this trace number; nothing was sent',
+  RequestDiffers: 'another request was made under this trace number',
   AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
-  LedgerChanged: 'this is not the ledger that the run has used; nothing was sent',
+  LedgerChanged: 'this is not the ledger that the run has used',
   InvalidInput: 'the input is invalid; nothing was sent',
   ActivityFailed: 'the activity could not be carried out',
 };

@@ -12,7 +12,7 @@ import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { Applicant } from '../model/shapes.ts';
 import type { RunIdentity } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { finalFailure } from './failures.ts';
 
@@ -20,7 +20,7 @@ import { finalFailure } from './failures.ts';
 const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 /** @throws `ProfileChanged` where the profile is not the one that the run started with */
 export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
-  const profile = profileNamed(dependencies, run.profile);
+  const profile = preparedProfile(dependencies, run.profile);
   if (profileFingerprint(profile) !== run.profileFingerprint) throw finalFailure('ProfileChanged');
   return profile;
 }

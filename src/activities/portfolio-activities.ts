@@ -8,7 +8,7 @@ import { requireUnchanged } from '../portfolio/identity.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
 import type { RowReader } from '../portfolio/rows.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
 
@@ -24,7 +24,7 @@ export function createPortfolioActivities(
   const directory = () => requireDirectory(dependencies.config.portfolioDirectory);
   const readerOf = ({ format, columns, profile }: KnownFile): RowReader => ({
     format,
-    profile: profileNamed(dependencies, profile),
+    profile: preparedProfile(dependencies, profile),
     ...(columns ? { columns } : {}),
   });
   const onBlock = () => heartbeat();
@@ -39,7 +39,7 @@ export function createPortfolioActivities(
           maxBadRows = DEFAULT_MAX_BAD_ROWS,
           profile: name = 'default',
         } = input;
-        const profile = profileNamed(dependencies, name);
+        const profile = preparedProfile(dependencies, name);
         const { badRows: badRowsPath } = await outputPaths(directory(), file, reviewId);
         await using handle = await openPortfolio(directory(), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });

@@ -6,7 +6,7 @@ import { STAGES } from '../model/products.ts';
 import type { LendingJourneyInput } from '../model/shapes.ts';
 import { parseApplicants, parseFailsafeApplicants, parseLendingJourneyInput } from '../validation/messages.ts';
 import type { JourneyActivities } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
@@ -38,7 +38,7 @@ export function createPrepareJourney(
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
     checkApplicants: ({ profile, applicants, productCode }) =>
       translating(async () => {
-        const known = profileNamed(dependencies, profile);
+        const known = preparedProfile(dependencies, profile);
         const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
         const problems = madeUpProblems(known, parse(applicants, known.limits));
         if (problems.length > 0) throw new InvalidInputError(problems);

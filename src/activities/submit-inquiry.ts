@@ -33,8 +33,8 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
   return async function submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult> {
     const info = activityInfo();
     // A widened retry policy or an activity reset must not become a second send (fence 2).
-    if (info.attempt > 1)
-      throw submitFailure('ActivityFailed', { attempt: args.attempt, claimed: false, recorded: true });
+    // Without details: what the first execution does meanwhile, or has done, this one cannot tell.
+    if (info.attempt > 1) throw finalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
     try {

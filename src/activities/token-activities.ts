@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { JourneyActivities } from './contract.ts';
-import { type ActivityDependencies, profileNamed } from './dependencies.ts';
+import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 export function createTokenActivities(dependencies: ActivityDependencies): Pick<JourneyActivities, 'acquireToken'> {
@@ -13,7 +13,7 @@ export function createTokenActivities(dependencies: ActivityDependencies): Pick<
      */
     acquireToken: ({ profile, fetchedAfter }) =>
       translating(async () => {
-        const token = await dependencies.tokens.get(profileNamed(dependencies, profile), {
+        const token = await dependencies.tokens.get(preparedProfile(dependencies, profile), {
           ...(fetchedAfter === undefined ? {} : { fetchedAfter }),
           signal: cancellationSignal(),
         });

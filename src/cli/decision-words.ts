@@ -9,7 +9,9 @@ import type { Action, DraftDecision } from './decision-flags.ts';
 export function actionWords(action: Action, hold: OpenHold): string {
   switch (action) {
     case 'resend':
-      return wasClaimed(hold) ? 'send it once more under the same trace number' : 'go on; nothing has been sent yet';
+      return wasClaimed(hold)
+        ? 'send it once more under the same trace number'
+        : 'go on; the ledger decides whether anything is sent';
     case 'accept':
       return 'the provider says what came of it; go on with that';
     case 'amend':
@@ -55,7 +57,8 @@ export function consequences(hold: OpenHold, decision: DraftDecision): string[] 
 
 function resendConsequences(hold: OpenHold): string[] {
   const { attempt = 0, reason, heldBy } = hold;
-  if (!wasClaimed(hold)) return [`Attempt ${attempt} has not been sent; the ${runOf(hold)} goes on with it.`];
+  if (!wasClaimed(hold))
+    return [`The ${runOf(hold)} goes on with attempt ${attempt}; the ledger decides whether it is sent.`];
   const doubt =
     reason === 'OutcomeUnknown' ? ['If the provider is wrong, a second inquiry is posted on the consumer’s file.'] : [];
   const who = heldBy === 'run' ? 'The inquiry is sent' : `A new start of the ${runOf(hold)} may send the inquiry`;

@@ -1,7 +1,16 @@
 /** What a person's decision may still do, given what the ledger knows by now. Pure; docs/protocol.md, fence 1. */
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../model/inquiry.ts';
-import { attemptOf, type KnownAttempt, type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
+import {
+  attemptOf,
+  HELD_STATES,
+  type KnownAttempt,
+  type KnownInquiry,
+  latestOf,
+  permitFor,
+  standing,
+} from './claim.ts';
+import { judgesAttempts } from './inquiry-audit.ts';
 import type { DecisionRecord } from './port.ts';
 
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
@@ -30,12 +39,12 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
   if (known.disposal) return OVERTAKEN;
-  if (decision.action === 'amend' || decision.action === 'repeat') return { kind: 'keep' };
+  // It says who wanted the inquiry at all, before its first attempt, and judges none.
+  if (decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
   if (decision.action === 'resend' && permitsNumber(known, decision)) return { kind: 'permit', attempt: 1 };
-  if (decision.action === 'resend' && judgesNoClaim(known, decision)) return { kind: 'keep' };
-  return stands(known, decision) ? effectOf(known, decision) : OVERTAKEN;
+  return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
 }
 
 /** The inquiry stands under another number: its first attempt under this one is permitted beside it, once. */
@@ -43,25 +52,37 @@ function permitsNumber(known: KnownInquiry, { failureType }: DecisionFacts): boo
   return failureType === 'AnotherNumber' && known.attempts.length === 0 && !known.abandoned && !permitFor(known, 1);
 }
 
-/** The hold came before the attempt was claimed: to resend means to go on, and the claim decides as ever. */
-function judgesNoClaim(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
-  if (failureType !== undefined && ATTEMPT_STATE_OF_FAILURE[failureType] === null) return true;
-  return !attemptOf(known, attempt);
+/**
+ * Whether the person has judged the latest attempt that the ledger knows of, as it stands. Else the decision would pass
+ * over an attempt that may have posted: the run looks again, and holds for that one.
+ */
+function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean {
+  const latest = latestOf(known);
+  const next = (latest?.attempt ?? 0) + 1;
+  if (latest && decision.attempt < latest.attempt) return false;
+  // An outcome stands, or may still come: there is nothing to judge.
+  if (latest && (isSettled(latest) || standing(latest) === 'sending')) return false;
+  // The ledger lacks what the run has made: who decides about `LedgerChanged` was told so.
+  if (decision.attempt > next) return decision.failureType === 'LedgerChanged';
+  if (!latest || !needsJudging(known, latest)) return true;
+  if (decision.attempt === next) return decision.failureType === 'LedgerChanged';
+  // To resend means no more than to go on where it judges nothing: the claim decides as ever.
+  return decision.action === 'resend' || isWhatWasJudged(standing(latest), decision.failureType);
 }
 
-/** Whether what the decision judges is still as the person saw it: no answer, decision or attempt came since. */
-function stands(known: KnownInquiry, decision: DecisionFacts): boolean {
-  if (known.abandoned) return false;
-  const latest = latestOf(known);
-  if (!latest) return true;
-  if (latest.attempt > decision.attempt || isSettled(latest)) return false;
-  // Its answer may still come: there is nothing to judge yet.
-  return standing(latest) !== 'sending';
+/** Whether only a person's decision leads on from it, and none has been taken. */
+function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
+  const state = standing(latest);
+  const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
+  return isDoubtful && !permitFor(known, latest.attempt + 1);
 }
 
 function effectOf(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
   if (action === 'abandon') return { kind: 'abandon' };
+  if (action === 'amend') return { kind: 'keep' };
   const judged = attemptOf(known, attempt);
+  // The hold came before the attempt was claimed: to resend means to go on.
+  if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
   if (!judged) return OVERTAKEN;
   const state = standing(judged);
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;

@@ -1,10 +1,11 @@
 /** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
 import { differingPaths } from '../model/differing-paths.ts';
-import type { FailureType } from '../model/failure-types.ts';
+import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { HELD_STATES } from './claim.ts';
+import { judgesAttempts } from './inquiry-audit.ts';
 import { type AttemptRow, instant, readInquiries } from './inquiry-rows.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
 import type {
@@ -39,17 +40,22 @@ const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
 const SEEN_AT =
   '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
 
+/** Failure types whose decisions judge no attempt. */
+const JUDGING_NONE = FAILURE_TYPES.filter((type) => !judgesAttempts(type))
+  .map((type) => `'${type}'`)
+  .join(', ');
+
 /** The latest attempt, of an inquiry that nobody has decided about. */
 const IS_UNDECIDED = `a.claimed_at >= $1
   AND NOT EXISTS (SELECT 1 FROM attempts b
     WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
   AND NOT EXISTS (SELECT 1 FROM inquiries i
     WHERE i.customer_trace_number = a.customer_trace_number AND i.abandoned_at IS NOT NULL)
-  -- What was decided about a request that differs says nothing about the one that the row is of.
+  -- What was decided about an attempt that was not claimed by then, or about another request, has judged none.
   AND NOT EXISTS (SELECT 1 FROM decisions d
     WHERE d.customer_trace_number = a.customer_trace_number AND d.attempt = a.attempt
       AND (d.action = 'amend' OR d.permits_attempt IS NOT NULL)
-      AND (d.failure_type IS NULL OR d.failure_type <> 'RequestDiffers'))`;
+      AND (d.failure_type IS NULL OR d.failure_type NOT IN (${JUDGING_NONE})))`;
 
 /** A subquery for the trace numbers; each branch can use an index of its own. `$1` is `since` in milliseconds. */
 function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): string {
@@ -165,7 +171,9 @@ export function withNeeds(view: InquiryView): OpenInquiry {
 function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
   return (
     resendStands === true ||
-    decisions.some((one) => one.attempt === attempt && one.action === 'amend' && one.failureType !== 'RequestDiffers')
+    decisions.some(
+      (one) => one.attempt === attempt && one.action === 'amend' && judgesAttempts(one.failureType ?? null),
+    )
   );
 }
 

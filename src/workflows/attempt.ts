@@ -55,8 +55,10 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   );
   if (landing.kind === 'landed') return stepOfResult(landing.value);
   const failure = applicationFailureOf(landing.error);
-  if (failure && isFailureType(failure.type) && failure.type !== 'ActivityFailed') {
-    return stepOfFailure(failure.type, args.attempt, failure.details?.[0] as Partial<SubmitFailureDetails> | undefined);
+  const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
+  // An activity that says itself that it has failed before its claim is over; any other failure of that type is not.
+  if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
+    return stepOfFailure(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
   return afterLookUp(host, request, isCancellation(landing.error));
@@ -200,8 +202,11 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
   return found && isMade(found, claimed) ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
 }
 
-/** How the attempt, or a later one, stands where an earlier run has made it; `undefined` where the ledger has none. */
-export async function madeBefore(
+/**
+ * What the ledger has in the way of attempt n, which this run has not claimed: the attempt itself where another run has
+ * made it, or one before it that a person must judge first. `undefined` where nothing was sent that the run does not know.
+ */
+export async function standsInTheWay(
   host: AttemptHost,
   content: InquiryContent,
   attempt: number,
@@ -209,7 +214,13 @@ export async function madeBefore(
   const result = await lookUp(host, content, attempt);
   if ('step' in result) return result.step;
   const { found } = result;
-  return found && isMade(found, attempt) ? stepOf(found) : undefined;
+  if (found && isMade(found, attempt)) return stepOf(found);
+  if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
+  return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
+}
+
+function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
+  return state === 'notSent' || state === 'notProcessed' || resendStands === true;
 }
 
 function isMade(found: AttemptView, attempt: number): boolean {

@@ -146,7 +146,7 @@ interface Story {
   ask?: readonly [string, string];
 }
 
-const NOTHING = 'nothing by this attempt: it was not sent, or not processed.';
+const NOTHING = 'nothing by this attempt: it was not sent, or not processed. The ledger was asked for earlier ones.';
 const REFUSED = 'nothing, as far as a refusal tells; the interface does not say so.';
 const POSTED = 'one inquiry.';
 
@@ -214,11 +214,11 @@ const STORIES: Record<FailureType, Story> = {
   },
   LedgerUnavailable: {
     happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
-    file: NOTHING,
+    file: 'not known until the ledger can be asked: an earlier run may have made an attempt. This run has sent nothing since.',
   },
   LedgerChanged: {
     happened: 'the ledger is not the one that this run has used, or an older copy of it.',
-    file: 'nothing by this attempt; what earlier ones have posted is not in this ledger.',
+    file: 'not known: what this run’s attempts have posted is not in this ledger.',
     ask: WAS_IT_POSTED,
   },
   ProfileChanged: {

@@ -5,12 +5,12 @@
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
+import { type FailureType, RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
-import { type AttemptStep, lookAgain, madeBefore, makeAttempt, recordStep, waitOut } from './attempt.ts';
+import { type AttemptStep, lookAgain, makeAttempt, recordStep, standsInTheWay, waitOut } from './attempt.ts';
 import { applicationFailureOf } from './flights.ts';
 import { recordRepeat, recordTheDecision } from './holds.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec, Outcome } from './inquiry-terms.ts';
@@ -270,9 +270,9 @@ class InquiryRun {
       await this.#waitBeforeRetry(failure);
       return {};
     }
-    if (isWithoutToken(failure)) {
-      const made = await madeBefore(this.#host, this.#content(), failure.attempt);
-      if (made) return { next: made };
+    if (mayHaveMissedAnAttempt(failure)) {
+      const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+      if (found) return { next: found };
     }
     return this.#hold(failure);
   }
@@ -332,9 +332,7 @@ class InquiryRun {
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
-      // Whose outcome stands there, only a look-up compares; a decision is recorded without its request.
-      const claimed = failure.claimed ? failure.attempt : failure.attempt - 1;
-      return { next: await lookAgain(this.#host, this.#content(), claimed) };
+      return { next: await this.#whatStandsInstead(failure) };
     }
     this.#startAnew(failure);
     switch (decision.action) {
@@ -347,6 +345,13 @@ class InquiryRun {
       case 'resend':
         return {};
     }
+  }
+
+  /** Whose outcome stands there, only a look-up compares; a decision is recorded without its request. */
+  async #whatStandsInstead(failure: InquiryFailure): Promise<AttemptStep> {
+    if (failure.claimed) return lookAgain(this.#host, this.#content(), failure.attempt);
+    const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+    return found ?? { kind: 'failed', recorded: true, failure };
   }
 
   /** Of the time before the first failure only what an attempt can take counts: what is longer was the queue. */
@@ -387,12 +392,16 @@ class InquiryRun {
   }
 }
 
+/** What the ledger has said itself; and what says that it cannot be asked. */
+const LEDGERS_WORD: readonly FailureType[] = ['LedgerChanged', 'RequestDiffers', 'AnotherNumber', 'LedgerUnavailable'];
+
 /**
- * No token could be had, and so the ledger was never asked: a run that was reset, or started anew, may have an attempt there.
- * What became of that needs no token, and no person should be told that there is none.
+ * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no
+ * person should be told that there is none. Not where the ledger has spoken itself, nor where it cannot be asked: then the
+ * hold says that it is not known.
  */
-function isWithoutToken({ failureType, claimed }: InquiryFailure): boolean {
-  return !claimed && (failureType === 'CredentialsRefused' || failureType === 'TokenUnavailable');
+function mayHaveMissedAnAttempt({ failureType, claimed }: InquiryFailure): boolean {
+  return !claimed && !LEDGERS_WORD.includes(failureType);
 }
 
 /** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */

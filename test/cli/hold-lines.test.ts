@@ -48,10 +48,10 @@ describe('what a decision will do, in words', () => {
   const words = (hold: Partial<OpenHold>, action: 'resend' | 'abandon' | 'accept') =>
     consequences({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
 
-  test('warns of a second posting where the outcome is unknown, and says where nothing has been sent', () => {
+  test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
     assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* a second inquiry is posted/);
     assert.doesNotMatch(words({ reason: 'NotEntitled' }, 'resend'), /second/);
-    assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /Attempt 12 has not been sent/);
+    assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /goes on with attempt 12; the ledger decides/);
   });
 
   test('tells a run from a row without one', () => {

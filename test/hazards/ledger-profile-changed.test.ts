@@ -12,7 +12,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, SHORT_TIMEOUTS } from './operator-hands.ts';
+import { decisionAbout, resetTo, SHORT_TIMEOUTS, taskBeforeSend } from './operator-hands.ts';
 
 let harness: Harness;
 let other: Awaited<ReturnType<typeof startSandbox>>;
@@ -71,6 +71,31 @@ describe('a worker that is started again', () => {
       assert.equal((await lost.result()).stages[0]?.attempts, 2);
       assert.equal((await harness.received(lost)).length, 2);
       assert.deepEqual(await (await fetch(`${other.url}/_sandbox/requests`)).json(), []);
+    });
+  }
+
+  const REFUSALS: [what: string, changes: () => Partial<GatewayProfile>][] = [
+    ['stricter rules', () => ({ allowed: { PREQUAL: { endUserCodes: ['ANOTHER'] } } })],
+    ...CHANGES.slice(0, 1),
+  ];
+  for (const [what, changes] of REFUSALS) {
+    test(`with another profile (${what}) asks the ledger before it says that nothing was sent`, async () => {
+      const handle = await harness.start(
+        journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] }),
+      );
+      await untilStatus(handle, ({ state }) => state === 'held');
+      const own = harness.config.profiles.get('default') as GatewayProfile;
+      await restartWith(changes());
+      // The run forgets its attempt; that it cannot make another one says nothing of the first.
+      const again = await resetTo(harness, handle, await taskBeforeSend(handle));
+      const { holds } = await untilStatus(again, ({ state }) => state === 'held');
+      await again.terminate();
+      await restartWith(own);
+      assert.deepEqual(
+        holds.map(({ failureType, attempts }) => [failureType, attempts]),
+        [['OutcomeUnknown', 1]],
+      );
+      assert.equal((await harness.received(handle)).length, 1);
     });
   }
 });

@@ -109,6 +109,28 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.openInquiries())[0]?.undecided?.attempt, 2);
   });
 
+  test('an attempt that was claimed after an amendment for invalid input stays on the list, and blocks disposal', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const amendment = decisionOf({ action: 'amend', failureType: 'InvalidInput', providerSaid: 'notAsked' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, amendment), { kind: 'recorded' });
+    await attempted(ledger, {}, { state: 'unknown' });
+    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });
+    assert.deepEqual((await ledger.inquiry(TRACE))?.undecided, { attempt: 1, failureType: 'OutcomeUnknown' });
+    const disposal = await ledger.retention.begin({ callerId: 'J-1' }, { by: 'operator', reason: 'a test' });
+    assert.deepEqual(disposal.kind === 'refused' && disposal.obstacles, [
+      { reason: 'undecided', customerTraceNumber: TRACE },
+    ]);
+    // The same decision would be refused by now, and so would be to give it up for that reason.
+    for (const action of ['amend', 'abandon'] as const) {
+      const verdict = await ledger.recordDecision(ledgerId, INQUIRY, { ...amendment, decisionId: 'D-2', action });
+      assert.ok(verdict.kind === 'overtaken' && verdict.latest.state === 'unknown');
+    }
+    assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-3', failureType: 'OutcomeUnknown' }));
+    assert.deepEqual(await reasons(ledger), {});
+  });
+
   test('a decision about another request, or about what was never claimed, decides nothing', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;

@@ -128,6 +128,79 @@ const TABLE: Row[] = [
     KEEP,
   ],
   ['amend', known(['refused']), decision('amend'), KEEP],
+  ['amend of a doubtful answer', known([DOUBTFUL]), decision('amend', { failureType: 'ReturnCodeUnknown' }), KEEP],
+  ['amend before any claim', known([]), decision('amend', { failureType: 'InvalidInput' }), KEEP],
+  [
+    'amend after what was not sent',
+    known(['notSent']),
+    decision('amend', { attempt: 2, failureType: 'InvalidInput' }),
+    KEEP,
+  ],
+  [
+    'amend of input, of which nothing was sent',
+    known(['notSent']),
+    decision('amend', { failureType: 'InvalidInput' }),
+    KEEP,
+  ],
+  ['amend of an attempt in flight', known([IN_FLIGHT]), decision('amend'), OVERTAKEN],
+  ['amend after an answer', known([ANSWERED]), decision('amend'), OVERTAKEN],
+  ['amend after abandon', known(['refused'], { abandoned: true }), decision('amend'), OVERTAKEN],
+  ['amend of an earlier attempt', known(['refused', 'unknown']), decision('amend'), OVERTAKEN],
+  ['amend of a request that differs', known([ANSWERED]), decision('amend', { failureType: 'RequestDiffers' }), KEEP],
+  ...(['amend', 'abandon'] as const).flatMap((action): Row[] =>
+    (['InvalidInput', 'CredentialsRefused', 'ProfileChanged'] as const).flatMap((failureType): Row[] => [
+      [
+        `${action} for ${failureType}, where an attempt of unknown outcome stands in its place`,
+        known(['unknown']),
+        decision(action, { failureType }),
+        OVERTAKEN,
+      ],
+      [
+        `${action} for ${failureType} of the attempt after one that nobody has judged`,
+        known(['unknown']),
+        decision(action, { attempt: 2, failureType }),
+        OVERTAKEN,
+      ],
+      [
+        `${action} for ${failureType} over a gap`,
+        known(['notSent']),
+        decision(action, { attempt: 3, failureType }),
+        OVERTAKEN,
+      ],
+    ]),
+  ),
+  [
+    'abandon for ProfileChanged of the attempt after one that was judged by a resend',
+    known(['unknown'], { decisions: [OTHER_RESEND] }),
+    decision('abandon', { attempt: 2, failureType: 'ProfileChanged' }),
+    { kind: 'abandon' },
+  ],
+  [
+    'resend of the attempt after one that nobody has judged',
+    known(['unknown']),
+    decision('resend', { attempt: 2 }),
+    OVERTAKEN,
+  ],
+  [
+    'abandon for LedgerChanged over a gap, which the person was told of',
+    known(['unknown']),
+    decision('abandon', { attempt: 3, failureType: 'LedgerChanged' }),
+    { kind: 'abandon' },
+  ],
+  [
+    'abandon for LedgerChanged, where the right ledger is back and has the attempt',
+    known(['unknown']),
+    decision('abandon', { failureType: 'LedgerChanged' }),
+    OVERTAKEN,
+  ],
+  ['repeat before any claim', known([]), decision('repeat', { attempt: 0 }), KEEP],
+  [
+    'repeat again under another id, whatever came of the first',
+    known(['unknown']),
+    decision('repeat', { attempt: 0 }),
+    KEEP,
+  ],
+  ['repeat after it was disposed of', known([], { disposal: 'done' }), decision('repeat', { attempt: 0 }), OVERTAKEN],
 ];
 
 describe('decisions', () => {
