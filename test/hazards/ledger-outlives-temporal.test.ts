@@ -68,8 +68,38 @@ async function isOver(handle: JourneyHandle): Promise<boolean> {
   return (await handle.describe()).status.name !== 'RUNNING';
 }
 
+/** Acknowledged, and in the ledger alone from then on: the run is lost with its server. */
+async function refuseBeforeTheLoss(): Promise<LendingJourneyInput> {
+  const applicants = [applicant('1A'), applicant('2A')];
+  const input = journeyInput({ stages: ['PREQUAL'], applicants, shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+  const handle = await old.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  for (const decision of ['granted', 'revoked'] as const) {
+    const message = consentMessage(input.journeyId, { applicantId: '1A', consentId: 'C-1A', decision });
+    const answer = await update(handle, 'recordConsent', message);
+    assert.equal((answer as { recorded?: boolean }).recorded, true, decision);
+  }
+  return input;
+}
+
+/** A consent system that has the grant on file, and knows nothing of the revocation, tells it once more. */
+async function assertStillRefused(harness: Harness, input: LendingJourneyInput): Promise<void> {
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+  for (const applicantId of ['1A', '2A']) {
+    const message = consentMessage(journeyId, { applicantId, consentId: `C-${applicantId}` });
+    await update(handle, 'recordConsent', message).catch(() => undefined);
+  }
+  const { shares } = await handle.result();
+  assert.equal(shares[0]?.state, 'revoked');
+  const products = (await old.received(handle)).map(({ productCode }) => productCode);
+  assert.deepEqual(products, ['PREQUAL']);
+}
+
 test('journeys started again on an empty Temporal server end as they did, and send nothing', async () => {
   const lost = oneStage('4002');
+  const refused = await refuseBeforeTheLoss();
   const heldBefore = await untilStatus(await old.start(lost), ({ state }) => state === 'held');
   const handles = await Promise.all(RECEIVED.map(([, input, , decision]) => play(old, input, decision)));
   const before: JourneyResult[] = await Promise.all(handles.map((handle) => handle.result()));
@@ -96,7 +126,8 @@ test('journeys started again on an empty Temporal server end as they did, and se
     assert.deepEqual(await again[index]?.result(), before[index], name);
     assert.equal((await old.received(again[index] as JourneyHandle)).length, requests, name);
   }
-  // What nobody had decided about waits for its decision again.
+  await assertStillRefused(harness, refused);
+  // What was not decided about waits for its decision again.
   const heldAgain = await harness.start(lost);
   const { holds } = await untilStatus(heldAgain, ({ state }) => state === 'held');
   assert.equal(holds[0]?.customerTraceNumber, heldBefore.holds[0]?.customerTraceNumber);
