@@ -1,8 +1,10 @@
 /** Asks on a terminal for what the options have left open. */
 import { userInfo } from 'node:os';
 import type { OpenHold } from '../client.ts';
+import { isFailureType } from '../model/failure-types.ts';
+import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../model/provider-word.ts';
 import type { Applicant, ReportReference } from '../model/shapes.ts';
-import { type Action, type DraftDecision, OUTCOMES, PROVIDER_SAID } from './decision-flags.ts';
+import { type Action, type DraftDecision, OUTCOMES } from './decision-flags.ts';
 import { actionWords, consequences } from './decision-words.ts';
 import { holdFacts } from './hold-lines.ts';
 import { readJson } from './json-input.ts';
@@ -22,12 +24,10 @@ export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Out
 export async function askForTheRest(hold: OpenHold, draft: DraftDecision, prompter: Prompter): Promise<DraftDecision> {
   const decision = { attempt: hold.attempt, ...draft } as DraftDecision;
   decision.action ??= await askAction(hold, prompter);
-  if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision.action, prompter);
-  if (decision.action === 'accept') {
-    decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold));
-    if (decision.outcome === 'record') {
-      decision.reference ??= (await askFile('File with the reference', REFERENCE_SHAPE, prompter)) as ReportReference;
-    }
+  if (decision.action === 'accept') decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold));
+  if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision, prompter);
+  if (decision.outcome === 'record') {
+    decision.reference ??= (await askFile('File with the reference', REFERENCE_SHAPE, prompter)) as ReportReference;
   }
   if (decision.action === 'amend') {
     decision.applicants ??= (await askFile(
@@ -57,13 +57,25 @@ function askAction(hold: OpenHold, prompter: Prompter): Promise<Action> {
   return prompter.choice('What may be decided', choices);
 }
 
-function askProviderSaid({ reason }: OpenHold, action: Action, prompter: Prompter) {
-  const needsWord = action === 'resend' && reason === 'OutcomeUnknown';
-  const words = { posted: 'it was posted', notPosted: 'it was not posted', unknown: 'they cannot say' };
-  const choices = PROVIDER_SAID.filter((value) => !(needsWord && value === 'notAsked')).map((value) =>
-    value === 'notAsked' ? { value, what: 'nobody has asked' } : { value, what: words[value] },
-  );
+const WORDS: Readonly<Record<ProviderSaid, string>> = {
+  posted: 'it was posted',
+  notPosted: 'it was not posted',
+  unknown: 'they cannot say',
+  notAsked: 'nobody has asked',
+};
+
+/** Only the words with which the decision may be taken. */
+function askProviderSaid(hold: OpenHold, decision: DraftDecision, prompter: Prompter): Promise<ProviderSaid> {
+  const choices = permittedWords(hold, decision).map((value) => ({ value, what: WORDS[value] }));
   return prompter.choice('What the provider says about it', choices);
+}
+
+function permittedWords(
+  { reason, productCode }: OpenHold,
+  { action, outcome }: DraftDecision,
+): readonly ProviderSaid[] {
+  if (!isFailureType(reason) || action === undefined || action === 'seen') return PROVIDER_SAID;
+  return wordsThatPermit({ failureType: reason, productCode }, { action, outcome });
 }
 
 function outcomeChoices({ productCode }: OpenHold) {

@@ -1,7 +1,8 @@
 /** The options of `resolve` that make up a decision, checked as far as they can be without a server. */
 import { randomUUID } from 'node:crypto';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
-import type { Applicant, ReportOutcome, ReportReference, ResolveInquiryMessage } from '../model/shapes.ts';
+import { PROVIDER_SAID, type ProviderSaid } from '../model/provider-word.ts';
+import type { Applicant, ReportOutcome, ReportReference } from '../model/shapes.ts';
 import { UsageError } from './errors.ts';
 import { readJson } from './json-input.ts';
 
@@ -22,13 +23,6 @@ export interface DecisionFlags {
 export const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-export const PROVIDER_SAID = [
-  'posted',
-  'notPosted',
-  'unknown',
-  'notAsked',
-] as const satisfies readonly ResolveInquiryMessage['providerSaid'][];
-
 export const OUTCOMES = ['record', 'noRecord', 'noReport'] as const satisfies readonly ReportOutcome[];
 
 /** A decision as far as it has been given. */
@@ -38,7 +32,7 @@ export interface DraftDecision {
   action?: Action;
   by?: string;
   reason?: string;
-  providerSaid?: ResolveInquiryMessage['providerSaid'];
+  providerSaid?: ProviderSaid;
   outcome?: ReportOutcome;
   reference?: ReportReference;
   applicants?: Applicant[];

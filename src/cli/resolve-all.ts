@@ -1,6 +1,8 @@
 /** One decision for each hold of a kind, after an outage. */
 import type { CreditJourneys, OpenHold } from '../client.ts';
 import { ALLOWED_ACTIONS, isFailureType } from '../model/failure-types.ts';
+import type { ProductCode } from '../model/products.ts';
+import { wordProblem } from '../model/provider-word.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { askForTheRest } from './ask-decision.ts';
 import { checkMessage } from './check-message.ts';
@@ -46,13 +48,20 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
     const { holds, unanswered } = await journeys.holds(queryOf({ ...options, ledger: false }));
     const waiting = holds.filter((hold): hold is RunHold => hold.attempt !== undefined);
     if (unanswered.length > 0) output.note(`no worker answered for ${unanswered.length} journeys: they are left out`);
+    requireSense(
+      draft,
+      failureType,
+      waiting.map(({ productCode }) => productCode),
+    );
     return asking
       ? await askAll(journeys, waiting, draft, options, output)
       : await decideWithoutAsking(journeys, waiting, draft, options, output);
   });
 }
 
-function requireSense({ action, outcome, providerSaid }: DraftDecision, failureType: string): void {
+/** @param products of the inquiries; until they are known, any that is no share */
+function requireSense(draft: DraftDecision, failureType: string, products: readonly ProductCode[] = ['CR']): void {
+  const { action, outcome, providerSaid } = draft;
   if (action === 'amend' || action === 'seen')
     throw new UsageError(`--all cannot ${action}: that is about one inquiry`);
   if (action === 'accept' && outcome === 'record') {
@@ -62,8 +71,10 @@ function requireSense({ action, outcome, providerSaid }: DraftDecision, failureT
   if (!ALLOWED_ACTIONS[failureType].includes(action)) {
     throw new UsageError(`${failureType} allows ${ALLOWED_ACTIONS[failureType].join(', ')}`);
   }
-  if (action === 'resend' && failureType === 'OutcomeUnknown' && providerSaid === 'notAsked') {
-    throw new UsageError('resend after OutcomeUnknown needs the provider’s word: not --provider-said notAsked');
+  if (providerSaid === undefined) return;
+  for (const productCode of products) {
+    const problem = wordProblem({ failureType, productCode }, { action, outcome, providerSaid });
+    if (problem) throw new UsageError(problem.replace('/providerSaid', '--provider-said'));
   }
 }
 
@@ -105,7 +116,11 @@ async function askAll(
     // What goes for one goes for all of the same reason; a reference or applicants do not.
     const allowedActions = first.allowedActions.filter((action) => action !== 'amend');
     const decision = await askForTheRest({ ...first, allowedActions }, { ...draft, attempt: 1 }, prompter);
-    requireSense(decision, first.reason);
+    requireSense(
+      decision,
+      first.reason,
+      holds.map(({ productCode }) => productCode),
+    );
     await checkMessage('decision', sampleOf(decision));
     prompter.say(consequenceLines(holds, decision, output));
     if (!yes && !(await prompter.confirm(`Decide ${decision.action} about these ${holds.length}?`))) {

@@ -1,8 +1,9 @@
 /** `credit-journey resolve`: a person's decision about one hold, about all of a kind, or about a row without a run. */
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
-import { type DecisionFlags, OUTCOMES, PROVIDER_SAID } from './decision-flags.ts';
+import { type DecisionFlags, OUTCOMES } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 
 export interface ResolveOptions extends ServerOptions, DecisionFlags {

@@ -7,8 +7,10 @@ import type { Client } from '@temporalio/client';
 import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
 import { otherContent } from '../model/differing-paths.ts';
+import { isFailureType } from '../model/failure-types.ts';
 import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { wordProblem } from '../model/provider-word.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { parseDecision } from '../validation/messages.ts';
@@ -75,6 +77,7 @@ export async function decideInLedger(
     const { latest } = verdict;
     throw new DecisionRefusedError(customerTraceNumber, `by now its attempt ${latest.attempt} is ${latest.state}`);
   }
+  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
   return { journeyId, customerTraceNumber, duplicate: false };
 }
 
@@ -136,13 +139,10 @@ function whyNot(row: OpenInquiry): string {
 }
 
 /** Why the decision makes no sense, by the rules that a run keeps too. */
-function problemOf({ reason, attempt, allowedActions }: OpenHold, message: LedgerDecision): string | null {
+function problemOf({ reason, attempt, allowedActions, productCode }: OpenHold, message: LedgerDecision): string | null {
   if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
   if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
-  if (message.action === 'resend' && reason === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
-    return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
-  }
-  return null;
+  return isFailureType(reason) ? wordProblem({ failureType: reason, productCode }, message) : null;
 }
 
 /** Not of an inquiry that was claimed before the ledger kept whom it asks about: there the person alone knows. */

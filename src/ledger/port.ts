@@ -8,6 +8,7 @@
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
+import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { RequestDigests } from './request-digests.ts';
@@ -90,7 +91,7 @@ export interface DecisionRecord {
   action: DecisionAction;
   by: string;
   reason: string;
-  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  providerSaid: ProviderSaid;
   /**
    * Why it was held. What was never claimed permits nothing by being resent, and with `RequestDiffers` the row under
    * this trace number is another request's: the decision is kept and leaves that row alone. Without it, the rows
@@ -107,7 +108,9 @@ export type DecisionVerdict =
   /** Written, or the same decision was there already. */
   | { kind: 'recorded' }
   /** Another decision on this attempt, or an answer that came meanwhile, stands; nothing was written. */
-  | { kind: 'overtaken'; latest: AttemptView };
+  | { kind: 'overtaken'; latest: AttemptView }
+  /** Against the rules: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
+  | { kind: 'refused'; reason: string };
 
 /** `paths`: where a consent differs from the one that stands under its key; none of a duplicate. */
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };

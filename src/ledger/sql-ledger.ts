@@ -4,6 +4,7 @@ import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
+import { acceptProblem } from './accept-problem.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
 import { insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
@@ -213,6 +214,8 @@ export class SqlLedger implements Ledger {
       if (effect.kind === 'overtaken') {
         return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, this.#cipher) } };
       }
+      const reason = acceptProblem(inquiry, decision);
+      if (reason) return { keep: settled, value: { kind: 'refused', reason } };
       await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
       await applyDecision(writing, decision, effect);
       return { keep: true, value: { kind: 'recorded' } };

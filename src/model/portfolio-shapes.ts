@@ -161,4 +161,6 @@ export interface PortfolioUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: PortfolioStatus;
+  /** Answer to a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  recorded?: boolean;
 }

@@ -104,4 +104,6 @@ export interface PullUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: PullStatus;
+  /** Answer to a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  recorded?: boolean;
 }

@@ -5,6 +5,7 @@
 import type { StageChanges } from './change-summary.ts';
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
+import type { ProviderSaid } from './provider-word.ts';
 
 /** An applicant as in the interface's table 2.3. Personal throughout. */
 export interface Applicant {
@@ -141,7 +142,7 @@ export interface ResolveInquiryMessage {
   action: HoldAction;
   by: string;
   reason: string;
-  providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  providerSaid: ProviderSaid;
   /** For `accept`. */
   outcome?: ReportOutcome;
   /** For `accept` with `outcome: "record"`. */
@@ -201,6 +202,8 @@ export interface HoldStatus {
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
   allowedActions: HoldAction[];
+  /** The latest decision that the ledger has refused, and why: it still waits for one. */
+  refusedDecision?: { decisionId: string; reason: string; at: string };
 }
 
 export interface RefusedMessage {
@@ -269,6 +272,6 @@ export interface UpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: JourneyStatus;
-  /** Answer to a consent only. `false`: the ledger could not be reached; the run keeps the message and goes on writing. */
+  /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
   recorded?: boolean;
 }

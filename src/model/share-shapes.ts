@@ -109,7 +109,7 @@ export interface ShareReportUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: ShareReportStatus;
-  /** Answer to a consent only. `false`: the ledger could not be reached; the run keeps the message and goes on writing. */
+  /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
   recorded?: boolean;
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import * as fields from './fields.ts';
 
@@ -129,7 +130,7 @@ export function resolveInquirySchema(maxApplicants: number) {
     action: z.enum(HOLD_ACTIONS),
     by: fields.text(100),
     reason: fields.text(500),
-    providerSaid: z.enum(['posted', 'notPosted', 'unknown', 'notAsked']),
+    providerSaid: z.enum(PROVIDER_SAID),
     outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
     reference: referenceSchema.exactOptional(),
     applicants: applicantsSchema(maxApplicants).exactOptional(),

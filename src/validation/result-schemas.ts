@@ -120,6 +120,10 @@ export const holdStatusSchema = z
       description: 'With AnotherNumber: the number that the ledger has this inquiry under, for another customer.',
     }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
+    refusedDecision: z
+      .object({ decisionId: z.string(), reason: z.string(), at: instant })
+      .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
+      .exactOptional(),
   })
   .meta({ id: 'holdStatus' });
 
@@ -177,24 +181,19 @@ export const journeyReferencesSchema = z.object({
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
-});
-
-/** What the answers of runs that receive consents have beside that. */
-export const consentAnswerFields = {
   recorded: z
     .boolean()
     .exactOptional()
     .meta({
       description:
-        'Answer to a consent only: whether the ledger has it. false: the ledger could not be reached within 5 s. The run ' +
-        'keeps the message and goes on writing; send it again under a new update id to ask.',
+        'Answer to a consent or a decision: whether the ledger has it; of a decision only where it has not. false: the ledger ' +
+        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask.',
     }),
-};
+});
 
 export const updateAnswerSchema = z.object({
   ...acceptedSchema.shape,
   status: journeyStatusSchema,
-  ...consentAnswerFields,
 });
 
 export const lateConsentResultSchema = z.object({

@@ -105,8 +105,8 @@ function effectOf(action: HoldAction, hold: Hold, run: RunKind): string {
     case 'accept':
       return `nothing is sent; the ${run} goes on with what the provider says came of it. ${
         productCode === 'SECONDUSE'
-          ? '`record` means posted; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`. `noRecord` or `noReport` (then leave `reference` out) means that it was not: the share ends as `notPosted`.'
-          : '`outcome` is `record` (then `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).'
+          ? '`record` means posted, and so does `providerSaid`; `requestedAt` is when (RFC 3339); `consumerId` as in the query `references`. `noRecord` or `noReport` (then leave `reference` out) means that it was not: the share ends as `notPosted`.'
+          : '`outcome` is `record` (then `providerSaid` must be `posted`, and `reference` is needed; `requestedAt` as RFC 3339), `noRecord` or `noReport` (then leave `reference` out).'
       }`;
     case 'amend':
       return `a new inquiry under a new trace number, with corrected applicants: all of them, as at the start (\`docs/${run}s.md\`).`;

@@ -6,6 +6,7 @@ import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import { memberDigests } from '../model/member-digests.ts';
+import { wordProblem } from '../model/provider-word.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
@@ -61,6 +62,13 @@ interface OpenHold extends CarriedHold {
   decision?: Decision;
 }
 
+export interface Judged {
+  attempt: number;
+  applicantIds: readonly string[];
+  since: string;
+  isTold?: boolean;
+}
+
 export class Holds {
   readonly #open = new Map<string, OpenHold>();
   readonly #settled: SettledDecision[];
@@ -110,13 +118,9 @@ export class Holds {
   /**
    * Puts the inquiry on hold until a person has decided. Never times out.
    *
-   * @param judged `isTold`: the run before has told of it
+   * @param judged `isTold`: it has been told of already
    */
-  async wait(
-    inquiry: InquiryDescription,
-    failure: InquiryFailure,
-    judged: { attempt: number; applicantIds: readonly string[]; since: string; isTold?: boolean },
-  ): Promise<Decision> {
+  async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
     const { customerTraceNumber } = inquiry;
     const asked = failure.failureType === 'AnotherNumber' ? this.#asked : undefined;
     if (asked) {
@@ -154,6 +158,15 @@ export class Holds {
     if (hold) this.#tell(hold.status, decision.action);
   }
 
+  /** The ledger has refused the decision: the hold waits for another one, and shows why. */
+  refuse({ customerTraceNumber, decisionId }: Decision, reason: string): void {
+    const hold = this.#open.get(customerTraceNumber);
+    if (!hold) return;
+    hold.status = { ...hold.status, refusedDecision: { decisionId, reason, at: new Date().toISOString() } };
+    delete hold.decision;
+    this.#onChange();
+  }
+
   /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
   #tell(status: HoldStatus, action?: HoldAction): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
@@ -179,6 +192,17 @@ export class Holds {
     return settled && differingPaths(settled.digests, memberDigests(message));
   }
 
+  /** Whether the ledger has not said yet what becomes of the decision. */
+  isPending({ customerTraceNumber, decisionId }: DecisionMessage): boolean {
+    return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
+  }
+
+  /** Why the ledger has refused the decision, or `null`. */
+  refusalOf({ customerTraceNumber, decisionId }: DecisionMessage): string | null {
+    const refused = this.#open.get(customerTraceNumber)?.status.refusedDecision;
+    return refused?.decisionId === decisionId ? refused.reason : null;
+  }
+
   /** Why the decision makes no sense as things stand, or `null`. */
   problemOf(message: DecisionMessage, isEnding: boolean): string | null {
     const hold = this.#open.get(message.customerTraceNumber);
@@ -196,9 +220,8 @@ export class Holds {
     if (isEnding && (message.action === 'resend' || message.action === 'amend')) {
       return 'the journey is ending: only accept and abandon send nothing';
     }
-    if (message.action === 'resend' && failureType === 'OutcomeUnknown' && message.providerSaid === 'notAsked') {
-      return 'resend after OutcomeUnknown needs the provider’s word: providerSaid may not be notAsked';
-    }
+    const problem = wordProblem(hold.status, message);
+    if (problem) return problem;
     return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
   }
 
@@ -228,11 +251,7 @@ function sentOf({ receivedAt: _, ...message }: Decision): DecisionMessage {
   return message;
 }
 
-function statusOf(
-  inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  { attempt, since }: { attempt: number; since: string },
-): HoldStatus {
+function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attempt, since }: Judged): HoldStatus {
   const { httpStatus, returnCode, otherTraceNumber } = failure;
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -256,10 +275,33 @@ export type DecisionEffect =
   | { kind: 'recorded'; accepted: Outcome }
   /** Something else stood in the ledger already: that is gone on with. */
   | { kind: 'overtaken'; latest: AttemptView }
+  /** The ledger has refused it: the inquiry still waits for a decision. */
+  | { kind: 'refused'; reason: string }
   | { kind: 'held'; failure: InquiryFailure };
 
+/**
+ * Holds the inquiry until the ledger has a decision about it. One that the ledger refuses leaves it held, and shows why.
+ */
+export async function holdUntilDecided(
+  { run, holds }: { run: PreparedRun; holds: Holds },
+  inquiry: InquiryDescription,
+  failure: InquiryFailure,
+  judged: Judged,
+): Promise<{ decision: Decision; effect: Exclude<DecisionEffect, { kind: 'refused' }> }> {
+  let decision = await holds.wait(inquiry, failure, judged);
+  for (;;) {
+    const effect = await recordTheDecision(run, inquiry, failure, decision);
+    if (effect.kind !== 'refused') {
+      holds.settle(decision);
+      return { decision, effect };
+    }
+    holds.refuse(decision, effect.reason);
+    decision = await holds.wait(inquiry, failure, { ...judged, isTold: true });
+  }
+}
+
 /** Writes the decision to the ledger before it takes effect. */
-export async function recordTheDecision(
+async function recordTheDecision(
   run: PreparedRun,
   inquiry: InquiryDescription,
   failure: InquiryFailure,
@@ -292,6 +334,7 @@ export async function recordTheDecision(
       ),
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
+    if (verdict.kind === 'refused') return verdict;
     // Somebody's resend of this very attempt stands already: it permits the next one just as well.
     const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
     return action === 'resend' && isOpen ? { kind: 'recorded', accepted } : verdict;

@@ -12,7 +12,7 @@ import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
 import { type AttemptStep, lookAgain, makeAttempt, recordStep, standsInTheWay, waitOut } from './attempt.ts';
 import { applicationFailureOf } from './flights.ts';
-import { recordRepeat, recordTheDecision } from './holds.ts';
+import { holdUntilDecided, recordRepeat } from './holds.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec, Outcome } from './inquiry-terms.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
@@ -317,18 +317,15 @@ class InquiryRun {
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
-    const { holds } = this.#host;
     const since = heldSince ?? new Date().toISOString();
     this.#stand({ failure, since });
     this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
-    const decision = await holds.wait(this.#inquiry, failure, {
+    const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
       attempt: failure.claimed ? failure.attempt : this.#attempt,
       applicantIds: this.#applicantIds(),
       since,
       isTold: heldSince !== undefined,
     });
-    const recorded = await recordTheDecision(this.#host.run, this.#inquiry, failure, decision);
-    holds.settle(decision);
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {

@@ -21,7 +21,7 @@ export interface Accepted<Status> {
   accepted: true;
   duplicate: boolean;
   status: Status;
-  /** Of a consent: whether the ledger has it. If not, the run keeps it and goes on writing. */
+  /** Of a consent: whether the ledger has it. Of a decision `false` where not. Then the run keeps it and goes on writing. */
   recorded?: boolean;
 }
 

@@ -10,6 +10,7 @@ import { parseInstantMs } from '../model/instants.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { consentOwnerProblem, type ID_NAMES, ownerOf, type RunKind } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
+import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 
@@ -212,7 +213,7 @@ const resolveFields: Fields = {
   action: { check: oneOf(...HOLD_ACTIONS) },
   by: { check: text(100) },
   reason: { check: text(500) },
-  providerSaid: { check: oneOf('posted', 'notPosted', 'unknown', 'notAsked') },
+  providerSaid: { check: oneOf(...PROVIDER_SAID) },
   outcome: optional(oneOf('record', 'noRecord', 'noReport')),
   reference: optional(reference),
   applicants: optional(applicants),
@@ -223,6 +224,7 @@ export function resolveInquiryProblem(value: unknown, addressName: AddressName =
   if (reason) return reason;
   const message = value as {
     action: string;
+    providerSaid: string;
     outcome?: string;
     reference?: { applicants: NamedConsumer[] };
     applicants?: unknown;
@@ -233,6 +235,9 @@ export function resolveInquiryProblem(value: unknown, addressName: AddressName =
       return message.reference === undefined
         ? '/reference is required with a record'
         : '/reference belongs to accept with a record';
+    }
+    if (message.outcome === 'record' && message.providerSaid !== 'posted') {
+      return '/providerSaid must be posted for accept with a record';
     }
   } else if (message.outcome !== undefined || message.reference !== undefined) {
     return '/outcome and /reference belong to accept';

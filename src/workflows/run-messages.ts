@@ -84,7 +84,7 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
         await condition(() => !holds.isReserved(message));
         refuseFor(holds.problemOf(message, run.isEnding));
       }
-      if (holds.isDuplicate(message)) return accepted(run, true);
+      if (holds.isDuplicate(message)) return told(run, message, true);
       const { applicants } = message;
       if (applicants) {
         holds.reserve(message);
@@ -96,7 +96,7 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
         refuseFor(holds.problemOf(message, run.isEnding));
       }
       holds.decide({ ...message, receivedAt: new Date().toISOString() });
-      return accepted(run, false);
+      return told(run, message, false);
     },
     {
       validator: (message) =>
@@ -104,6 +104,23 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
       description,
     },
   );
+}
+
+/** So long a decision's answer waits for the ledger: a caller that waits for longer gives up by itself. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/**
+ * Answers when the ledger has the decision, since it may refuse it: then so does the run, and the hold stays. With the
+ * ledger away the answer says `recorded: false`; writing goes on, and the hold shows what came of it.
+ */
+async function told<Status>(
+  run: TellableRun<unknown, Status>,
+  message: DecisionMessage,
+  isDuplicate: boolean,
+): Promise<Accepted<Status>> {
+  const isKnown = await condition(() => !run.holds.isPending(message), ANSWER_WITHIN_MS);
+  refuseFor(run.holds.refusalOf(message));
+  return { ...accepted(run, isDuplicate), ...(isKnown ? {} : { recorded: false }) };
 }
 
 /** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */

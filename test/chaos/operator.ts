@@ -104,7 +104,10 @@ function decisionId({ customerTraceNumber, attempts, since }: HoldStatus, action
 /** In the provider's words: the reference, and whose reports were given out. */
 function accepted(posted: SandboxPosting | undefined, hold: HoldStatus): Partial<ResolveInquiryMessage> {
   const withReport = posted?.applicants.filter(({ hasReport }) => hasReport) ?? [];
-  if (!posted || withReport.length === 0) return { outcome: 'noRecord' };
+  if (!posted || withReport.length === 0) {
+    // Of SECONDUSE only Record means posted.
+    return { outcome: 'noRecord', ...(hold.productCode === 'SECONDUSE' ? { providerSaid: 'notPosted' } : {}) };
+  }
   const reference: ReportReference = {
     reportReferenceNumber: posted.reportReferenceNumber,
     requestedAt: hold.since,

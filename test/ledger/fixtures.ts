@@ -88,7 +88,7 @@ export function decisionOf(change: Partial<DecisionRecord>): DecisionRecord {
     action: 'resend',
     by: 'operator@example.com',
     reason: 'the provider has no such inquiry',
-    providerSaid: 'notPosted',
+    providerSaid: change.answer?.kind === 'outcome' && change.answer.outcome === 'record' ? 'posted' : 'notPosted',
     decidedAt: '2026-01-02T03:04:05Z',
     ...change,
   };

@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { ALLOWED_ACTIONS, HOLD_ACTIONS } from '../../src/model/failure-types.ts';
+import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
+import { type Judgment, PROVIDER_SAID, wordProblem, wordsThatPermit } from '../../src/model/provider-word.ts';
 
 const PROTOCOL = new URL('../../docs/protocol.md', import.meta.url);
 
-/** The rows of the table whose first column is a failure type and whose others are the actions. */
-function documentedActions(markdown: string): Record<string, string[]> {
+/** The columns of the documented table, after the failure type. */
+const COLUMNS: Record<string, Judgment & { isShare?: true }> = {
+  resend: { action: 'resend' },
+  'accept a record': { action: 'accept', outcome: 'record' },
+  'accept none': { action: 'accept', outcome: 'noRecord' },
+  'accept none, of a share': { action: 'accept', outcome: 'noReport', isShare: true },
+  amend: { action: 'amend' },
+  abandon: { action: 'abandon' },
+};
+
+/** The rows of the table whose first column is a failure type and whose others are decisions, with the words in them. */
+function documentedWords(markdown: string): Record<string, string[]> {
   const lines = markdown.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| failure type | resend |'));
   assert.ok(at >= 0, 'docs/protocol.md has no table of reason × action');
@@ -15,27 +26,44 @@ function documentedActions(markdown: string): Record<string, string[]> {
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
-  const [, ...actions] = cells(lines[at] ?? '');
+  assert.deepEqual(cells(lines[at] ?? '').slice(1), Object.keys(COLUMNS));
   const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'));
   return Object.fromEntries(
     lines.slice(at + 2, end).map((line) => {
-      const [type = '', ...allowed] = cells(line);
-      assert.ok(
-        allowed.every((cell) => cell === 'yes' || cell === ''),
-        line,
-      );
-      return [type.replaceAll('`', ''), actions.filter((_, index) => allowed[index] === 'yes')];
+      const [type = '', ...words] = cells(line);
+      return [type.replaceAll('`', ''), words];
     }),
   );
 }
 
-test('what may be decided is documented as it is in the code, and nothing else', async () => {
-  const documented = documentedActions(await readFile(PROTOCOL, 'utf8'));
+function cellOf(failureType: FailureType, { isShare, ...decision }: Judgment & { isShare?: true }): string {
+  if (!ALLOWED_ACTIONS[failureType].includes(decision.action)) return '';
+  const words = wordsThatPermit({ failureType, productCode: isShare ? 'SECONDUSE' : 'CR' }, decision);
+  return words.length === PROVIDER_SAID.length ? 'any' : words.join(', ');
+}
+
+test('what may be decided, and with which word of the provider, is documented as it is in the code', async () => {
+  const documented = documentedWords(await readFile(PROTOCOL, 'utf8'));
   const inCode = Object.fromEntries(
-    Object.entries(ALLOWED_ACTIONS).map(([type, allowed]) => [
+    Object.keys(ALLOWED_ACTIONS).map((type) => [
       type,
-      HOLD_ACTIONS.filter((one) => allowed.includes(one)),
+      Object.values(COLUMNS).map((column) => cellOf(type as FailureType, column)),
     ]),
   );
   assert.deepEqual(documented, inCode);
+});
+
+test('a record is accepted only where the provider says that it was posted, whatever it was held for', () => {
+  for (const failureType of FAILURE_TYPES) {
+    for (const productCode of ['PREAPP', 'FAILSAFE', 'ACCTRVW', 'SECONDUSE'] as const) {
+      for (const providerSaid of PROVIDER_SAID) {
+        const problem = wordProblem(
+          { failureType, productCode },
+          { action: 'accept', outcome: 'record', providerSaid },
+        );
+        assert.equal(problem === null, providerSaid === 'posted');
+        if (problem) assert.match(problem, /^\/providerSaid must be posted: accept with record after/);
+      }
+    }
+  }
 });

@@ -48,7 +48,7 @@ export function aDecision(change: Record<string, unknown> = {}): Record<string, 
     action: 'resend',
     by: 'Operator One',
     reason: 'the provider found nothing',
-    providerSaid: 'notPosted',
+    providerSaid: change.outcome === 'record' ? 'posted' : 'notPosted',
     ...change,
   };
 }

@@ -62,7 +62,7 @@ function filledIn(input: Record<string, unknown>): Record<string, unknown> {
     requestedAt: SINCE,
     applicants: [{ applicantId: '1A', consumerId: 'C1' }],
   };
-  return { ...decision, outcome: 'record', reference };
+  return { ...decision, outcome: 'record', providerSaid: 'posted', reference };
 }
 
 for (const failureType of FAILURE_TYPES) {

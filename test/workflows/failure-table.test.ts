@@ -268,11 +268,26 @@ describe('what a person decides', { concurrency: 12 }, () => {
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const trace = holds[0]?.customerTraceNumber;
     const cases: [object, RegExp][] = [
-      [{ action: 'resend', providerSaid: 'notAsked' }, /notAsked/],
+      [{ action: 'resend', providerSaid: 'notAsked' }, /providerSaid must be posted or notPosted or unknown/],
       [{ action: 'amend', applicants: [applicant('1A')] }, /allows resend, accept, abandon/],
       [{ action: 'resend', attempt: 2 }, /attempt 1/],
       [{ action: 'accept' }, /outcome is required/],
       [{ action: 'accept', outcome: 'record' }, /reference is required/],
+      [{ action: 'accept', outcome: 'noRecord', providerSaid: 'notAsked' }, /providerSaid must be posted or notPosted/],
+      [{ action: 'accept', outcome: 'noReport', providerSaid: 'unknown' }, /providerSaid must be posted or notPosted/],
+      ...(['notPosted', 'unknown', 'notAsked'] as const).map((providerSaid): [object, RegExp] => [
+        {
+          action: 'accept',
+          outcome: 'record',
+          providerSaid,
+          reference: {
+            reportReferenceNumber: 'R',
+            requestedAt: '2026-01-05T10:00:00Z',
+            applicants: [{ applicantId: '1A', consumerId: 'X' }],
+          },
+        },
+        /providerSaid must be posted/,
+      ]),
       [
         {
           action: 'accept',
@@ -285,6 +300,7 @@ describe('what a person decides', { concurrency: 12 }, () => {
         {
           action: 'accept',
           outcome: 'record',
+          providerSaid: 'posted',
           reference: {
             reportReferenceNumber: 'R',
             requestedAt: '2026-01-05T10:00:00Z',

@@ -193,7 +193,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.deepEqual(status.holds[0]?.allowedActions, ['resend', 'accept', 'abandon']);
     await assert.rejects(
       pull.resolve(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
-      /providerSaid may not be notAsked/,
+      /providerSaid must be posted or notPosted or unknown/,
     );
     const { holds } = await journeys.holds();
     const found = holds.find(({ customerTraceNumber }) => customerTraceNumber === status.customerTraceNumber);
