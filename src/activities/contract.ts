@@ -12,7 +12,13 @@ import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { ConsentMessage, LendingJourneyInput, ReportReference, SecondaryUser } from '../model/shapes.ts';
+import type {
+  ConsentMessage,
+  LendingJourneyInput,
+  ReportReference,
+  RequestShareMessage,
+  SecondaryUser,
+} from '../model/shapes.ts';
 import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
 import type { WebhookEvent } from '../model/webhook-events.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
@@ -134,6 +140,13 @@ export interface JourneyActivities {
   lookUpConsents(args: LookUpConsentsArgs): Promise<StandingConsents>;
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
+  /** A share that is requested of a running journey; paths as its message has them. */
+  checkShare(args: {
+    profile: string;
+    message: RequestShareMessage;
+    /** The journey's purpose code for SECONDUSE, which a share without one of its own has. */
+    journeyPurposeCode?: string;
+  }): Promise<void>;
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   /** Reads only, builds and validates nothing; any worker can do it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;

@@ -3,8 +3,13 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
-import type { LendingJourneyInput } from '../model/shapes.ts';
-import { parseApplicants, parseFailsafeApplicants, parseLendingJourneyInput } from '../validation/messages.ts';
+import type { LendingJourneyInput, ShareInput } from '../model/shapes.ts';
+import {
+  parseApplicants,
+  parseFailsafeApplicants,
+  parseLendingJourneyInput,
+  parseRequestShare,
+} from '../validation/messages.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
@@ -13,7 +18,7 @@ import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepar
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants'> {
+): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare'> {
   return {
     /**
      * Checks the whole input and fixes what the run will be held to, before anything can be posted.
@@ -43,6 +48,17 @@ export function createPrepareJourney(
         const problems = madeUpProblems(known, parse(applicants, known.limits));
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
+
+    /** @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code. */
+    checkShare: ({ profile, message, journeyPurposeCode }) =>
+      translating(async () => {
+        const { share } = parseRequestShare(message);
+        const problems = shareEntitlementProblems(profileNamed(dependencies, profile), share, {
+          path: '/share',
+          journeyPurposeCode,
+        });
+        if (problems.length > 0) throw new InvalidInputError(problems);
+      }),
   };
 }
 
@@ -57,17 +73,26 @@ function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJou
     }),
   );
   const ofShares = (journey.shares ?? []).flatMap((share, index) =>
-    entitlementProblems(profile, {
-      productCode: 'SECONDUSE',
-      endUserCode: share.endUserCode,
-      permissiblePurposeCode: share.permissiblePurposeCode ?? journey.permissiblePurposeCodes.SECONDUSE,
-      endUserPath: `/shares/${index}/endUserCode`,
-      purposePath: share.permissiblePurposeCode
-        ? `/shares/${index}/permissiblePurposeCode`
-        : '/permissiblePurposeCodes/SECONDUSE',
+    shareEntitlementProblems(profile, share, {
+      path: `/shares/${index}`,
+      journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
     }),
   );
   return [...ofStages, ...ofShares];
+}
+
+function shareEntitlementProblems(
+  profile: GatewayProfile,
+  { endUserCode, permissiblePurposeCode }: ShareInput,
+  { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
+): Problem[] {
+  return entitlementProblems(profile, {
+    productCode: 'SECONDUSE',
+    endUserCode,
+    permissiblePurposeCode: permissiblePurposeCode ?? journeyPurposeCode,
+    endUserPath: `${path}/endUserCode`,
+    purposePath: permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
+  });
 }
 
 /** The gateway's own tables have the last word (interface 2.3), before a single attempt is claimed. */

@@ -47,7 +47,7 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   RequestDiffers: ['amend', 'abandon'],
   // Here a resend permits this number beside the other one, once.
   AnotherNumber: ['resend', 'abandon'],
-  InvalidInput: ['amend', 'abandon'],
+  InvalidInput: ['resend', 'amend', 'abandon'],
   NotEntitled: ['resend', 'abandon'],
   CredentialsRefused: ['resend', 'abandon'],
   GatewayUntrusted: ['resend', 'abandon'],

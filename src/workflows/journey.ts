@@ -91,6 +91,8 @@ export class Journey {
   withdrawal: WithdrawMessage | undefined;
   /** A stage's inquiry was abandoned: the journey ends with it. */
   stageWasAbandoned = false;
+  /** Messages that are being checked. */
+  checksOfMessages = 0;
   /** No further share is taken: the run is about to complete. */
   isClosing = false;
   gate: StageCode | undefined;
@@ -200,6 +202,16 @@ export class Journey {
     return [...this.shares.values()].filter(
       (share) => share.state === 'awaitingConsent' && share.until !== undefined && this.ungranted(share).length > 0,
     );
+  }
+
+  /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
+  async keptOpenFor(check: Promise<void>): Promise<void> {
+    this.checksOfMessages++;
+    try {
+      await check;
+    } finally {
+      this.checksOfMessages--;
+    }
   }
 
   get sharesAreSettled(): boolean {

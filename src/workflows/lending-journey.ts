@@ -124,7 +124,8 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
         // A run before may have settled it.
         if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
       }
-      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled;
+      const isChecking = () => journey.checksOfMessages > 0;
+      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
       const hasNews = () => journey.shares.size > started.size;
       await Promise.race([handOver.wait(() => hasNews() || isSettled()), failureOf(tasks)]);
       if (hasNews()) continue;
@@ -135,7 +136,8 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
       const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
       if (journey.isEnding || leftMs <= 0) break;
       journey.openUntil = new Date(openUntilMs).toISOString();
-      if (!(await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' }))) break;
+      const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
+      if (!isTold && !isChecking()) break;
       if (!journey.stagesAreSettled) journey.openUntil = undefined;
     }
     journey.isClosing = true;

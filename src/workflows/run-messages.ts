@@ -125,8 +125,19 @@ async function told<Status>(
 
 /** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
 export async function checkApplicants(args: Parameters<JourneyActivities['checkApplicants']>[0]): Promise<void> {
+  await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
+}
+
+/** What a start would refuse of a share is refused of one that is requested later, too. */
+export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
+  const summary = `checking share ${args.message.share.shareId}`;
+  await orRefused(() => untilDone('checkShare', { summary }, args));
+}
+
+/** Turns an activity's `InvalidInput` into the refusal of the update. */
+async function orRefused(check: () => Promise<void>): Promise<void> {
   try {
-    await untilDone('checkApplicants', { summary: 'checking the new applicants' }, args);
+    await check();
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;

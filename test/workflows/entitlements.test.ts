@@ -1,0 +1,137 @@
+/** What a profile allows, asked when a share is requested, and again when it has been corrected. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { CreditJourneys, type HoldStatus, type ResolveInquiryMessage, UpdateRefusedError } from '../../src/client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput } from '../support/share-scenarios.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+
+before(async () => {
+  harness = await startHarness();
+  const { temporal, taskQueue } = harness.config;
+  const { address, namespace } = temporal;
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+});
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+/** Does something while the default profile allows no more than this; the tests of this file take turns. */
+async function whileAllowed<T>(allowed: GatewayProfile['allowed'], act: () => Promise<T>): Promise<T> {
+  const profiles = harness.config.profiles as Map<string, GatewayProfile>;
+  const own = profiles.get('default') ?? assert.fail();
+  profiles.set('default', { ...own, allowed });
+  return act().finally(() => profiles.set('default', own));
+}
+
+async function untilHeld(run: { watch(): AsyncIterable<{ holds: HoldStatus[] }> }): Promise<HoldStatus> {
+  for await (const { holds } of run.watch()) if (holds[0]) return holds[0];
+  throw new Error('it was never held');
+}
+
+function resend({ customerTraceNumber, attempts: attempt }: HoldStatus): Omit<ResolveInquiryMessage, 'journeyId'> {
+  const about = { decisionId: 'D1', customerTraceNumber, attempt };
+  return { ...about, action: 'resend', providerSaid: 'notAsked', by: 'ops', reason: 'the profile was corrected' };
+}
+
+const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
+
+/** Of one product in the whole sandbox: of each journey there is one. */
+async function postedTo(endUserCode: string): Promise<number> {
+  const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
+  const posted = (await answer.json()) as { productCode: string; endUserCode?: string }[];
+  return posted.filter((one) => one.productCode === 'SECONDUSE' && one.endUserCode === endUserCode).length;
+}
+
+test('a share that the profile does not allow is refused when it is requested, and the corrected one goes through', async () => {
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
+  const refusal = async (share: Parameters<typeof journey.requestShare>[0]) => {
+    const error = await journey.requestShare(share).catch((thrown) => thrown);
+    assert.ok(error instanceof UpdateRefusedError, String(error));
+    return error.reason;
+  };
+  await whileAllowed({ SECONDUSE: { endUserCodes: ['EU999'], permissiblePurposeCodes: ['02'] } }, async () => {
+    const rule = 'must be an end user that the profile allows for SECONDUSE';
+    assert.equal(await refusal({ shareId: 'S1', endUserCode: 'EU777' }), `/share/endUserCode ${rule}`);
+    const purpose = { shareId: 'S1', endUserCode: 'EU999', permissiblePurposeCode: '03' };
+    assert.match(await refusal(purpose), /^\/share\/permissiblePurposeCode must be a purpose that the profile allows/);
+    assert.deepEqual((await journey.status()).shares, [], 'a share that was refused is not kept');
+    const [one, two] = await Promise.all(
+      [1, 2].map(() => journey.requestShare({ shareId: 'S1', endUserCode: 'EU999' })),
+    );
+    assert.deepEqual([one?.duplicate, two?.duplicate].sort(), [false, true]);
+  });
+  await whileAllowed({ SECONDUSE: { permissiblePurposeCodes: ['05'] } }, async () => {
+    assert.match(await refusal({ shareId: 'S2', endUserCode: 'EU999' }), /^\/permissiblePurposeCodes\/SECONDUSE must/);
+  });
+  await journey.withdraw({ by: 'ops', reason: 'test' });
+});
+
+test('a share that is requested as the journey’s last stage ends is taken, however long its check takes', async () => {
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
+  const asked = [1, 2, 3, 4].map((n) =>
+    journey.requestShare({ shareId: `S${n}`, endUserCode: 'EU999', awaitConsentFor: 'PT1S' }).then(
+      () => 'accepted',
+      (error: Error) => error.name,
+    ),
+  );
+  // Each that was accepted was taken; what came after the end is told so.
+  const answers = await Promise.all(asked);
+  const accepted = answers.filter((answer) => answer === 'accepted').length;
+  assert.ok(answers.every((answer) => ['accepted', 'ShareAfterEndError', 'UpdateRefusedError'].includes(answer)));
+  assert.equal((await journey.result()).shares.length, accepted);
+});
+
+test('a journey’s share that was held for its profile goes on once that was corrected, and is posted once', async () => {
+  const endUserCode = 'EU661';
+  const shares = [{ shareId: 'S1', endUserCode }];
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], shares }));
+  for await (const { state } of journey.watch()) if (state === 'waitingForConsent') break;
+  const hold = await whileAllowed({ SECONDUSE: { endUserCodes: ['EU0'] } }, async () => {
+    await journey.recordConsent({ ...grant, secondaryUser: { endUserCode } });
+    const held = await untilHeld(journey);
+    assert.equal(held.failureType, 'InvalidInput');
+    assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
+    await journey.resolve(resend(held));
+    // The profile is as it was: held anew, under a decision of its own.
+    for await (const { holds } of journey.watch()) if (holds[0] && holds[0].since !== held.since) return holds[0];
+    throw new Error('it was not held again');
+  });
+  assert.equal(await postedTo(endUserCode), 0);
+  await journey.resolve({ ...resend(hold), decisionId: 'D2' });
+  assert.equal((await journey.result()).shares[0]?.state, 'posted');
+  assert.equal(await postedTo(endUserCode), 1);
+});
+
+test('a share by itself, and a stage, go on in the same way', async () => {
+  const pulled = reportPull();
+  const pull = await journeys.pull({ ...pulled });
+  await pull.result();
+  const endUserCode = 'EU662';
+  const share = await journeys.shareReport(shareInput({ pullId: pulled.pullId, productCode: 'CR' }, { endUserCode }));
+  for await (const { state } of share.watch()) if (state === 'waitingForConsent') break;
+  const hold = await whileAllowed({ SECONDUSE: { endUserCodes: ['EU0'] } }, async () => {
+    const { shareId: _share, ...consent } = grant;
+    await share.recordConsent({ ...consent, secondaryUser: { endUserCode } });
+    return untilHeld(share);
+  });
+  assert.deepEqual(hold.allowedActions, ['resend', 'abandon']);
+  await share.resolve(resend(hold));
+  assert.equal((await share.result()).outcome, 'posted');
+  assert.equal(await postedTo(endUserCode), 1);
+
+  const staged = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+  for await (const { state } of staged.watch()) if (state === 'waitingAtGate') break;
+  const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {
+    await staged.advance({ to: 'PREAPP' });
+    return untilHeld(staged);
+  });
+  assert.deepEqual(held.allowedActions, ['resend', 'amend', 'abandon']);
+  await staged.resolve(resend(held));
+  assert.equal((await staged.result()).stages[1]?.state, 'record');
+});
