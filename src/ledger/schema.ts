@@ -198,7 +198,7 @@ function applicantsAsked(): string[] {
 /**
  * What the claims and decisions of this version check, and no older code does. Each group of statements names its rule.
  */
-function newFences(_dialect: SqlDialect): string[] {
+function newFences(dialect: SqlDialect): string[] {
   return [
     // From which version on a program may write beside these tables. NULL: this version asks no more than the one before.
     'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
@@ -218,6 +218,33 @@ function newFences(_dialect: SqlDialect): string[] {
      WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = inquiries.customer_trace_number)`,
     `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
+    ...keptConsents(dialect),
+  ];
+}
+
+/** Consents that no run was told, or whose share no run knew when it was told: kept, shown, and found by their run. */
+function keptConsents(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE kept_consents (
+      journey_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      applicant_id TEXT NOT NULL,
+      consent_id TEXT NOT NULL,
+      decision TEXT NOT NULL,
+      kept_at BIGINT NOT NULL,
+      -- What of it is not known: journey, share or applicant. NULL: it matches.
+      unmatched TEXT,
+      listed_from BIGINT NOT NULL,
+      -- The first run of the chain that was told. NULL: none was.
+      told_to TEXT,
+      seen_at BIGINT,
+      seen_by TEXT,
+      seen_reason TEXT,
+      PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision),
+      FOREIGN KEY (journey_id, share_id, applicant_id, consent_id, decision) REFERENCES consents
+    )`,
+    'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
+    ...dialect.guardRows('kept_consents', 'keepRows'),
   ];
 }
 

@@ -20,6 +20,8 @@ interface Entry {
   /** A grant that a revocation of everything has already ended. */
   ended: boolean;
   isPending: boolean;
+  /** It came before this run. */
+  isEarlier?: boolean;
 }
 
 /** A consent as the next run takes it over. */
@@ -88,6 +90,20 @@ export class ConsentBook {
       if (entry.record.decision === 'granted') entry.ended = true;
     }
     if (!this.has(record)) this.#append(record, false);
+  }
+
+  /**
+   * A message of before everything that came to this run itself; those of them in their own order.
+   *
+   * @param namesGrant of a revocation: it ends a grant that this book may not have, and that one alone
+   */
+  addEarlier(record: ConsentRecord, { namesGrant }: { namesGrant: boolean }): void {
+    if (this.has(record)) return;
+    const left = this.#entries;
+    const earlier = left.filter(({ isEarlier }) => isEarlier);
+    this.#entries = earlier;
+    this.#append(record, false, { isEarlier: true, namesGrant });
+    for (const entry of left) if (!entry.isEarlier) this.#append(entry.record, entry.isPending);
   }
 
   /** A grant of which it is not known yet whether it counts. */
@@ -161,13 +177,26 @@ export class ConsentBook {
     return this.#entries.flatMap(({ record, isPending }) => (isPending ? [record] : []));
   }
 
-  #append(record: ConsentRecord, isPending: boolean): void {
+  #append(
+    record: ConsentRecord,
+    isPending: boolean,
+    { isEarlier = false, namesGrant = false }: { isEarlier?: boolean; namesGrant?: boolean } = {},
+  ): void {
     const mine = this.#of(record.shareId, record.applicantId);
     const revokesAll =
-      record.decision === 'revoked' && !mine.some(({ record: known }) => isGrant(known, record.consentId));
+      record.decision === 'revoked' &&
+      !namesGrant &&
+      !mine.some(({ record: known }) => isGrant(known, record.consentId));
     if (revokesAll) for (const entry of mine) entry.ended = true;
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
-    this.#entries.push({ record, decidedAtMs, revokesAll, ended: false, isPending });
+    this.#entries.push({
+      record,
+      decidedAtMs,
+      revokesAll,
+      ended: false,
+      isPending,
+      ...(isEarlier ? { isEarlier } : {}),
+    });
   }
 
   #of(shareId: string, applicantId: string): Entry[] {
