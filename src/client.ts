@@ -40,11 +40,11 @@ export {
   ShareAfterEndError,
   ShareDiffersError,
   TemporalUnavailableError,
+  TooManyMessagesError,
   UpdateRefusedError,
   WorkerUnavailableError,
 } from './client/errors.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
-export type { LateConsentAnswer, LateConsentResult } from './client/late-consent.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';

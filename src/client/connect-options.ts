@@ -6,6 +6,7 @@ import type { ClientSettings, CodecServerAccess } from '../config-shape.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
 import { TemporalUnavailableError } from './errors.ts';
+import { retriesBelowLimits } from './send-message.ts';
 
 export interface ConnectOptions {
   /** `host:port`. Default: `TEMPORAL_ADDRESS` and the rest of `@temporalio/envconfig`. */
@@ -103,7 +104,7 @@ export async function connectTo(
   connectTimeout = DEFAULT_TIMEOUT_MS,
 ): Promise<Connection> {
   try {
-    return await Connection.connect({ ...connectionOptions, connectTimeout });
+    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retriesBelowLimits()] });
   } catch {
     // The cause may hold metadata, and so an API key.
     throw new TemporalUnavailableError(`nothing answers at ${address}`);

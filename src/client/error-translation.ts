@@ -12,6 +12,7 @@ import {
   JourneyFailedError,
   JourneyNotFoundError,
   TemporalUnavailableError,
+  TooManyMessagesError,
   UpdateRefusedError,
   WorkerUnavailableError,
 } from './errors.ts';
@@ -19,6 +20,7 @@ import {
 /** Numbers of gRPC status codes; importing `@grpc/grpc-js` for six of them would be a dependency more. */
 const GRPC = {
   cancelled: 1,
+  invalidArgument: 3,
   deadlineExceeded: 4,
   resourceExhausted: 8,
   failedPrecondition: 9,
@@ -47,6 +49,25 @@ export function isInternal(error: unknown): boolean {
   return grpcCode(error) === GRPC.internal;
 }
 
+/** What the server says of one run: ten updates in flight, 2,000 in all, 10,000 signals, each figure configurable. */
+const RUN_LIMIT = /limit on (the )?(total )?number of .*updates|execution limit for signal/i;
+
+/** Whether the server refused a message because the run has had as many as it takes. */
+export function isRunLimit({ code, details }: { code?: number | undefined; details?: string }): boolean {
+  const codes: (number | undefined)[] = [GRPC.invalidArgument, GRPC.resourceExhausted, GRPC.failedPrecondition];
+  return codes.includes(code) && RUN_LIMIT.test(details ?? '');
+}
+
+export function isAtRunLimit(error: unknown): boolean {
+  if (isGrpcServiceError(error)) return isRunLimit(error);
+  return error instanceof Error && isGrpcServiceError(error.cause) && isRunLimit(error.cause);
+}
+
+/** The workflow task that was to take the message failed: as it does where messages arrive while a run hands over. */
+export function isTaskFailure(error: unknown): boolean {
+  return grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error);
+}
+
 /** The server is away or overloaded for the moment. */
 export function isServerAway(error: unknown): boolean {
   const code = grpcCode(error);
@@ -66,6 +87,7 @@ export function translated(error: unknown, journeyId: string): unknown {
   if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
   if (error instanceof WorkflowFailedError) return failure(error, journeyId);
+  if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
   if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
   if (isServerAway(error)) return new TemporalUnavailableError('it is away or overloaded');
   return error;

@@ -117,6 +117,20 @@ export class WorkerUnavailableError extends Error {
   }
 }
 
+/**
+ * Temporal has refused the message: the run has had as many as one run takes. Nothing was accepted. The run hands over to
+ * a new one as soon as a worker has worked off what it has: send the message again then.
+ */
+export class TooManyMessagesError extends Error {
+  override readonly name = 'TooManyMessagesError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`${runName(journeyId)} has more messages than Temporal takes at once: send this one again in a minute`);
+    this.journeyId = journeyId;
+  }
+}
+
 /** Temporal itself cannot be reached, or did not answer in time. */
 export class TemporalUnavailableError extends Error {
   override readonly name = 'TemporalUnavailableError';

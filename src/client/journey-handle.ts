@@ -21,13 +21,13 @@ import {
   parseWithdraw,
 } from '../validation/messages.ts';
 import { businessKeys } from './business-keys.ts';
-import { ChangesNotFoundError, JourneyFinishedError, JourneyNotFoundError, ShareAfterEndError } from './errors.ts';
-import { type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
+import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from './errors.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 import type { JourneyChanges, JourneyReport, StoredReferences } from './stored-report.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
-export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer;
+export type ConsentAnswer = (UpdateAnswer & { late: false }) | ({ accepted: true; late: true } & LateConsentResult);
 
 /** Errors: run-handle.ts. */
 export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
@@ -50,27 +50,21 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     return this.update('advance', businessKeys.advance(checked), checked, options);
   }
 
-  /**
-   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
-   * answered as by `recordConsent`.
-   */
-  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: false } | LateConsentAnswer> {
+  /** Fire and forget: what is refused is shown in the status. After the journey's end it is recorded all the same. */
+  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: boolean }> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
     return signalConsent(this.context, this.handle, checked);
   }
 
-  /**
-   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
-   * it concerns are flagged, a journey that is started later finds it, and `unmatched` says what the ledger does not know.
-   */
+  /** Acknowledged. After the journey's end: recorded in the ledger, and posted shares that it concerns are flagged. */
   async recordConsent(message: Omit<ConsentMessage, 'journeyId'>, options?: MessageOptions): Promise<ConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
     try {
       const key = businessKeys.recordConsent(checked);
-      const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options);
+      const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options, CONSENT_PATIENCE_MS);
       return { ...answer, late: false };
     } catch (error) {
-      if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
+      if (!isForLedger(error, checked)) throw error;
       return recordLate(this.context, checked, options);
     }
   }

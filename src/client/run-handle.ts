@@ -12,6 +12,7 @@ import { updateIdOf } from './business-keys.ts';
 import { CodecServerError } from './codec-server-error.ts';
 import { isInternal, translated } from './error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, ReportNotFoundError, WorkerUnavailableError } from './errors.ts';
+import { sendPatiently } from './send-message.ts';
 import type { JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -38,7 +39,7 @@ export interface MessageOptions {
 /**
  * Every message is checked before it is sent (`InvalidInputError`), and refused messages throw `UpdateRefusedError`.
  * `JourneyNotFoundError` where there is no such run, `JourneyFinishedError` where it has ended,
- * `WorkerUnavailableError` where no worker answers. Their `journeyId` is the owner's id.
+ * `WorkerUnavailableError` where no worker answers, `TooManyMessagesError` where Temporal takes no more. Their `journeyId` is the owner's id.
  */
 export abstract class RunHandle<Status extends object, Result extends object> {
   /** As the ledger has it and the command line takes it: a `journeyId`, `pull:<pullId>`. */
@@ -116,11 +117,13 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     }
   }
 
+  /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
   protected async update<Answer>(
     name: string,
     businessKey: string,
     message: object,
     { messageId }: MessageOptions = {},
+    patienceMs = UPDATE_TIMEOUT_MS,
   ): Promise<Answer> {
     const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
@@ -130,7 +133,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
         this.handle.executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] }),
       );
     try {
-      return await execute(updateId).catch(async (error) => {
+      return await sendPatiently(() => execute(updateId), patienceMs).catch(async (error) => {
         // A run that was reset got it again before it could make sense, and refused it: the server takes nothing more
         // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
         if (!isInternal(error)) throw error;

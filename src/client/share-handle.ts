@@ -12,15 +12,16 @@ import type {
 } from '../model/share-shapes.ts';
 import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../validation/messages.ts';
 import { businessKeys } from './business-keys.ts';
-import { JourneyFinishedError, JourneyNotFoundError } from './errors.ts';
-import { type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** Who consents, to what, for whom is said by the share itself. */
 export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
 
 /** Whether the message came without an open run, and was recorded in the ledger alone. */
-export type ShareConsentAnswer = (ShareReportUpdateAnswer & { late: false }) | LateConsentAnswer;
+export type ShareConsentAnswer =
+  | (ShareReportUpdateAnswer & { late: false })
+  | ({ accepted: true; late: true } & LateConsentResult);
 
 /** Errors: run-handle.ts. */
 export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult> {
@@ -32,7 +33,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
-  async consent(message: ShareConsentMessage): Promise<{ late: false } | LateConsentAnswer> {
+  async consent(message: ShareConsentMessage): Promise<{ late: boolean }> {
     return signalConsent(this.context, this.handle, this.#consentOf(message));
   }
 
@@ -44,10 +45,16 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     const checked = this.#consentOf(message);
     try {
       const key = businessKeys.recordConsent(checked);
-      const answer = await this.update<ShareReportUpdateAnswer>('recordConsent', key, checked, options);
+      const answer = await this.update<ShareReportUpdateAnswer>(
+        'recordConsent',
+        key,
+        checked,
+        options,
+        CONSENT_PATIENCE_MS,
+      );
       return { ...answer, late: false };
     } catch (error) {
-      if (!(error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError)) throw error;
+      if (!isForLedger(error, checked)) throw error;
       return recordLate(this.context, checked, options);
     }
   }

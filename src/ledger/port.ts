@@ -3,9 +3,7 @@
  * docs/protocol.md and docs/decisions/ledger.md. Two engines stand behind it and pass one contract suite.
  *
  * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
- * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's. Every method
- * that writes, but for `claim`, which says so, and `recordOutcome`, which goes on, throws `WriterTooOldError` where the
- * ledger asks for a newer program by now.
+ * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's.
  */
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
@@ -13,7 +11,6 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
-import type { KeptConsents } from './kept-consents.ts';
 import type { RequestDigests } from './request-digests.ts';
 import type { Retention } from './retention.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
@@ -62,9 +59,7 @@ export type ClaimVerdict =
   /** A grant does not stand: the ledger has these refusals, which the run that asks may never have heard of. */
   | { kind: 'consentRefused'; refusals: ConsentRecord[] }
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */
-  | { kind: 'ledgerChanged' }
-  /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
-  | { kind: 'writerTooOld' };
+  | { kind: 'ledgerChanged' };
 
 /** How an attempt ended, or what is now known of it. */
 export interface OutcomeRecord {
@@ -281,7 +276,6 @@ export interface Ledger {
 
   /** Disposal and legal holds: for operators. */
   readonly retention: Retention;
-  readonly kept: KeptConsents;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;
@@ -399,9 +393,6 @@ export interface Ledger {
    * head of before that was kept elsewhere: the chain must pass through it.
    */
   verifyChain(options?: { expectHead?: string }): Promise<ChainReport>;
-
-  /** Reads only: whether it still takes claims and decisions from a program of this version. */
-  mayWrite(): Promise<boolean>;
 
   /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
   ping(): Promise<{ now: string }>;

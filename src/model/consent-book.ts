@@ -17,11 +17,9 @@ interface Entry {
   decidedAtMs: number;
   /** A revocation that named no known grant when it came. */
   revokesAll: boolean;
-  /** A grant that a revocation of everything has already ended. */
+  /** A grant that has been ended for good. */
   ended: boolean;
   isPending: boolean;
-  /** It came before this run. */
-  isEarlier?: boolean;
 }
 
 /** A consent as the next run takes it over. */
@@ -29,6 +27,13 @@ export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ende
   record: ConsentRecord;
   /** The ledger has it. */
   isRecorded?: boolean;
+}
+
+/** By what the book knows which messages it need not keep. */
+export interface Elsewhere {
+  /** The ledger has it, and every claim reads it there. */
+  isRecorded(record: ConsentRecord): boolean;
+  isKnownShare(shareId: string): boolean;
 }
 
 /** How one applicant stands towards one share. `none`: has not been heard of. */
@@ -39,28 +44,55 @@ export function keyOfConsent({ shareId, applicantId, consentId, decision }: Cons
   return JSON.stringify([shareId, applicantId, consentId, decision]);
 }
 
-/** Messages that a run keeps at the most: a limit on everything. */
+/** Messages that a run keeps at the most, where the ledger has the others: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
 
+/** Of those that are not needed, so many of the latest are kept, since a message is repeated soon if at all. */
+const LATEST_KEPT = 200;
+
 export class ConsentBook {
-  #entries: Entry[];
+  /** In the order in which they came. */
+  #entries: Entry[] = [];
+  #byApplicant = new Map<string, ApplicantsWord>();
+  /** Those that count, by their keys. */
+  #counting = new Map<string, Entry>();
+  /** How many there were when those that are not needed were last dropped. */
+  #leftAtLast = 0;
 
   constructor(past: readonly CarriedConsent[] = []) {
-    this.#entries = past.map(({ record, revokesAll = false, ended = false, isPending = false }) => ({
-      ...{ record, revokesAll, ended, isPending },
-      decidedAtMs: parseInstantMs(record.decidedAt) ?? 0,
-    }));
+    for (const { record, revokesAll = false, ended = false, isPending = false } of past) {
+      this.#note({ ...{ record, revokesAll, ended, isPending }, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
+    }
   }
 
-  /** In the order in which they came. */
-  carried(isRecorded: (record: ConsentRecord) => boolean): CarriedConsent[] {
-    return this.#entries.map(({ record, revokesAll, ended, isPending }) => ({
-      record,
-      ...(!isPending && isRecorded(record) ? { isRecorded: true } : {}),
-      ...(revokesAll ? { revokesAll } : {}),
-      ...(ended ? { ended } : {}),
-      ...(isPending ? { isPending } : {}),
-    }));
+  /** What the next run takes over: what it needs, and what the ledger does not have. */
+  carried(elsewhere: Elsewhere): CarriedConsent[] {
+    return this.#needed(elsewhere).map(({ record, revokesAll, ended, isPending }) => {
+      const isRecorded = !isPending && elsewhere.isRecorded(record);
+      const { proof: _, ...withoutProof } = record;
+      return {
+        // The ledger has judged it and keeps it.
+        record: isRecorded ? withoutProof : record,
+        ...(isRecorded ? { isRecorded } : {}),
+        ...(revokesAll ? { revokesAll } : {}),
+        ...(ended ? { ended } : {}),
+        ...(isPending ? { isPending } : {}),
+      };
+    });
+  }
+
+  /** Drops what is not needed, where there is much of it. */
+  makeRoom(elsewhere: Elsewhere): void {
+    const { length } = this.#entries;
+    if (length < MAX_CONSENT_MESSAGES || length < 2 * this.#leftAtLast) return;
+    const needed = this.#needed(elsewhere);
+    this.#leftAtLast = needed.length;
+    this.#rebuild(needed);
+  }
+
+  /** Whether the book takes no further grant. */
+  isFull(elsewhere: Elsewhere): boolean {
+    return this.size >= MAX_CONSENT_MESSAGES && this.#needed(elsewhere).length >= MAX_CONSENT_MESSAGES;
   }
 
   get size(): number {
@@ -74,7 +106,7 @@ export class ConsentBook {
 
   /** The message that counts under this one's key. */
   known(record: ConsentRecord): ConsentRecord | undefined {
-    return this.#entries.find(({ record: known, isPending }) => !isPending && sameMessage(known, record))?.record;
+    return this.#counting.get(keyOfConsent(record))?.record;
   }
 
   /** Whether the message is new. */
@@ -86,24 +118,8 @@ export class ConsentBook {
 
   /** A refusal of before this run, which ends every grant that is known now, whatever it names. */
   addEnding(record: ConsentRecord): void {
-    for (const entry of this.#of(record.shareId, record.applicantId)) {
-      if (entry.record.decision === 'granted') entry.ended = true;
-    }
+    this.#wordOf(record).endAll();
     if (!this.has(record)) this.#append(record, false);
-  }
-
-  /**
-   * A message of before everything that came to this run itself; those of them in their own order.
-   *
-   * @param namesGrant of a revocation: it ends a grant that this book may not have, and that one alone
-   */
-  addEarlier(record: ConsentRecord, { namesGrant }: { namesGrant: boolean }): void {
-    if (this.has(record)) return;
-    const left = this.#entries;
-    const earlier = left.filter(({ isEarlier }) => isEarlier);
-    this.#entries = earlier;
-    this.#append(record, false, { isEarlier: true, namesGrant });
-    for (const entry of left) if (!entry.isEarlier) this.#append(entry.record, entry.isPending);
   }
 
   /** A grant of which it is not known yet whether it counts. */
@@ -120,14 +136,25 @@ export class ConsentBook {
       return false;
     }
     entry.isPending = false;
+    this.#counting.set(keyOfConsent(record), entry);
     return true;
   }
 
   /** A revocation of a grant that turns out to be none was one with an unknown id. */
   refuse(record: ConsentRecord): void {
-    const left = this.#entries.filter((entry) => entry.record !== record);
-    this.#entries = [];
-    for (const entry of left) this.#append(entry.record, entry.isPending);
+    const at = this.#entries.findIndex((entry) => entry.record === record);
+    if (at < 0) return;
+    this.#entries.splice(at, 1);
+    const { shareId, applicantId } = record;
+    const mine = this.#entries.filter(({ record: one }) => one.shareId === shareId && one.applicantId === applicantId);
+    for (const [index, entry] of mine.entries()) {
+      if (entry.record.decision !== 'revoked' || entry.record.consentId !== record.consentId) continue;
+      const before = mine.slice(0, index);
+      if (before.some(({ record: one }) => one.decision === 'granted' && one.consentId === record.consentId)) continue;
+      entry.revokesAll = true;
+      for (const earlier of before) earlier.ended = true;
+    }
+    this.#rebuild(this.#entries);
   }
 
   /**
@@ -135,32 +162,21 @@ export class ConsentBook {
    * as refused. Refusals stay: whom else they name, the consumer did not want this share.
    */
   dropMismatchedGrants(shareId: string, user: SecondaryUser): ConsentRecord[] {
-    const dropped = this.#entries.filter(
-      ({ record }) =>
-        record.shareId === shareId && record.decision === 'granted' && !isForUser(record.secondaryUser, user),
-    );
-    for (const entry of dropped) this.#entries.splice(this.#entries.indexOf(entry), 1);
+    const isMismatched = ({ record }: Entry) =>
+      record.shareId === shareId && record.decision === 'granted' && !isForUser(record.secondaryUser, user);
+    const dropped = this.#entries.filter(isMismatched);
+    if (dropped.length > 0) this.#rebuild(this.#entries.filter((entry) => !isMismatched(entry)));
     return dropped.map(({ record }) => record);
   }
 
   standing(shareId: string, applicantId: string, at: { nowMs: number; validForMs?: number | undefined }): Standing {
-    const mine = this.#of(shareId, applicantId);
-    if (mine.length === 0) return { kind: 'none' };
-    const grants = mine.filter((entry) => entry.record.decision === 'granted' && stands(entry, mine));
-    const { validForMs } = at;
-    const valid = grants.filter(({ decidedAtMs }) => validForMs === undefined || at.nowMs - decidedAtMs <= validForMs);
-    const newest = valid.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs >= b.decidedAtMs ? a : b), undefined);
-    if (newest) return { kind: 'granted', consent: newest.record };
-    if (grants.length > 0) return { kind: 'tooOld' };
-    const refusals = mine.filter(({ record }) => record.decision !== 'granted');
-    const last = refusals.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs > b.decidedAtMs ? a : b), undefined);
-    if (!last) return { kind: 'none' };
-    return { kind: last.record.decision === 'denied' ? 'denied' : 'revoked' };
+    return this.#byApplicant.get(nameOf({ shareId, applicantId }))?.standing(at) ?? { kind: 'none' };
   }
 
   /** Whether the applicant has ever granted it, whatever came of that. */
   everGranted(shareId: string, applicantId: string): boolean {
-    return this.#of(shareId, applicantId).some(({ record, isPending }) => record.decision === 'granted' && !isPending);
+    const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
+    return grants.some(({ isPending }) => !isPending);
   }
 
   /** How many messages are kept for shares that nobody has requested yet. */
@@ -177,31 +193,114 @@ export class ConsentBook {
     return this.#entries.flatMap(({ record, isPending }) => (isPending ? [record] : []));
   }
 
-  #append(
-    record: ConsentRecord,
-    isPending: boolean,
-    { isEarlier = false, namesGrant = false }: { isEarlier?: boolean; namesGrant?: boolean } = {},
-  ): void {
-    const mine = this.#of(record.shareId, record.applicantId);
-    const revokesAll =
-      record.decision === 'revoked' &&
-      !namesGrant &&
-      !mine.some(({ record: known }) => isGrant(known, record.consentId));
-    if (revokesAll) for (const entry of mine) entry.ended = true;
+  #append(record: ConsentRecord, isPending: boolean): void {
+    const word = this.#wordOf(record);
+    const revokesAll = record.decision === 'revoked' && !word.grantIds.has(record.consentId);
+    if (revokesAll) word.endAll();
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
-    this.#entries.push({
-      record,
-      decidedAtMs,
-      revokesAll,
-      ended: false,
-      isPending,
-      ...(isEarlier ? { isEarlier } : {}),
-    });
+    this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending });
   }
 
-  #of(shareId: string, applicantId: string): Entry[] {
-    return this.#entries.filter(({ record }) => record.shareId === shareId && record.applicantId === applicantId);
+  #note(entry: Entry): void {
+    this.#entries.push(entry);
+    if (!entry.isPending) this.#counting.set(keyOfConsent(entry.record), entry);
+    this.#wordOf(entry.record).note(entry);
   }
+
+  #wordOf(record: ConsentRecord): ApplicantsWord {
+    const name = nameOf(record);
+    const known = this.#byApplicant.get(name) ?? new ApplicantsWord();
+    this.#byApplicant.set(name, known);
+    return known;
+  }
+
+  #rebuild(entries: readonly Entry[]): void {
+    this.#entries = [];
+    this.#byApplicant = new Map();
+    this.#counting = new Map();
+    for (const entry of entries) this.#note(entry);
+  }
+
+  /**
+   * What decides how each applicant stands and will stand, what the ledger does not have, and the latest of the rest.
+   * The ledger's claim reads all that was ever refused: what is dropped here can permit nothing.
+   */
+  #needed({ isRecorded, isKnownShare }: Elsewhere): Entry[] {
+    const deciding = new Set([...this.#byApplicant.values()].flatMap((word) => word.deciding));
+    const isNeeded = (entry: Entry, index: number) => {
+      const { record, isPending } = entry;
+      if (isPending || !isRecorded(record) || index >= this.#entries.length - LATEST_KEPT) return true;
+      return deciding.has(entry) && (record.decision === 'granted' || isKnownShare(record.shareId));
+    };
+    const stands = (entry: Entry) => this.#wordOf(entry.record).stands(entry);
+    // A grant stays ended where the refusal that ended it is dropped.
+    return this.#entries
+      .filter(isNeeded)
+      .map((entry) => (entry.isPending || stands(entry) ? entry : { ...entry, ended: true }));
+  }
+}
+
+function nameOf({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string {
+  return JSON.stringify([shareId, applicantId]);
+}
+
+/** All that one applicant has said about one share. */
+class ApplicantsWord {
+  readonly grants: Entry[] = [];
+  readonly grantIds = new Set<string>();
+  readonly #refusedIds = new Set<string>();
+  /** Every grant that was decided no later has ended. */
+  #endedUntilMs = Number.NEGATIVE_INFINITY;
+  /** The latest of the refusals that end every grant before them. */
+  #ending: Entry | undefined;
+  #lastRefusal: Entry | undefined;
+
+  note(entry: Entry): void {
+    const { record, decidedAtMs, revokesAll } = entry;
+    if (record.decision === 'granted') {
+      this.grants.push(entry);
+      this.grantIds.add(record.consentId);
+      return;
+    }
+    this.#refusedIds.add(record.consentId);
+    if ((record.decision === 'denied' || revokesAll) && decidedAtMs >= this.#endedUntilMs) {
+      this.#endedUntilMs = decidedAtMs;
+      this.#ending = entry;
+    }
+    if (!this.#lastRefusal || this.#lastRefusal.decidedAtMs <= decidedAtMs) this.#lastRefusal = entry;
+  }
+
+  endAll(): void {
+    for (const grant of this.grants) grant.ended = true;
+  }
+
+  stands({ record, decidedAtMs, ended, isPending }: Entry): boolean {
+    return !ended && !isPending && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
+  }
+
+  standing({ nowMs, validForMs }: { nowMs: number; validForMs?: number | undefined }): Standing {
+    const grants = this.grants.filter((grant) => this.stands(grant));
+    const valid = grants.filter(({ decidedAtMs }) => validForMs === undefined || nowMs - decidedAtMs <= validForMs);
+    const newest = newestOf(valid);
+    if (newest) return { kind: 'granted', consent: newest.record };
+    if (grants.length > 0) return { kind: 'tooOld' };
+    const { decision } = this.#lastRefusal?.record ?? {};
+    if (!decision) return { kind: 'none' };
+    return { kind: decision === 'denied' ? 'denied' : 'revoked' };
+  }
+
+  /** Those without which this applicant would stand otherwise. */
+  get deciding(): Entry[] {
+    const counting = this.grants.filter(({ isPending }) => !isPending);
+    const standing = counting.filter((grant) => this.stands(grant));
+    const grant = newestOf(standing.length > 0 ? standing : counting);
+    return [grant, this.#ending, this.#lastRefusal].filter((entry) => entry !== undefined);
+  }
+}
+
+/** Of several that were decided at once, the one that came first. */
+function newestOf(grants: readonly Entry[]): Entry | undefined {
+  return grants.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs >= b.decidedAtMs ? a : b), undefined);
 }
 
 /**
@@ -212,30 +311,4 @@ export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
   if (named.endUserCode !== user.endUserCode) return false;
   if (user.endUserCode === undefined) return user.endUser !== undefined && named.endUser === user.endUser;
   return named.endUser === undefined || user.endUser === undefined || named.endUser === user.endUser;
-}
-
-function stands(grant: Entry, mine: readonly Entry[]): boolean {
-  if (grant.ended || grant.isPending) return false;
-  return !mine.some((other) => {
-    if (other.record.decision === 'denied') {
-      return other.record.consentId === grant.record.consentId || other.decidedAtMs >= grant.decidedAtMs;
-    }
-    if (other.record.decision !== 'revoked') return false;
-    return (
-      other.record.consentId === grant.record.consentId || (other.revokesAll && other.decidedAtMs >= grant.decidedAtMs)
-    );
-  });
-}
-
-function isGrant(record: ConsentRecord, consentId: string): boolean {
-  return record.decision === 'granted' && record.consentId === consentId;
-}
-
-function sameMessage(a: ConsentRecord, b: ConsentRecord): boolean {
-  return (
-    a.shareId === b.shareId &&
-    a.applicantId === b.applicantId &&
-    a.consentId === b.consentId &&
-    a.decision === b.decision
-  );
 }

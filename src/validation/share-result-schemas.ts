@@ -4,7 +4,6 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
 import { SHARE_REPORT_OUTCOMES } from '../model/share-shapes.ts';
 import {
   acceptedSchema,
-  consentAnswerFields,
   ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
@@ -69,5 +68,4 @@ export const shareReportReferencesSchema = z.object({
 export const shareReportUpdateAnswerSchema = z.object({
   ...acceptedSchema.shape,
   status: shareReportStatusSchema,
-  ...consentAnswerFields,
 });

@@ -12,6 +12,8 @@ import { parseInstantMs } from '../model/instants.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import type { ProofRefusal } from '../protection/consent-proof.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
+import { elsewhere } from './consent-recording.ts';
+import { inBackground } from './in-background.ts';
 import type { Journey } from './journey.ts';
 import { type Accepted, accepted, kindOf, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
 import { consentProblem, isRecord } from './message-shapes.ts';
@@ -109,15 +111,14 @@ async function answerTo<Status>(
   const { outcome } = answer;
   if (outcome?.counts === false) throw refused(outcome.reason);
   const isDuplicate = duplicate || (outcome?.duplicate ?? false);
-  const unmatched = journey.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
-  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record), ...unmatched };
+  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record) };
 }
 
 /** Grants that the run before had taken by signals and not judged yet. */
 function takeAgain(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
     void noteRefusal(journey, record, journey.checks.open(record));
-    if (record.proof !== undefined) void checkGrant(journey, record);
+    if (record.proof !== undefined) inBackground(() => checkGrant(journey, record));
   }
 }
 
@@ -178,21 +179,12 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   }
   // Refusals are always taken: a limit must not keep anybody's consent standing.
   if (message.decision !== 'granted') return null;
-  if (message.proof !== undefined && journey.checks.areSpent)
-    return `too many proofs were checked for this ${kindOf(journey)}`;
-  return grantProblem(journey, message);
-}
-
-/** Why a grant cannot count in this run as it stands, whoever has told it; or `null`. */
-export function grantProblem(journey: ConsentHost, message: ConsentMessage): string | null {
-  if (!journey.knowsApplicant(message.applicantId)) {
-    return `/applicantId names no applicant of this ${kindOf(journey)}`;
-  }
   const share = journey.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (journey.consents.size >= MAX_CONSENT_MESSAGES)
-    return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
+  if (message.proof !== undefined && journey.checks.areSpent)
+    return `too many proofs were checked for this ${kindOf(journey)}`;
+  if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
   const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
   if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
@@ -206,6 +198,7 @@ function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string
 }
 
 function take(journey: ConsentHost, message: ConsentMessage): Taken {
+  journey.consents.makeRoom(elsewhere(journey));
   const record: ConsentRecord = { ...message, receivedAt: new Date().toISOString() };
   return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
 }
@@ -222,7 +215,7 @@ function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
   }
   journey.consents.addPending(record);
   const later = journey.checks.open(record);
-  if (record.proof !== undefined) void checkGrant(journey, record);
+  if (record.proof !== undefined) inBackground(() => checkGrant(journey, record));
   return { record, duplicate: false, later };
 }
 

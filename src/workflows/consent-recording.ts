@@ -1,12 +1,13 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
-import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../activities/contract.ts';
+import { allHandlersFinished, CancellationScope, condition, log } from '@temporalio/workflow';
+import type { PreparedRun, RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { type CarriedConsent, keyOfConsent } from '../model/consent-book.ts';
+import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../model/consent-book.ts';
 import { otherContent } from '../model/differing-paths.ts';
 import { localActivities, untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { HandOver } from './hand-over.ts';
+import { inBackground } from './in-background.ts';
 import type { Journey } from './journey.ts';
 import { refuseMessage } from './message-answers.ts';
 
@@ -27,8 +28,6 @@ interface RecorderRun {
   /** The ledger that the run is held to; before that is known, the worker's own. */
   readonly run: PreparedRun | undefined;
   readonly handOver: HandOver;
-  readonly journeyId: string;
-  readonly shares: ReadonlyMap<string, unknown>;
   refuse: Journey['refuse'];
 }
 
@@ -36,8 +35,6 @@ export class ConsentRecorder {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
-  /** Shares that were requested after consents to them had come. */
-  #matchedShares: string[] = [];
 
   /** @param past what the run before has handed over */
   constructor(run: RecorderRun, past: readonly CarriedConsent[]) {
@@ -50,18 +47,13 @@ export class ConsentRecorder {
 
   /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
   begin(): void {
-    void CancellationScope.nonCancellable(() => this.#writeAll());
+    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   add(record: ConsentRecord): void {
     if (this.#recordings.has(keyOfConsent(record))) return;
     this.#recordings.set(keyOfConsent(record), 'waiting');
     this.#waiting.push(record);
-  }
-
-  /** Notes that a share was requested for which consents have come before. */
-  noteMatched(shareId: string): void {
-    this.#matchedShares.push(shareId);
   }
 
   /** Notes a consent that came from the ledger. */
@@ -79,30 +71,24 @@ export class ConsentRecorder {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#matchedShares.length === 0;
+    return this.#waiting.length === 0;
   }
 
   async #writeAll(): Promise<never> {
     for (;;) {
-      await condition(() => !this.isIdle);
+      await condition(() => this.#waiting.length > 0);
       const batch = nextBatch(this.#waiting);
-      const matchedShares = [...this.#matchedShares];
-      const refused = await this.#write(batch, matchedShares);
-      this.#matchedShares = this.#matchedShares.slice(matchedShares.length);
+      const refused = await this.#write(batch);
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
-      this.#waiting = this.#waiting.filter((record) => !batch.includes(record));
+      const written = new Set(batch);
+      this.#waiting = this.#waiting.filter((record) => !written.has(record));
     }
   }
 
   /** Says which of them the ledger has not taken. */
-  async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
-    const { run, handOver, journeyId, shares } = this.#run;
-    const shareIds = new Set(consents.map(({ shareId }) => shareId));
-    const args: RecordConsentsArgs = {
-      ...(run ? { ledgerId: run.ledgerId } : {}),
-      ...{ ownerId: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
-      ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), matchedShares },
-    };
+  async #write(consents: ConsentRecord[]): Promise<(record: ConsentRecord) => boolean> {
+    const { run, handOver } = this.#run;
+    const args = { ...(run ? { ledgerId: run.ledgerId } : {}), consents };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     try {
       const { unproved, knownOtherwise } = await recordConsents(args, summary, handOver);
@@ -128,7 +114,7 @@ export class ConsentRecorder {
 
 /** Tries a local activity once, which costs one event and no task; then the regular one until it is done. */
 async function recordConsents(
-  args: RecordConsentsArgs,
+  args: { ledgerId?: string; consents: ConsentRecord[] },
   summary: string,
   handOver: HandOver,
 ): Promise<RecordConsentsResult> {
@@ -158,6 +144,14 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
     batch.push(record);
   }
   return batch;
+}
+
+/** By what a run's book of consents knows which of them it need not keep. */
+export function elsewhere({ recorder, shares }: Pick<Journey, 'recorder' | 'shares'>): Elsewhere {
+  return {
+    isRecorded: (record) => recorder.isRecorded(record),
+    isKnownShare: (shareId) => shares.has(shareId),
+  };
 }
 
 /** Waits until the ledger has everything that the run was told, and every handler has answered. */

@@ -9,6 +9,7 @@ import {
   webhookEventId,
 } from '../model/webhook-events.ts';
 import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
+import { inBackground } from './in-background.ts';
 
 /** Handed over at once; what one workflow task brings is one or two. */
 const MOST_AT_ONCE = 20;
@@ -41,7 +42,7 @@ export class EventsOut {
     if (!run.sendsEvents) return;
     this.#run = run;
     this.#subject = subject;
-    void CancellationScope.nonCancellable(() => this.#handOver(run));
+    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(run)));
   }
 
   /**

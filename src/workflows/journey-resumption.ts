@@ -27,7 +27,6 @@ export interface JourneyResumption {
   withdrawal?: WithdrawMessage;
   stageWasAbandoned: boolean;
   isClosing: boolean;
-  hasHeard: boolean;
   gate?: { before: StageCode; since: string; until: string };
   stagesEndedAs?: JourneyOutcome;
   openUntil?: string;

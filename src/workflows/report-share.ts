@@ -14,7 +14,7 @@ import type {
   WithdrawShareReportMessage,
 } from '../model/share-shapes.ts';
 import { ConsentChecks } from './consent-checks.ts';
-import { ConsentRecorder } from './consent-recording.ts';
+import { ConsentRecorder, elsewhere } from './consent-recording.ts';
 import type { ShareRecord } from './journey.ts';
 import { type RefusalsElsewhere, ReportConsents } from './report-consents.ts';
 import { type Consent, consentTowards, ungranted } from './share-consent.ts';
@@ -78,7 +78,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
       ...(prepared ? { run: prepared } : {}),
       share: this.#share,
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
-      consents: this.consents.carried((record) => this.recorder.isRecorded(record)),
+      consents: this.consents.carried(elsewhere(this)),
       elsewhere: this.consents.elsewhere,
     };
   }

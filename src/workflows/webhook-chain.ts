@@ -11,6 +11,7 @@ import {
 import type { WebhookEvent } from '../model/webhook-events.ts';
 import { deliverWebhookOf } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
+import { inBackground } from './in-background.ts';
 
 export class WebhookChain {
   readonly name: string;
@@ -65,7 +66,7 @@ export class WebhookChain {
   go(): void {
     if (this.#isRunning || this.#waiting.length === 0) return;
     this.#isRunning = true;
-    void this.#run();
+    inBackground(() => this.#run());
   }
 
   /** What was given up goes first, since it is the oldest; what waits for its next attempt is tried now. */

@@ -1,0 +1,85 @@
+/** What Temporal refuses because one run has had too many messages: nothing of it is lost without a word. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ConsentMessage, CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+
+let server: TemporalServer;
+let harness: Harness;
+let journeys: CreditJourneys;
+
+const SIGNALS = 20;
+
+before(async () => {
+  // As a server proper, but for the figures: 10 updates in flight, 10,000 signals.
+  server = await startTemporalServer({
+    headless: true,
+    dynamicConfig: { 'history.maxInFlightUpdates': 1, 'history.maximumSignalsPerExecution': SIGNALS },
+  });
+  harness = await startHarness({ server });
+  const { address, namespace } = harness.config.temporal;
+  const { taskQueue } = harness.config;
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+});
+
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+  await server?.stop();
+});
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+function said(decision: ConsentMessage['decision'], consentId: string): Omit<ConsentMessage, 'journeyId'> {
+  const { journeyId: _, ...message } = consentMessage('', { applicantId: '1A', decision, consentId });
+  return message;
+}
+
+/** A journey at its first gate, while no worker runs. */
+async function leftAlone() {
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
+  for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
+  await harness.stopWorker();
+  return journey;
+}
+
+test('eleven updates at once, and more, get through one after the other', async () => {
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
+  const consents = Array.from({ length: 12 }, (_, index) => journey.recordConsent(said('denied', `C${index}`)));
+  const answers = await Promise.all([...consents, journey.withdraw({ by: 'borrower', reason: 'bought elsewhere' })]);
+  assert.ok(answers.every(({ accepted }) => accepted));
+  assert.equal((await journey.result()).outcome, 'withdrawn');
+});
+
+test('a revocation that Temporal keeps out is recorded in the ledger; a grant and a decision say that they were not', async () => {
+  const journey = await leftAlone();
+  // It keeps the one place until a worker takes it.
+  const first = journey.recordConsent(said('denied', 'C1'));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const revoked = journey.recordConsent(said('revoked', 'C2'));
+  await assert.rejects(journey.recordConsent(said('granted', 'C3')), TooManyMessagesError);
+  // The ledger is told by a workflow of its own, which waits for a worker, too.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await harness.startWorker();
+  assert.equal((await revoked).late, true);
+  assert.equal((await first).late, false);
+  await journey.withdraw({ by: 'test', reason: 'done' });
+  await journey.result();
+});
+
+test('signals beyond what one run takes: refusals go to the ledger, and the run takes messages again', async () => {
+  const journey = await leftAlone();
+  const told = [];
+  for (let index = 0; index < SIGNALS + 3; index++) told.push(await journey.consent(said('denied', `C${index}`)));
+  assert.deepEqual(
+    told.map(({ late }) => late),
+    told.map((_, index) => index >= SIGNALS),
+  );
+  await assert.rejects(journey.consent(said('granted', 'C-GRANT')), TooManyMessagesError);
+  await harness.startWorker();
+  const answer = await journey.recordConsent(said('revoked', 'C-LAST'));
+  assert.equal(answer.late, false);
+  await journey.withdraw({ by: 'test', reason: 'done' });
+  await journey.result();
+});

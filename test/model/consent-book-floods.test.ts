@@ -1,0 +1,129 @@
+/** The book of consents stays small in a flood, and nobody stands better for what it drops. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ConsentRecord } from '../../src/ledger/port.ts';
+import { ConsentBook, type Elsewhere, MAX_CONSENT_MESSAGES } from '../../src/model/consent-book.ts';
+
+const T0 = Date.UTC(2026, 0, 1);
+const nowMs = T0 + 365 * 24 * 3_600_000;
+
+function message(
+  number: number,
+  decision: ConsentRecord['decision'],
+  { shareId = 'S1', minute = number, proof }: { shareId?: string; minute?: number; proof?: string } = {},
+): ConsentRecord {
+  const decidedAt = new Date(T0 + minute * 60_000).toISOString();
+  return {
+    ...{ journeyId: 'J', shareId, applicantId: '1A', consentId: `C${number}`, decision, decidedAt },
+    ...{ secondaryUser: { endUserCode: 'EU999' }, receivedAt: decidedAt },
+    ...(proof === undefined ? {} : { proof }),
+  };
+}
+
+function inLedger(isRecorded: (record: ConsentRecord) => boolean = () => true): Elsewhere {
+  return { isRecorded, isKnownShare: (shareId) => shareId === 'S1' };
+}
+
+/** As a run takes them: it makes room before each. */
+function flooded(messages: readonly ConsentRecord[], elsewhere = inLedger()): ConsentBook {
+  const book = new ConsentBook();
+  for (const one of messages) {
+    book.makeRoom(elsewhere);
+    book.add(one);
+  }
+  return book;
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('a flood of 20,000 consents', () => {
+  const kinds = ['granted', 'denied', 'revoked'] as const;
+  for (const last of kinds) {
+    test(`leaves the applicant standing as the latest says: ${last}`, () => {
+      const messages = numbers(20_000).map((number) => message(number, kinds[number % 3] ?? 'denied'));
+      const book = flooded([...messages, message(20_000, last)]);
+      assert.ok(book.size <= MAX_CONSENT_MESSAGES, String(book.size));
+      assert.equal(book.standing('S1', '1A', { nowMs }).kind, last);
+      assert.equal(book.everGranted('S1', '1A'), true);
+      assert.equal(book.isFull(inLedger()), false);
+    });
+  }
+
+  test('of refusals keeps a grant ended that they ended, and the one that came before them all', () => {
+    const grant = message(0, 'granted', { minute: 30_000 });
+    const ending = message(1, 'revoked', { minute: 40_000 });
+    const rest = numbers(20_000).map((number) => message(number + 2, 'revoked', { minute: number }));
+    const book = flooded([grant, ending, ...rest]);
+    assert.equal(book.standing('S1', '1A', { nowMs }).kind, 'revoked');
+    assert.equal(book.everGranted('S1', '1A'), true);
+    book.add(message(30_000, 'granted', { minute: 35_000 }));
+    assert.equal(book.standing('S1', '1A', { nowMs }).kind, 'revoked');
+    book.add(message(30_001, 'granted', { minute: 40_001 }));
+    assert.equal(book.standing('S1', '1A', { nowMs }).kind, 'granted');
+  });
+
+  test('drops nothing that the ledger does not have', () => {
+    const book = flooded(
+      numbers(3_000).map((number) => message(number, 'denied')),
+      inLedger(({ consentId }) => consentId !== 'C7'),
+    );
+    assert.ok(book.all().some(({ consentId }) => consentId === 'C7'));
+    const away = inLedger(() => false);
+    const all = numbers(3_000).map((number) => message(number, 'granted'));
+    const kept = flooded(all, away);
+    assert.equal(kept.size, 3_000);
+    assert.equal(kept.isFull(away), true);
+  });
+
+  test('for shares that were never requested drops all but the latest refusals', () => {
+    const book = flooded(numbers(20_000).map((number) => message(number, 'denied', { shareId: `X${number}` })));
+    assert.ok(book.size <= MAX_CONSENT_MESSAGES, String(book.size));
+  });
+
+  test('is taken without looking at every message for each', () => {
+    const startedAt = performance.now();
+    flooded(
+      numbers(10_000).map((number) => message(number, 'denied')),
+      inLedger(() => false),
+    );
+    // Ten times what it takes on a slow machine; scanning all for each would take minutes.
+    assert.ok(performance.now() - startedAt < 10_000);
+  });
+});
+
+describe('what the next run takes over', () => {
+  test('stands as it stood, message by message', () => {
+    const book = new ConsentBook();
+    let carried = new ConsentBook();
+    for (const [index, decision] of (['granted', 'revoked', 'granted', 'denied', 'granted'] as const).entries()) {
+      // A revocation of an id that has no grant ends all, and those alone that were known then.
+      const one = message(index, decision, { minute: decision === 'revoked' ? 0 : index });
+      book.add(one);
+      carried.add(one);
+      carried = new ConsentBook(carried.carried(inLedger()));
+      assert.deepEqual(carried.standing('S1', '1A', { nowMs }), book.standing('S1', '1A', { nowMs }));
+    }
+  });
+
+  test('is small after any flood, and leaves out proofs that the ledger has', () => {
+    const book = flooded(numbers(20_000).map((number) => message(number, 'granted', { proof: 'x'.repeat(2_000) })));
+    const carried = book.carried(inLedger());
+    assert.ok(JSON.stringify(carried).length < 500_000);
+    assert.ok(carried.every(({ record }) => record.proof === undefined));
+    const unrecorded = new ConsentBook();
+    unrecorded.add(message(1, 'granted', { proof: 'x' }));
+    assert.equal(unrecorded.carried(inLedger(() => false))[0]?.record.proof, 'x');
+  });
+
+  test('still waits for a verdict where this one did, and a grant that is refused turns its revocation into one of all', () => {
+    const book = new ConsentBook();
+    const pending = message(1, 'granted');
+    book.add(message(0, 'granted'));
+    book.addPending(pending);
+    book.add(message(1, 'revoked', { minute: 5 }));
+    const next = new ConsentBook(book.carried(inLedger()));
+    assert.equal(next.standing('S1', '1A', { nowMs }).kind, 'granted');
+    next.refuse(next.pending()[0] as ConsentRecord);
+    assert.equal(next.standing('S1', '1A', { nowMs }).kind, 'revoked');
+  });
+});
