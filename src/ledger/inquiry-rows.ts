@@ -6,6 +6,7 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/shapes.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
+import { decisionDifferences } from './decision-differences.ts';
 import { reviewOfRow } from './owner-rows.ts';
 import type { DecisionRecord, InquiryView } from './port.ts';
 import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
@@ -312,6 +313,23 @@ export function descriptionOf(row: InquiryRow): InquiryDescription {
     ...(row.permissible_purpose_code === null ? {} : { permissiblePurposeCode: row.permissible_purpose_code }),
     ...(row.amends === null ? {} : { amends: row.amends }),
   };
+}
+
+/** Where a decision differs from the one that was written under its id: an id used again for something else. */
+export async function differencesToDecided(
+  session: SqlSession,
+  { known, attempts }: InquiryState,
+  sent: DecisionRecord,
+  cipher: LedgerCipher,
+): Promise<string[]> {
+  if (!known.decisions.some(({ decisionId }) => decisionId === sent.decisionId)) return [];
+  const [row] = await session.rows<DecisionRow>(
+    'SELECT * FROM decisions WHERE customer_trace_number = $1 AND decision_id = $2',
+    [sent.customerTraceNumber, sent.decisionId],
+  );
+  // Who wanted a repeat first stands, whoever wants the same one of a later run.
+  if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
+  return decisionDifferences(decisionView(row, attempts, cipher), sent);
 }
 
 /** What was accepted is kept once, with the attempt: decisions are never changed, and this may have to be destroyed. */

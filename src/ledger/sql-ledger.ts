@@ -1,5 +1,6 @@
 /** The ledger on a SQL engine: what the port promises, by the rules of claim.ts, outcome.ts and decision.ts. */
 import { isDeepStrictEqual } from 'node:util';
+import { otherContent } from '../model/differing-paths.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
@@ -15,6 +16,7 @@ import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import { auditedAttempts } from './inquiry-audit-pages.ts';
 import {
   type AttemptRow,
+  differencesToDecided,
   type InquiryState,
   instant,
   latestIsOverdue,
@@ -208,6 +210,10 @@ export class SqlLedger implements Ledger {
       await insertInquiry(writing, inquiry);
       await lockInquiry(writing, customerTraceNumber);
       const state = await this.#ownState(writing.session, ledgerId, customerTraceNumber);
+      const differing = await differencesToDecided(writing.session, state, decision, this.#cipher);
+      if (differing.length > 0) {
+        return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
+      }
       const effect = decideDecision(state.known, decision);
       if (effect.kind === 'repeated') return { keep: false, value: { kind: 'recorded' } };
       const settled = await settleOverdue(writing, state, customerTraceNumber);

@@ -1,7 +1,7 @@
 /** Part of the contract suite: decisions and consents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConsentRecord } from '../../src/ledger/port.ts';
+import type { ConsentRecord, DecisionRecord } from '../../src/ledger/port.ts';
 import {
   attempted,
   claimOf,
@@ -58,6 +58,36 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(
       permitted.map((row) => (row as { permitted_by: unknown }).permitted_by),
       [null, 'D-1'],
+    );
+  });
+
+  test('a decision id that was used for something else is refused with what differs, and writes nothing', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    const first = decisionOf({});
+    const decide = (change: Partial<DecisionRecord>) =>
+      ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ ...first, ...change }));
+    const refused = (paths: string) => ({
+      kind: 'refused',
+      reason: `/decisionId was used before with other content: ${paths}`,
+    });
+    assert.deepEqual(await decide({}), { kind: 'recorded' });
+    assert.deepEqual(await decide({ decidedAt: '2026-03-01T00:00:00.000Z' }), { kind: 'recorded' }, 'said again');
+    assert.deepEqual(await decide({ action: 'abandon' }), refused('/action differs'));
+    assert.deepEqual(await decide({ attempt: 2, by: 'another' }), refused('/attempt, /by differ'));
+    await attempted(ledger, { attempt: 2 }, { state: 'unknown' });
+    const accept = { decisionId: 'D-2', attempt: 2, action: 'accept', providerSaid: 'posted', answer: RECORD } as const;
+    assert.deepEqual(await decide(accept), { kind: 'recorded' });
+    assert.deepEqual(await decide(accept), { kind: 'recorded' });
+    assert.deepEqual(await decide({ ...accept, answer: NO_RECORD }), refused('/outcome, /reference differ'));
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.deepEqual(
+      inquiry?.decisions.map(({ decisionId, action }) => [decisionId, action]),
+      [
+        ['D-1', 'resend'],
+        ['D-2', 'accept'],
+      ],
     );
   });
 

@@ -119,7 +119,13 @@ describe('a portfolio review', () => {
     assert.equal(waitingFor, 'decisions about 3 inquiries');
     const [first, second, third] = holds;
     assert.ok(first && second && third);
-    await review.resolve({ ...decisionOf(first), action: 'resend' });
+    const resend = { ...decisionOf(first), action: 'resend' } as const;
+    assert.equal((await review.resolve(resend)).duplicate, false);
+    assert.equal((await review.resolve(resend)).duplicate, true);
+    await assert.rejects(
+      review.resolve({ ...resend, action: 'abandon' }),
+      (error) => error instanceof UpdateRefusedError && /other content: \/action differs$/.test(error.reason),
+    );
     await review.resolve({ ...decisionOf(second), action: 'abandon' });
     const applicants = [applicant('1A')];
     const outcome = { outcome: 'noRecord' as const };
