@@ -1,0 +1,96 @@
+/** Rules about messages, consents and identity, each taken out by one edit. As `builds.ts`, which lists the fences. */
+import type { BrokenBuild } from './builds.ts';
+
+const CONSENT_RECORDING = 'test/workflows/consent-recording.test.ts';
+
+export const BROKEN_RULES: readonly BrokenBuild[] = [
+  {
+    name: 'a run says that nothing was sent, and has not asked the ledger',
+    edits: [
+      {
+        file: 'src/workflows/inquiry-protocol.ts',
+        find: '    if (mayHaveMissedAnAttempt(failure)) {\n',
+        replace: '    if (failure.attempt < 0 && mayHaveMissedAnAttempt(failure)) {\n',
+      },
+    ],
+    tests: [{ path: 'test/hazards/ledger-profile-changed.test.ts', title: 'asks the ledger before it says that' }],
+  },
+  {
+    name: 'a decision passes over an attempt that was not judged',
+    edits: [
+      {
+        file: 'src/ledger/decision.ts',
+        find: '  return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;\n',
+        replace:
+          '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? effectOf(known, decision) : OVERTAKEN;\n',
+      },
+    ],
+    tests: [{ path: 'test/ledger/decision.test.ts', title: 'amend' }],
+  },
+  {
+    name: 'a consent is acknowledged before the ledger has it',
+    edits: [
+      {
+        file: 'src/workflows/consent-handlers.ts',
+        find: '(!!answer.outcome && journey.recorder.isSettled(record))',
+        replace: '!!answer.outcome',
+      },
+    ],
+    tests: [{ path: CONSENT_RECORDING, title: 'is in the ledger when an update is answered' }],
+  },
+  {
+    name: 'an inquiry has a number of its own for each customer',
+    edits: [
+      {
+        file: 'src/ledger/claim.ts',
+        find: '      known.otherNumber === undefined || known.attempts.length > 0 ||',
+        replace: '      claim.attempt > 0 || known.otherNumber === undefined || known.attempts.length > 0 ||',
+      },
+    ],
+    tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'holds, names the other inquiry' }],
+  },
+  {
+    name: 'the connection of an attempt that is given up is closed, and not reset',
+    edits: [
+      {
+        file: 'src/gateway/resetting-connector.ts',
+        find: '    if (request && !request.completed && !tcp.destroyed) {\n',
+        replace: '    if (request?.completed && !tcp.destroyed) {\n',
+      },
+    ],
+    tests: [{ path: 'test/gateway/gateway-reset.test.ts', title: 'the rest of a request never arrives' }],
+  },
+  {
+    name: 'made-up applicants are sent to a real gateway',
+    edits: [
+      {
+        file: 'src/gateway/made-up-applicants.ts',
+        find: "  if (environment === 'sandbox') return [];\n",
+        replace: "  if (environment !== 'production') return [];\n",
+      },
+    ],
+    tests: [{ path: 'test/gateway/made-up-applicants.test.ts', title: 'the samples’ own applicants are refused' }],
+  },
+  {
+    name: 'a record is accepted although the provider was not asked',
+    edits: [
+      {
+        file: 'src/model/provider-word.ts',
+        find: '  if (words.includes(decision.providerSaid)) return null;\n',
+        replace: "  if (decision.action === 'accept' || words.includes(decision.providerSaid)) return null;\n",
+      },
+    ],
+    tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only where the provider' }],
+  },
+  {
+    name: 'a caller gives the state of a run before',
+    edits: [
+      {
+        file: 'src/workflows/hand-over.ts',
+        find: 'if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;',
+        replace: "if (state !== '' || workflowInfo().continuedFromExecutionRunId !== undefined) return;",
+      },
+    ],
+    tests: [{ path: 'test/workflows/hand-over.test.ts', title: 'a caller gives no state' }],
+  },
+];
