@@ -15,6 +15,7 @@ export interface DecisionFlags {
   /** Files. */
   reference?: string;
   applicants?: string;
+  confirmConsumerIds?: boolean;
   decisionId?: string;
   attempt?: string;
 }
@@ -36,6 +37,7 @@ export interface DraftDecision {
   outcome?: ReportOutcome;
   reference?: ReportReference;
   applicants?: Applicant[];
+  confirmConsumerIds?: true;
 }
 
 /** The files are read here; the message's own check has the last word on what is in them. @throws UsageError */
@@ -55,6 +57,7 @@ export async function draftOf(flags: DecisionFlags): Promise<DraftDecision> {
     ...(flags.reference === undefined
       ? {}
       : { reference: (await readJson(flags.reference, '--reference')) as ReportReference }),
+    ...(flags.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
     ...(flags.applicants === undefined
       ? {}
       : { applicants: (await readJson(flags.applicants, '--applicants')) as Applicant[] }),

@@ -36,9 +36,17 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
   const asking = isAsking(createOutput(options));
   const { failureType } = queryOf({ ...options, ledger: false });
   if (failureType === undefined) throw new UsageError('--all needs a --type');
-  const ofEach = [options.decisionId, options.attempt, options.reference, options.applicants];
+  const ofEach = [
+    options.decisionId,
+    options.attempt,
+    options.reference,
+    options.applicants,
+    options.confirmConsumerIds,
+  ];
   if (ofEach.some((value) => value !== undefined)) {
-    throw new UsageError('--attempt, --decision-id, --reference and --applicants are of one inquiry, not of --all');
+    throw new UsageError(
+      '--attempt, --decision-id, --reference, --confirm-consumer-ids and --applicants are of one inquiry, not of --all',
+    );
   }
   if (!asking) requireFlags(options, { attempt: false });
   const draft = await draftOf(options);

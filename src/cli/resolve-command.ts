@@ -28,6 +28,10 @@ export function registerResolveCommand(program: Command): void {
     .option('--attempt <number>', 'the attempt that is judged, as the hold shows it')
     .option('--outcome <outcome>', `of accept: ${OUTCOMES.join(', ')}`)
     .option('--reference <file>', 'of accept with a record: JSON; - is standard input')
+    .option(
+      '--confirm-consumer-ids',
+      'of a reference: its consumerIds are right, although the ledger has them of others',
+    )
     .option('--applicants <file>', 'of amend: JSON list; - is standard input')
     .option('--decision-id <id>', 'the decision’s own id; the same one twice decides once')
     .option('--all', 'every hold of a --type, one decision each (resend, abandon, accept)')

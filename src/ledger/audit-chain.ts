@@ -11,11 +11,15 @@ import type { LedgerCipher } from '../protection/sealing.ts';
 import type { Writing } from './inquiry-writes.ts';
 import type { SqlDialect, SqlEngine, SqlRow, SqlSession } from './sql-session.ts';
 
-/** What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. */
+/**
+ * What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. `later`: columns
+ * that came when rows were chained already. They are covered where they are set, so that the hashes of older rows hold.
+ */
 export const CHAINED = {
   consents: {
     key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
     columns: ['decided_at', 'end_user_code', 'end_user', 'evidence', 'received_at', 'recorded_at', 'proof'],
+    later: [],
   },
   decisions: {
     key: ['customer_trace_number', 'decision_id'],
@@ -23,8 +27,9 @@ export const CHAINED = {
       ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
       'permits_attempt',
     ],
+    later: ['confirms_consumers'],
   },
-} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[] }>;
+} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;
 export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
@@ -48,8 +53,12 @@ export interface ChainEntry {
 /** Rows that one statement reads or writes: thousands of values are within what both engines take. */
 export const CHAIN_BATCH = 500;
 
-export function columnsOf(table: ChainedTable): readonly string[] {
+function firstColumnsOf(table: ChainedTable): readonly string[] {
   return [...CHAINED[table].key, ...CHAINED[table].columns];
+}
+
+export function columnsOf(table: ChainedTable): readonly string[] {
+  return [...firstColumnsOf(table), ...CHAINED[table].later];
 }
 
 export function keyOf(table: ChainedTable, row: SqlRow): string {
@@ -62,7 +71,10 @@ export function beginningOf(cipher: LedgerCipher): string {
 }
 
 export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
-  return cipher.chainHash(JSON.stringify([previous, table, ...columnsOf(table).map((column) => row[column] ?? null)]));
+  const values = firstColumnsOf(table).map((column) => row[column] ?? null);
+  const later = CHAINED[table].later.filter((column) => (row[column] ?? null) !== null);
+  const set = later.length === 0 ? [] : [Object.fromEntries(later.map((column) => [column, row[column]]))];
+  return cipher.chainHash(JSON.stringify([previous, table, ...values, ...set]));
 }
 
 export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
@@ -99,6 +111,11 @@ export async function chaining(
     head = headAt(entry);
   });
   if (head !== before) await writeHead(session, cipher, head);
+}
+
+/** Keeps every other writer of consents and decisions out until the transaction ends. An inquiry's lock comes first. */
+export async function lockHead({ session, dialect }: Pick<Writing, 'session' | 'dialect'>): Promise<void> {
+  await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
 }
 
 async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {

@@ -189,6 +189,7 @@ export async function dispose(
      WHERE customer_trace_number IN (${sql})`,
     values,
   );
+  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${sql})`, values);
   const place = values.length;
   // The digest too: whoever has the ledger's secret could try SSNs on it. A disposed row is not compared any more.
   await session.rows(

@@ -71,6 +71,7 @@ export interface DecisionRow {
   failure_type: FailureType | null;
   decided_at: string;
   permits_attempt: number | null;
+  confirms_consumers: number | null;
 }
 
 /** Everything about one trace number, at one instant of the database's clock. */
@@ -345,6 +346,7 @@ function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher:
     providerSaid: row.provider_said,
     decidedAt: row.decided_at,
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
+    ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
     ...(accepted?.accepted_answer
       ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
       : {}),

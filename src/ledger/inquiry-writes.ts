@@ -263,6 +263,7 @@ export async function insertDecision(
         failure_type: decision.failureType,
         decided_at: decision.decidedAt,
         permits_attempt: permitsAttempt,
+        confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
       },
       { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
     );

@@ -100,6 +100,8 @@ export interface DecisionRecord {
   failureType?: FailureType;
   /** With `accept`: what the provider says came of it. */
   answer?: Answer;
+  /** With `accept`: its `consumerId`s are right, although the ledger has them of other people's inquiries alone. */
+  confirmConsumerIds?: true;
   /** When the journey received it, RFC 3339. */
   decidedAt: string;
 }

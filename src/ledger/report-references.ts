@@ -16,6 +16,7 @@ export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: str
 export async function indexReference(
   { session, cipher }: Writing,
   row: { customerTraceNumber: string; attempt: number; answer?: Answer },
+  { isDisposed = false } = {},
 ): Promise<void> {
   const { answer, customerTraceNumber, attempt } = row;
   if (answer?.kind !== 'outcome' || !answer.reference) return;
@@ -29,6 +30,25 @@ export async function indexReference(
     },
     { onConflict: 'ON CONFLICT DO NOTHING' },
   );
+  if (isDisposed) return;
+  for (const { applicantId, consumerId } of answer.reference.applicants) {
+    await insertRow(
+      session,
+      'report_consumers',
+      {
+        consumer_digest: consumerDigest(cipher, consumerId),
+        customer_trace_number: customerTraceNumber,
+        attempt,
+        applicant_id: applicantId,
+      },
+      { onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+}
+
+/** As `referenceDigest`; a number is never taken for an id. */
+export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
+  return cipher.digest(`consumerId ${consumerId}`);
 }
 
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;

@@ -193,6 +193,25 @@ function newFences(_dialect: SqlDialect): string[] {
      WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = inquiries.customer_trace_number)`,
     `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
+    ...knownConsumers(),
+  ];
+}
+
+/** What an `accept` is held against. */
+function knownConsumers(): string[] {
+  return [
+    // Whose a consumerId is, as far as the ledger knows, by a keyed digest: destroyed by a disposal.
+    `CREATE TABLE report_consumers (
+      consumer_digest TEXT NOT NULL,
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      applicant_id TEXT NOT NULL,
+      PRIMARY KEY (customer_trace_number, attempt, applicant_id, consumer_digest),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX report_consumers_by_digest ON report_consumers (consumer_digest)',
+    // 1: a person has confirmed that these consumerIds are right, although the ledger has them of others.
+    'ALTER TABLE decisions ADD COLUMN confirms_consumers BIGINT',
   ];
 }
 

@@ -182,7 +182,7 @@ export class SqlLedger implements Ledger {
         case 'late':
           if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
           await flagIfRefused(writing, record);
-          await indexReference(writing, record);
+          await indexReference(writing, record, { isDisposed });
           await keepReport(writing, record, isDisposed ? undefined : sealed, true);
           return { keep: true, value: 'late' };
         case 'record':
@@ -220,7 +220,7 @@ export class SqlLedger implements Ledger {
       if (effect.kind === 'overtaken') {
         return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, this.#cipher) } };
       }
-      const reason = acceptProblem(inquiry, decision);
+      const reason = await acceptProblem(writing, inquiry, decision);
       if (reason) return { keep: settled, value: { kind: 'refused', reason } };
       await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
       await applyDecision(writing, decision, effect);

@@ -147,6 +147,8 @@ export interface ResolveInquiryMessage {
   outcome?: ReportOutcome;
   /** For `accept` with `outcome: "record"`. */
   reference?: ReportReference;
+  /** For `accept` with a reference whose `consumerId`s the ledger has of other people's inquiries alone: they are right. */
+  confirmConsumerIds?: true;
   /** For `amend`. */
   applicants?: Applicant[];
 }

@@ -134,6 +134,9 @@ export function resolveInquiryProblems(message: Loose): Problem[] {
   if (withRecord && message.providerSaid !== undefined && message.providerSaid !== 'posted') {
     problems.push({ path: '/providerSaid', rule: 'must be posted for accept with a record' });
   }
+  if (message.confirmConsumerIds !== undefined && message.reference === undefined) {
+    problems.push({ path: '/confirmConsumerIds', rule: 'belongs to a reference only' });
+  }
   if (amends && message.applicants === undefined) problems.push({ path: '/applicants', rule: 'is required for amend' });
   if (typeof message.action === 'string') {
     if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });

@@ -133,6 +133,7 @@ export function resolveInquirySchema(maxApplicants: number) {
     providerSaid: z.enum(PROVIDER_SAID),
     outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
     reference: referenceSchema.exactOptional(),
+    confirmConsumerIds: z.literal(true).exactOptional(),
     applicants: applicantsSchema(maxApplicants).exactOptional(),
   });
 }

@@ -92,6 +92,7 @@ const DECISION_MEMBERS = [
   onlyWith(hasValue('action', 'accept'), 'outcome'),
   onlyWith(hasValue('outcome', 'record'), 'reference'),
   implies(hasValue('outcome', 'record'), { properties: { providerSaid: { const: 'posted' } } }),
+  { dependentRequired: { confirmConsumerIds: ['reference'] } },
   onlyWith(hasValue('action', 'amend'), 'applicants'),
 ];
 
@@ -234,7 +235,7 @@ const PUBLISHED: Record<string, Published> = {
   'resolve-share-report': {
     title: 'The update resolveInquiry of shareReport',
     description: 'A person’s decision about one attempt on hold.',
-    schema: resolveShareReportSchema.meta({ allOf: DECISION_MEMBERS.slice(0, 3) }),
+    schema: resolveShareReportSchema.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
   },
   'withdraw-share-report': {
     title: 'The update withdraw and the signal requestWithdrawal of shareReport',

@@ -30,13 +30,20 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     `- **What happened:** ${happened}${answerOf(hold)}
 - **On the consumer’s file:** ${file}
 - **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}
-- **Runbook:** \`docs/runbook/${kebab(failureType)}.md\``,
+- **Runbook:** \`docs/runbook/${kebab(failureType)}.md\`${refusedLine(hold)}`,
     ...askPart(hold, context.run),
     `### What resolves it
 
 In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`.`,
     ...actionsOf(hold, context.isEnding).map((action) => actionPart(action, hold, context.ownerId)),
   ].join('\n\n');
+}
+
+/** The person who decided may not have waited for the answer. */
+function refusedLine({ refusedDecision }: Hold): string {
+  if (!refusedDecision) return '';
+  const { decisionId, reason, at } = refusedDecision;
+  return `\n- **The ledger has refused a decision:** ${code(decisionId)}, ${time(at)}: ${plain(reason)}`;
 }
 
 function answerOf({ httpStatus, returnCode }: Hold): string {

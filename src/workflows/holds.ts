@@ -324,6 +324,7 @@ async function recordTheDecision(
     failureType: failure.failureType,
     decidedAt: message.receivedAt,
     ...(action === 'accept' ? { answer: accepted } : {}),
+    ...(message.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
   };
   try {
     const verdict = await CancellationScope.nonCancellable(() =>

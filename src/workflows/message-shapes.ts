@@ -216,6 +216,7 @@ const resolveFields: Fields = {
   providerSaid: { check: oneOf(...PROVIDER_SAID) },
   outcome: optional(oneOf('record', 'noRecord', 'noReport')),
   reference: optional(reference),
+  confirmConsumerIds: optional(isTrue),
   applicants: optional(applicants),
 };
 
@@ -227,6 +228,7 @@ export function resolveInquiryProblem(value: unknown, addressName: AddressName =
     providerSaid: string;
     outcome?: string;
     reference?: { applicants: NamedConsumer[] };
+    confirmConsumerIds?: true;
     applicants?: unknown;
   };
   if (message.action === 'accept') {
@@ -242,6 +244,8 @@ export function resolveInquiryProblem(value: unknown, addressName: AddressName =
   } else if (message.outcome !== undefined || message.reference !== undefined) {
     return '/outcome and /reference belong to accept';
   }
+  if (message.confirmConsumerIds && message.reference === undefined)
+    return '/confirmConsumerIds belongs to a reference';
   if (message.action === 'amend' && message.applicants === undefined) return '/applicants is required for amend';
   if (message.action !== 'amend' && message.applicants !== undefined) return '/applicants belongs to amend';
   return message.reference === undefined ? null : repeatedProblem(message.reference.applicants);

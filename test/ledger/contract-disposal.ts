@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { DisposalScope } from '../../src/ledger/retention.ts';
+import type { Answer } from '../../src/model/inquiry.ts';
 import {
   attempted,
   claimOf,
@@ -64,7 +65,9 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     // Lost, accepted by a person, and then answered after all: every column that holds something personal is full.
     await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
     const about = { ...INQUIRY, ...PREAPP };
-    const decision = { customerTraceNumber: PREAPP.customerTraceNumber, action: 'accept', answer: RECORD } as const;
+    assert.ok(RECORD.kind === 'outcome' && RECORD.reference);
+    const accepted: Answer = { ...RECORD, reference: { ...RECORD.reference, reportReferenceNumber: 'ACCEPTED' } };
+    const decision = { customerTraceNumber: PREAPP.customerTraceNumber, action: 'accept', answer: accepted } as const;
     await ledger.recordDecision(ledgerId, about, decisionOf(decision));
     const late = outcomeOf(ledger, { ...ANSWERED, customerTraceNumber: PREAPP.customerTraceNumber });
     assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
@@ -80,6 +83,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
 
     await disposed(ledger);
     assert.deepEqual(await counts(url), [1, 1, 1, 1, 0, 0, 1]);
+    const consumers = await backend.execute(url, 'SELECT customer_trace_number FROM report_consumers');
+    assert.equal(JSON.stringify(consumers), JSON.stringify([{ customer_trace_number: others.customerTraceNumber }]));
     const [first, second] = await ledger.inquiriesOf('J-1');
     assert.ok(first?.disposedAt && second?.disposedAt);
     assert.deepEqual([first.attempts[0]?.state, second.attempts[0]?.state], ['answered', 'accepted']);

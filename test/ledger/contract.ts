@@ -1,6 +1,7 @@
 /** What every engine of the ledger must do; each engine's test file runs this suite against a real database. */
 import { describe, type TestContext } from 'node:test';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { acceptTests } from './contract-accept.ts';
 import { auditTests } from './contract-audit.ts';
 import { chainTests } from './contract-chain.ts';
 import { claimTests } from './contract-claims.ts';
@@ -31,6 +32,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: claims`, () => claimTests(opened));
   describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
+  describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { HoldAction } from '../../src/model/failure-types.ts';
+import type { JourneyStatus } from '../../src/model/shapes.ts';
 import {
   applicant,
   type Harness,
@@ -245,6 +246,29 @@ describe('what a person decides', { concurrency: 12 }, () => {
     const result = await handle.result();
     assert.equal(result.outcome, 'completed');
     assert.deepEqual(result.stages[0]?.reference, reference);
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('another person’s report is not accepted: the hold stays and says why, until its own is given', async () => {
+    const other = await startWith('0001');
+    const { reference: theirs } = (await other.handle.result()).stages[0] ?? {};
+    assert.ok(theirs);
+    const { handle, journeyId } = await startWith('4002');
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const decide = (decisionId: string, reference: object, more: object = {}) => {
+      const accept = { decisionId, action: 'accept', outcome: 'record', providerSaid: 'posted', reference, ...more };
+      return update(handle, 'resolveInquiry', decision(journeyId, holds[0]?.customerTraceNumber, accept));
+    };
+    const number = /^\/reference\/reportReferenceNumber must be this inquiry’s/;
+    assert.match(await refusalOf(decide('D-theirs', theirs)), number);
+    const [held] = (await handle.query<JourneyStatus>('status')).holds;
+    assert.equal(held?.refusedDecision?.decisionId, 'D-theirs');
+    assert.match(held?.refusedDecision?.reason ?? '', number);
+    const own = { ...theirs, reportReferenceNumber: `RPT-${journeyId.slice(-8)}` };
+    assert.match(await refusalOf(decide('D-own', own)), /^\/reference\/applicants\/0\/consumerId must be confirmed/);
+    // The same decision, corrected: nothing was decided under its id.
+    await decide('D-own', own, { confirmConsumerIds: true });
+    assert.deepEqual((await handle.result()).stages[0]?.reference, own);
     assert.equal((await harness.received(handle)).length, 1);
   });
 

@@ -1,0 +1,149 @@
+/** Part of the contract suite: nobody is given another person's report by an `accept`. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
+import { attempted, claimOf, decisionOf, INQUIRY, outcomeOf, SHARE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+type Opened = Awaited<ReturnType<Open>>['ledger'];
+
+function answerOf(reportReferenceNumber: string, consumers: Record<string, string>): Answer & { kind: 'outcome' } {
+  const applicants = Object.entries(consumers).map(([applicantId, consumerId]) => ({ applicantId, consumerId }));
+  const reference = { reportReferenceNumber, requestedAt: '2026-01-02T03:04:05.000Z', applicants };
+  return { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference };
+}
+
+/** Of a run of its own, with one applicant. */
+function inquiryOf(name: string, change: Partial<InquiryDescription> = {}): InquiryDescription {
+  return { ...INQUIRY, customerTraceNumber: `PQ-${name}`, callerId: `J-${name}`, ...change };
+}
+
+async function unknown(ledger: Opened, inquiry: InquiryDescription): Promise<InquiryDescription> {
+  await attempted(ledger, { inquiry }, { customerTraceNumber: inquiry.customerTraceNumber, state: 'unknown' });
+  return inquiry;
+}
+
+function accept(ledger: Opened, inquiry: InquiryDescription, answer: Answer, change: object = {}) {
+  const { customerTraceNumber } = inquiry;
+  const decision = decisionOf({
+    customerTraceNumber,
+    action: 'accept',
+    failureType: 'OutcomeUnknown',
+    answer,
+    ...change,
+  });
+  return ledger.recordDecision(ledger.identity.ledgerId, inquiry, decision);
+}
+
+async function reasonOf(verdict: ReturnType<Opened['recordDecision']>): Promise<string> {
+  const found = await verdict;
+  return found.kind === 'refused' ? found.reason : `not refused but ${found.kind}`;
+}
+
+export function acceptTests(opened: Open, backend: LedgerBackend): void {
+  test('a reference number that the ledger has of another inquiry is refused, and the hold stays', async (t) => {
+    const { ledger } = await opened(t);
+    const theirs = inquiryOf('theirs');
+    await attempted(
+      ledger,
+      { inquiry: theirs },
+      { customerTraceNumber: theirs.customerTraceNumber, state: 'answered', answer: answerOf('R-1', { '1A': 'C-1' }) },
+    );
+    const ours = await unknown(ledger, inquiryOf('ours'));
+    const refused = accept(ledger, ours, answerOf('R-1', { '1A': 'C-2' }), { confirmConsumerIds: true });
+    assert.match(await reasonOf(refused), /^\/reference\/reportReferenceNumber must be this inquiry’s/);
+    assert.equal((await ledger.inquiry(ours.customerTraceNumber))?.undecided?.attempt, 1);
+    assert.deepEqual((await ledger.inquiry(ours.customerTraceNumber))?.decisions, []);
+    assert.deepEqual(await accept(ledger, ours, answerOf('R-2', { '1A': 'C-2' })), { kind: 'recorded' });
+    // And one that a person has accepted before is known as well.
+    const third = await unknown(ledger, inquiryOf('third'));
+    assert.match(await reasonOf(accept(ledger, third, answerOf('R-2', { '1A': 'C-3' }))), /^\/reference\/report/);
+  });
+
+  test('a late answer’s own number may be accepted for its inquiry', async (t) => {
+    const { ledger } = await opened(t);
+    const ours = await unknown(ledger, inquiryOf('ours'));
+    const { customerTraceNumber } = ours;
+    const resend = decisionOf({ customerTraceNumber, decisionId: 'resend', failureType: 'OutcomeUnknown' });
+    await ledger.recordDecision(ledger.identity.ledgerId, ours, resend);
+    await attempted(ledger, { inquiry: ours, attempt: 2 }, { customerTraceNumber, attempt: 2, state: 'unknown' });
+    const answer = answerOf('R-1', { '1A': 'C-1' });
+    assert.equal(
+      await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer })),
+      'late',
+    );
+    assert.deepEqual(await accept(ledger, ours, answer, { attempt: 2 }), { kind: 'recorded' });
+  });
+
+  test('a consumerId that is known of others alone needs a confirmation, which is kept', async (t) => {
+    const { ledger, url } = await opened(t);
+    const theirs = inquiryOf('theirs');
+    await attempted(
+      ledger,
+      { inquiry: theirs },
+      { customerTraceNumber: theirs.customerTraceNumber, state: 'answered', answer: answerOf('R-1', { '1A': 'C-1' }) },
+    );
+    const ours = await unknown(ledger, inquiryOf('ours'));
+    const answer = answerOf('R-2', { '1A': 'C-NEW', '2A': 'C-1' });
+    const asked = await reasonOf(accept(ledger, ours, answer));
+    assert.match(asked, /^\/reference\/applicants\/1\/consumerId must be confirmed by confirmConsumerIds/);
+    assert.doesNotMatch(asked, /C-1/);
+    assert.deepEqual(await accept(ledger, ours, answer, { confirmConsumerIds: true }), { kind: 'recorded' });
+    const [decision] = (await ledger.inquiry(ours.customerTraceNumber))?.decisions ?? [];
+    assert.equal(decision?.confirmConsumerIds, true);
+    assert.deepEqual((await ledger.verifyChain()).findings, []);
+    const rows = await backend.execute(url, 'SELECT * FROM report_consumers');
+    assert.equal(rows.length, 3);
+    assert.doesNotMatch(JSON.stringify(rows), /C-1|C-NEW/);
+  });
+
+  test('the same applicant of the same run needs none; another applicant of it does', async (t) => {
+    const { ledger } = await opened(t);
+    const first = inquiryOf('first', { callerId: 'J-1' });
+    await attempted(
+      ledger,
+      { inquiry: first },
+      {
+        customerTraceNumber: first.customerTraceNumber,
+        state: 'answered',
+        answer: answerOf('R-1', { '1A': 'C-1', '2A': 'C-2' }),
+      },
+    );
+    const second = await unknown(ledger, inquiryOf('second', { callerId: 'J-1', productCode: 'PREAPP' }));
+    const swapped = accept(ledger, second, answerOf('R-2', { '1A': 'C-2', '2A': 'C-1' }));
+    assert.match(await reasonOf(swapped), /^\/reference\/applicants\/0\/consumerId must be confirmed/);
+    assert.deepEqual(await accept(ledger, second, answerOf('R-2', { '1A': 'C-1', '2A': 'C-2' })), { kind: 'recorded' });
+  });
+
+  test('a share by itself is accepted with the consumers, and even the number, of the report that it is of', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const report = inquiryOf('report');
+    const { customerTraceNumber } = report;
+    const answer = answerOf('R-1', { '1A': 'C-1' });
+    await attempted(ledger, { inquiry: report }, { customerTraceNumber, state: 'answered', answer });
+    const inquiry = { ...inquiryOf('share'), ...SHARE, callerId: 'share:S1' } as InquiryDescription;
+    const row = { callerId: 'share:S1', shareId: 'S1', reportReferenceNumber: 'R-1', reportEndUserCode: 'EU1' };
+    assert.ok(await ledger.recordShare(ledgerId, row));
+    const claim = claimOf(ledger, { inquiry, sharedReference: 'R-1' });
+    assert.equal((await ledger.claim(claim)).kind, 'claimed');
+    await ledger.recordOutcome(
+      outcomeOf(ledger, { customerTraceNumber: inquiry.customerTraceNumber, state: 'unknown' }),
+    );
+    const posted = { providerSaid: 'posted' };
+    assert.match(await reasonOf(accept(ledger, inquiry, { ...answer, outcome: 'noReport' }, posted)), /providerSaid/);
+    assert.deepEqual(await accept(ledger, inquiry, answer), { kind: 'recorded' });
+    // What the confirmation repeats is the report's number still.
+    const again = await unknown(ledger, inquiryOf('again'));
+    assert.match(await reasonOf(accept(ledger, again, answer)), /reportReferenceNumber/);
+  });
+
+  test('the provider’s word is asked for in the ledger too', async (t) => {
+    const { ledger } = await opened(t);
+    const ours = await unknown(ledger, inquiryOf('ours'));
+    const answer = answerOf('R-1', { '1A': 'C-1' });
+    for (const providerSaid of ['notPosted', 'unknown', 'notAsked']) {
+      assert.match(await reasonOf(accept(ledger, ours, answer, { providerSaid })), /^\/providerSaid must be posted:/);
+    }
+  });
+}
