@@ -15,8 +15,10 @@ import { TokenSource } from './gateway/token-source.ts';
 import { Readiness } from './health/readiness.ts';
 import { startHealthServer } from './health/server.ts';
 import { workerChecks } from './health/worker-checks.ts';
+import { WriterTooOldError } from './ledger/errors.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { Ledger } from './ledger/port.ts';
+import { watchWriter } from './ledger/writer-watch.ts';
 import { errorFields } from './log-fields.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { createConsentProofVerifier } from './protection/consent-proof.ts';
@@ -59,7 +61,8 @@ export interface RunWorkerOptions {
  * Polls until `signal` is aborted, then lets attempts in flight finish: the grace period outlives the HTTP time-out.
  *
  * @throws whatever keeps it from starting: the ledger is missing or another one, keys are missing or too old, no server;
- *   StartRefusedError where it is more than one of them
+ *   StartRefusedError where it is more than one of them; WriterTooOldError where it has stopped by itself since the ledger
+ *   asks for newer workers
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -107,13 +110,21 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const deployment = watchOwnDeployment(config, connection, options.logger);
   if (deployment) resources.defer(() => deployment.close());
   telemetry.watch({ ledger, connection, registeredSearchAttributes: registered });
+  const tooOld = new AbortController();
+  const writer = watchWriter(parts.ledger, () => {
+    options.logger?.error({}, 'the ledger asks for newer workers: this one finishes what is on the wire, and ends');
+    tooOld.abort();
+  });
+  resources.defer(() => writer.close());
   await runAll(workers, {
     ...options,
+    signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
-      readiness.set(workerChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment }));
+      readiness.set(workerChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment, writer }));
       options.onReady?.();
     },
   });
+  if (writer.isTooOld) throw new WriterTooOldError();
 }
 
 function watchOwnDeployment(config: Config, connection: NativeConnection, logger: WorkerLogger | undefined) {
@@ -240,7 +251,8 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     environment: config.environment,
     keyRing,
     // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.
-    // Where one is named, another that is made in its absence would stand in the way of its return.
+    // Where one is named, another that is made in its absence would stand in the way of its return. Tables are changed
+    // by `setup` alone, there too: workers of another version may be at work on them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
     ...(config.ledger.expectedId === undefined ? {} : { expectedId: config.ledger.expectedId }),
   });

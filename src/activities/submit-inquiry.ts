@@ -59,6 +59,10 @@ async function attempt(
     say('warn', 'nothing was sent: the ledger has a refusal of this consent', {});
     return claim;
   }
+  if (claim.kind === 'writerTooOld') {
+    say('warn', 'nothing was sent: the ledger asks for a newer worker', {});
+    throw submitFailure('LedgerUnavailable', { attempt: args.attempt, claimed: false, recorded: true });
+  }
   if (claim.kind !== 'claimed') {
     const type = FAILURE_OF_VERDICT[claim.kind];
     say('warn', 'nothing was sent', { failureType: type });

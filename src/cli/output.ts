@@ -20,6 +20,8 @@ export interface Output {
   redraw(lines: string[]): void;
   /** For people only, on stderr; nothing under JSON. */
   note(line: string): void;
+  /** A step of what takes long, on stderr; under JSON a JSON line. */
+  progress(step: string): void;
 }
 
 export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream = process.stdout): Output {
@@ -47,6 +49,7 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
       writeLines(lines);
       drawn = lines.length;
     },
+    progress: (step) => void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : step}\n`),
     note: (line) => {
       if (!isJson) process.stderr.write(`${line}\n`);
     },

@@ -42,7 +42,7 @@ export function registerSetupCommand(program: Command): void {
         })
       : {};
     // Last, so that nothing can come between the ledger's making and the printing of its id.
-    const ledger = options.ledger ? await setUpLedger() : undefined;
+    const ledger = options.ledger ? await setUpLedger(output) : undefined;
     const document = {
       ...(ledger ? { ledger } : {}),
       ...(searchAttributes ? { searchAttributes } : {}),
@@ -57,7 +57,7 @@ export function registerSetupCommand(program: Command): void {
   });
 }
 
-async function setUpLedger(): Promise<LedgerIdentity> {
+async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../config.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
@@ -70,6 +70,8 @@ async function setUpLedger(): Promise<LedgerIdentity> {
     environment: access.environment,
     keyRing: await openKeyRing(access),
     create: true,
+    migrate: true,
+    onProgress: (step) => output.progress(step),
     ...(expectedId === undefined ? {} : { expectedId }),
   });
   await ledger.close();

@@ -34,18 +34,16 @@ function missing({ config }: DoctorContext): Finding {
 }
 
 function identityFinding({ config }: DoctorContext, found: LedgerInspection): Finding {
-  const { schemaVersion, knownSchemaVersion, content } = found;
-  if (schemaVersion > knownSchemaVersion) {
+  const { schemaVersion, knownSchemaVersion, oldestWriter, content } = found;
+  if (oldestWriter > knownSchemaVersion) {
     return fail(
-      `its tables are at version ${schemaVersion}, this program knows ${knownSchemaVersion}`,
+      `it takes writes from programs that know version ${oldestWriter} of its tables, and this one knows ${knownSchemaVersion}`,
       'run a newer one',
     );
   }
   if (!content) {
     const detail = `its tables are at version ${schemaVersion} of ${knownSchemaVersion}`;
-    return config.environment === 'sandbox'
-      ? warn(detail, 'the next worker brings them up to date')
-      : fail(detail, '`credit-journey setup` brings them up to date');
+    return fail(detail, '`credit-journey setup` brings them up to date');
   }
   const { ledgerId, environment } = content;
   if (environment !== config.environment) {

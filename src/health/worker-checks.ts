@@ -4,6 +4,7 @@ import { type DeploymentWatch, getsWork } from '../deployment-watch.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
+import type { WriterWatch } from '../ledger/writer-watch.ts';
 import type { WatchedKeyRing } from '../protection/watched-key-ring.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
@@ -13,6 +14,7 @@ export interface WorkerParts {
   ledger: Pick<Ledger, 'identity' | 'lookUp'>;
   keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
+  writer: Pick<WriterWatch, 'isTooOld'>;
   /** With worker versioning. */
   deployment?: Pick<DeploymentWatch, 'state'> | undefined;
 }
@@ -22,7 +24,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const NO_TRACE_NUMBER = 'READINESS';
 
 export function workerChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
-  const { workers, connection, ledger, keys, gateways, deployment } = parts;
+  const { workers, connection, ledger, keys, gateways, deployment, writer } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
     temporal: async () => {
@@ -31,6 +33,7 @@ export function workerChecks(parts: WorkerParts): Record<string, ReadinessCheck>
     },
     // The identity is read from the database each time: another one may answer at the same address by now.
     ledger: async () => {
+      if (writer.isTooOld) return 'asks for newer workers';
       try {
         await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
         return null;

@@ -9,7 +9,7 @@
  */
 import type { LedgerCipher } from '../protection/sealing.ts';
 import type { Writing } from './inquiry-writes.ts';
-import type { SqlDialect, SqlEngine, SqlRow, SqlSession } from './sql-session.ts';
+import type { SqlDialect, SqlRow, SqlSession } from './sql-session.ts';
 
 /**
  * What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. `later`: columns
@@ -178,25 +178,13 @@ export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow
 }
 
 /**
- * Makes the head where there is none, and chains what was written before there was a chain, in one transaction. Rows
- * that were chained once are never chained again: where entries are left without a head, the next append marks that.
+ * Makes the head, and chains what was written before there was a chain. Part of the migration that makes the chain, and of
+ * nothing else: where entries or the head are gone, the next append marks that.
  */
-export async function beginChain(engine: SqlEngine, cipher: LedgerCipher): Promise<void> {
-  if (await engine.read((session) => hasBegun(session))) return;
-  await engine.write(async (session) => {
-    for (const statement of engine.dialect.migrationLock) await session.rows(statement);
-    // Read again, under the lock: another process may have been first.
-    if (await hasBegun(session)) return { keep: false, value: undefined };
-    let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };
-    for (const table of CHAINED_TABLES) head = await chainTable(session, cipher, table, head);
-    await writeHead(session, cipher, head);
-    return { keep: true, value: undefined };
-  });
-}
-
-async function hasBegun(session: SqlSession): Promise<boolean> {
-  const found = await session.rows('SELECT entries FROM audit_head UNION ALL SELECT max(position) FROM audit_chain');
-  return found.some(({ entries }) => entries !== null);
+export async function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
+  let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };
+  for (const table of CHAINED_TABLES) head = await chainTable(session, cipher, table, head);
+  await writeHead(session, cipher, head);
 }
 
 async function chainTable(

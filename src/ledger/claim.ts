@@ -29,6 +29,8 @@ export interface KnownDecision {
 /** Everything the ledger knows of one trace number, read under the lock that the outcome is written under. */
 export interface KnownInquiry {
   ledgerId: string;
+  /** Below which version no program writes any more: the ledger has a fence that it would not keep. */
+  oldestWriter: number;
   /** `null` until something was claimed: a decision may come before any claim. */
   digest: string | null;
   abandoned: boolean;
@@ -44,6 +46,8 @@ export interface KnownInquiry {
 /** What is claimed: attempt n of a request with this digest, by a run that started with this ledger. */
 export interface ClaimFacts {
   ledgerId: string;
+  /** Of the program that claims: the version of the tables that it knows. */
+  writer: number;
   digest: string;
   attempt: number;
 }
@@ -55,7 +59,9 @@ export type ClaimDecision =
   | { kind: 'latest' }
   | { kind: 'requestDiffers' }
   | { kind: 'anotherNumber'; customerTraceNumber: string }
-  | { kind: 'ledgerChanged' };
+  | { kind: 'ledgerChanged' }
+  /** A newer program has to make the claim. */
+  | { kind: 'writerTooOld' };
 
 export interface ClaimRule {
   name: string;
@@ -79,6 +85,10 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'anotherLedger',
     forbids: (known, claim) => (known.ledgerId === claim.ledgerId ? null : { kind: 'ledgerChanged' }),
+  },
+  {
+    name: 'olderWriter',
+    forbids: (known, claim) => (claim.writer < known.oldestWriter ? { kind: 'writerTooOld' } : null),
   },
   {
     name: 'anotherRequest',

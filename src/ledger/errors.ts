@@ -1,6 +1,6 @@
 /** The ledger could not be reached, or did not answer in time. Whatever was asked counts as not done. */
 export class LedgerUnavailableError extends Error {
-  override readonly name = 'LedgerUnavailableError';
+  override readonly name: string = 'LedgerUnavailableError';
 }
 
 /** The ledger that answers is not the one that was asked for (another file, another environment, a backup). */
@@ -16,6 +16,18 @@ export class LedgerNotFoundError extends Error {
 /** The ledger's tables are older or newer than this version of the code can work on. */
 export class LedgerSchemaError extends Error {
   override readonly name = 'LedgerSchemaError';
+}
+
+/**
+ * The ledger takes writes from a newer version on: it has a fence by now that this program does not keep. As if it could
+ * not be reached: what is to be written waits for a newer program.
+ */
+export class WriterTooOldError extends LedgerUnavailableError {
+  override readonly name = 'WriterTooOldError';
+
+  constructor() {
+    super('the ledger takes nothing more from programs of this version: run a newer one');
+  }
 }
 
 /** The report that was asked for was disposed of: neither its text nor its key is left. */

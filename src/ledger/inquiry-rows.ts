@@ -9,6 +9,7 @@ import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import { decisionDifferences } from './decision-differences.ts';
 import { reviewOfRow } from './owner-rows.ts';
 import type { DecisionRecord, InquiryView } from './port.ts';
+import { OLDEST_WRITER } from './schema.ts';
 import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
 
 export interface InquiryRow {
@@ -89,9 +90,16 @@ export async function readState(
   customerTraceNumber: string,
 ): Promise<InquiryState> {
   const [row] = await session.rows<
-    { ledger_id: string; now: number; attempts: number; decisions: number; is_disposal_begun: number } & InquiryRow
+    {
+      ledger_id: string;
+      oldest_writer: number;
+      now: number;
+      attempts: number;
+      decisions: number;
+      is_disposal_begun: number;
+    } & InquiryRow
   >(
-    `SELECT i.*, l.ledger_id, ${dialect.now} AS now,
+    `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
        (SELECT count(*) FROM retention_events e WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
          AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at))
        ) AS is_disposal_begun,
@@ -115,7 +123,7 @@ export async function readState(
         ]);
   const inquiry = row.customer_trace_number === null ? null : row;
   const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
-  const known = knownOf(row.ledger_id, inquiry, attempts, decisions, row.now);
+  const known = knownOf(row, inquiry, attempts, decisions);
   const disposal = disposalOf(row, isBegun);
   return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, nowMs: row.now };
 }
@@ -138,20 +146,20 @@ function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry
 }
 
 function knownOf(
-  ledgerId: string,
+  ledger: { ledger_id: string; oldest_writer: number; now: number },
   inquiry: InquiryRow | null,
   attempts: readonly AttemptRow[],
   decisions: readonly DecisionRow[],
-  nowMs: number,
 ): KnownInquiry {
   return {
-    ledgerId,
+    ledgerId: ledger.ledger_id,
+    oldestWriter: ledger.oldest_writer,
     digest: inquiry?.digest ?? null,
     abandoned: (inquiry?.abandoned_at ?? null) !== null,
     attempts: attempts.map((row) => ({
       attempt: row.attempt,
       state: row.state,
-      answerInMs: row.answer_by - nowMs,
+      answerInMs: row.answer_by - ledger.now,
       ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
     })),
     decisions: decisions.map((row) => ({

@@ -3,7 +3,7 @@ import type { Environment } from '../model/products.ts';
 import { instant } from './inquiry-rows.ts';
 import { countOpenInquiries } from './open-inquiries.ts';
 import { openEngine } from './open-ledger.ts';
-import { SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
+import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 export interface LedgerInspection {
@@ -12,9 +12,11 @@ export interface LedgerInspection {
   schemaVersion: number;
   /** The one that this code works on. */
   knownSchemaVersion: number;
+  /** Below which version no program may write any more; a newer ledger may still let this one. */
+  oldestWriter: number;
   /** Whether a commit outlives a power cut and a failover. */
   durability: Durability;
-  /** Absent where the tables are not those of this code: nothing more is read then. */
+  /** Absent where this program may not write to these tables: nothing more is read then. */
   content?: LedgerContent;
   /** By the database's clock, RFC 3339, and by ours before and after it was asked, milliseconds since the epoch. */
   clock: { now: string; askedAtMs: number; answeredAtMs: number };
@@ -45,12 +47,15 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
   try {
     return await engine.read(async (session) => {
       const schemaVersion = await schemaVersionOf(session, engine.dialect);
+      const isOlder = schemaVersion < SCHEMA_VERSION;
+      const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
       return {
         engine: kind,
         schemaVersion,
         knownSchemaVersion: SCHEMA_VERSION,
+        oldestWriter,
         durability: kind === 'postgres' ? await durabilityOf(session) : ON_ONE_MACHINE,
-        ...(schemaVersion === SCHEMA_VERSION ? { content: await contentOf(session, engine.dialect) } : {}),
+        ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, engine.dialect) }),
         clock: await clockOf(session, engine.dialect),
       };
     });

@@ -1,20 +1,18 @@
 /** Opens the ledger that a configuration names, or makes it where that is allowed. */
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../model/products.ts';
-import type { KeyWrapper, WrappedKey } from '../protection/key-ring.ts';
+import type { KeyWrapper } from '../protection/key-ring.ts';
 import { LedgerCipher } from '../protection/sealing.ts';
-import { beginChain } from './audit-chain.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
-import { newLedgerSecret, openLedgerSecret } from './ledger-secret.ts';
+import { openLedgerSecret } from './ledger-secret.ts';
+import { migrateLedger } from './migrate-ledger.ts';
 import type { Ledger } from './port.ts';
 import { openPostgres } from './postgres-engine.ts';
-import { indexOlderAnswers } from './report-references.ts';
-import { migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
+import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
-import type { SqlEngine, SqlSession } from './sql-session.ts';
+import type { SqlEngine } from './sql-session.ts';
 import { openSqlite } from './sqlite-engine.ts';
 
 export interface OpenLedgerOptions {
@@ -24,8 +22,12 @@ export interface OpenLedgerOptions {
   keyRing: KeyWrapper;
   /** The one id that will do. */
   expectedId?: string;
-  /** Make tables and identity where there are none, and bring older tables up to date: `setup`, and the sandbox. */
+  /** Make tables and identity where there are none: `setup`, and workers of the sandbox. */
   create?: boolean;
+  /** Bring older tables up to date: `setup` alone, and never a worker. */
+  migrate?: boolean;
+  /** With `create` or `migrate`: told of each step, in a sentence. */
+  onProgress?: (step: string) => void;
 }
 
 interface IdentityRow {
@@ -36,22 +38,17 @@ interface IdentityRow {
   secret_wrapped: Uint8Array;
 }
 
-interface NewIdentity {
-  ledgerId: string;
-  secret: WrappedKey;
-}
-
 /**
  * @throws LedgerNotFoundError where there is none and `create` is not set
  * @throws LedgerChangedError where it belongs to another environment, or has another id than expected
- * @throws LedgerSchemaError where its tables are newer than this code, or older and `create` is not set
+ * @throws LedgerSchemaError where its tables ask for newer code, or are older and `migrate` is not set
  * @throws LedgerUnavailableError where it does not answer
  * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
  */
 export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   const engine = await openEngine(options);
   try {
-    if (options.create || options.environment === 'sandbox') await prepare(engine, options);
+    await prepare(engine, options);
     const { row, schemaVersion } = await readIdentity(engine);
     const identity = {
       ledgerId: row.ledger_id,
@@ -63,8 +60,6 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
     const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
     const cipher = new LedgerCipher(row.ledger_id, secret);
-    await beginChain(engine, cipher);
-    await indexOlderAnswers(engine, cipher);
     return new SqlLedger(engine, identity, cipher, options.keyRing);
   } catch (error) {
     await engine.close();
@@ -101,52 +96,33 @@ function notFound(what: string): LedgerNotFoundError {
   );
 }
 
-/** Brings the tables up to date and, with `create`, makes them. Any number of processes may do so at once. */
+/** Whose ledger it is comes first: nobody migrates another environment's by a wrong address. */
 async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
-  const version = await engine.read((session) => schemaVersionOf(session, engine.dialect));
-  if (version >= SCHEMA_VERSION || (version === 0 && !options.create)) return;
-  const identity = await newIdentity(options.keyRing);
-  await engine.write(async (session) => {
-    for (const statement of engine.dialect.migrationLock) await session.rows(statement);
-    // Read again, under the lock: another process may have been first.
-    const from = await schemaVersionOf(session, engine.dialect);
-    if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
-    await migrate(session, engine.dialect, from);
-    if (from === 0) await insertIdentity(session, engine, options.environment, identity);
-    return { keep: true, value: undefined };
+  if (!options.create && !options.migrate) return;
+  const found = await engine.read(async (session) => {
+    const version = await schemaVersionOf(session, engine.dialect);
+    const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    return { version, row };
   });
-}
-
-async function newIdentity(keyRing: KeyWrapper): Promise<NewIdentity> {
-  const ledgerId = `ledger-${randomUUID()}`;
-  return { ledgerId, secret: await newLedgerSecret(keyRing, ledgerId) };
-}
-
-async function insertIdentity(
-  session: SqlSession,
-  engine: SqlEngine,
-  environment: Environment,
-  { ledgerId, secret }: NewIdentity,
-): Promise<void> {
-  await session.rows(
-    `INSERT INTO ledger_identity (only_row, ledger_id, environment, created_at, secret_key_id, secret_wrapped)
-     VALUES (1, $1, $2, ${engine.dialect.now}, $3, $4)`,
-    [ledgerId, environment, secret.keyId, secret.bytes],
-  );
+  if (found.row) requireExpected(found.row, options);
+  if (found.version === 0 ? options.create : options.migrate) await migrateLedger(engine, options);
 }
 
 function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
   return engine.read(async (session) => {
     const schemaVersion = await schemaVersionOf(session, engine.dialect);
     if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
-    if (schemaVersion > SCHEMA_VERSION) {
-      throw new LedgerSchemaError(
-        `the ledger's tables are at version ${schemaVersion}, and this code knows ${SCHEMA_VERSION}: run a newer one`,
-      );
-    }
     if (schemaVersion < SCHEMA_VERSION) {
       throw new LedgerSchemaError(
         `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+      );
+    }
+    // Newer tables that ask for no newer program are no obstacle: that is the way back from a deploy.
+    const oldestWriter = await oldestWriterOf(session);
+    if (oldestWriter > SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion}, and ask for programs that know version ${oldestWriter} or a ` +
+          `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
       );
     }
     const [row] = await session.rows<IdentityRow>('SELECT * FROM ledger_identity');

@@ -3,7 +3,9 @@
  * docs/protocol.md and docs/decisions/ledger.md. Two engines stand behind it and pass one contract suite.
  *
  * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
- * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's.
+ * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's. Every method
+ * that writes, but for `claim`, which says so, and `recordOutcome`, which goes on, throws `WriterTooOldError` where the
+ * ledger asks for a newer program by now.
  */
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
@@ -59,7 +61,9 @@ export type ClaimVerdict =
   /** A grant does not stand: the ledger has these refusals, which the run that asks may never have heard of. */
   | { kind: 'consentRefused'; refusals: ConsentRecord[] }
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */
-  | { kind: 'ledgerChanged' };
+  | { kind: 'ledgerChanged' }
+  /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
+  | { kind: 'writerTooOld' };
 
 /** How an attempt ended, or what is now known of it. */
 export interface OutcomeRecord {
@@ -395,6 +399,9 @@ export interface Ledger {
    * head of before that was kept elsewhere: the chain must pass through it.
    */
   verifyChain(options?: { expectHead?: string }): Promise<ChainReport>;
+
+  /** Reads only: whether it still takes claims and decisions from a program of this version. */
+  mayWrite(): Promise<boolean>;
 
   /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
   ping(): Promise<{ now: string }>;

@@ -1,4 +1,5 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from './errors.ts';
 import {
@@ -27,16 +28,26 @@ const VACUUM_TIMEOUT_MS = 10 * 60_000;
 // SQLSTATE (PostgreSQL, appendix A).
 const UNIQUE_VIOLATION = '23505';
 const INVALID_CATALOG_NAME = '3D000';
+const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Any number: it only has to differ from other users of advisory locks in the same database. */
+/**
+ * Any number: it only has to differ from other users of advisory locks in the same database. Who writes shares it, a
+ * migration has it alone: what a transaction reads under it of the tables' version holds until its commit.
+ */
 const MIGRATION_LOCK = 7_205_759;
+/**
+ * For the tables, while everybody else waits: a dump or a report that reads them may take hours. Then the others get
+ * their turn, and the migration tries again.
+ */
+const TABLE_LOCK_TIMEOUT_MS = 500;
+const TABLE_LOCK_PAUSE_MS = 1_500;
+const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
 const DIALECT: SqlDialect = {
   // Not now(), which is the transaction's beginning: waits for a lock must not make a claim look older than it is.
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
   bytes: 'BYTEA',
-  migrationLock: [`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   // Not to_regclass(), which may answer from a cache of before the lock was waited for.
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   triggerPrelude: [
@@ -59,7 +70,17 @@ const SETTINGS = [
   `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
   `SET LOCAL idle_in_transaction_session_timeout = ${ANSWER_TIMEOUT_MS}`,
 ].join('; ');
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}; SET LOCAL synchronous_commit = on`;
+const SHARE_TABLES = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
+const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}; SET LOCAL synchronous_commit = on; ${SHARE_TABLES}`;
+const BEGIN_MIGRATION = [
+  'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+  'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+  `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; SET LOCAL synchronous_commit = on`,
+].join('; ');
+/** Sessions that hold one of the tables `$1`, for a person who wonders what is waited for. */
+const HOLDERS = `SELECT DISTINCT a.pid, a.application_name AS name
+  FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE c.relname = ANY ($1) AND l.granted AND a.pid <> pg_backend_pid() ORDER BY a.pid`;
 const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
 
 /**
@@ -69,21 +90,24 @@ const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}
  * @throws LedgerUnavailableError where the server cannot be reached
  */
 export async function openPostgres(url: string): Promise<SqlEngine> {
-  const pool = new pg.Pool({
+  const connection = {
     connectionString: url,
-    application_name: 'credit-journey',
-    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+  };
+  const pool = new pg.Pool({
+    ...connection,
+    application_name: 'credit-journey',
+    max: MAX_CONNECTIONS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
   });
   // A connection that breaks says so by an event, in the pool or in somebody's hands; unheard, it ends the process.
   // What was under way fails by itself.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  const engine = new PostgresEngine(pool);
+  const engine = new PostgresEngine(pool, connection);
   try {
     await engine.read((session) => session.rows('SELECT 1'));
     return engine;
@@ -96,10 +120,13 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
 class PostgresEngine implements SqlEngine {
   readonly dialect = DIALECT;
   readonly #pool: pg.Pool;
+  readonly #connection: pg.ClientConfig;
   #isClosed = false;
 
-  constructor(pool: pg.Pool) {
+  /** @param connection for what takes longer than the pool lets anything take */
+  constructor(pool: pg.Pool, connection: pg.ClientConfig) {
     this.#pool = pool;
+    this.#connection = connection;
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
@@ -108,6 +135,29 @@ class PostgresEngine implements SqlEngine {
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     return this.#transaction(BEGIN_WRITE, work);
+  }
+
+  async migrate<T>(
+    tables: readonly string[],
+    work: (session: SqlSession) => Promise<Written<T>>,
+    onWait: (whatFor: string) => void = () => {},
+  ): Promise<T> {
+    const client = new pg.Client({ ...this.#connection, application_name: 'credit-journey setup' });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await takeTables(client, tables, onWait);
+      const session = new PostgresSession(client);
+      const { keep, value } = await work(session);
+      const { command } = await session.run(keep ? 'COMMIT' : 'ROLLBACK');
+      if (keep && command !== 'COMMIT') throw new LedgerUnavailableError('the database did not commit');
+      return value;
+    } catch (error) {
+      throw error instanceof pg.DatabaseError || codeOf(error) !== 'unknown error' ? translated(error) : error;
+    } finally {
+      // With whatever it had not committed.
+      await client.end().catch(() => {});
+    }
   }
 
   /** Makes the space of old row versions free for others; who may not vacuum a table is told so by a warning. */
@@ -163,12 +213,38 @@ class PostgresEngine implements SqlEngine {
   }
 }
 
+/** Begins a transaction that has the tables to itself; others write in between as long as it cannot. */
+async function takeTables(
+  client: pg.Client,
+  tables: readonly string[],
+  onWait: (whatFor: string) => void,
+): Promise<void> {
+  const endsAt = performance.now() + MIGRATION_PATIENCE_MS;
+  for (;;) {
+    await client.query(BEGIN_MIGRATION);
+    try {
+      await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+      if (tables.length > 0) await client.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+      await client.query('SET LOCAL lock_timeout = 0');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE || performance.now() > endsAt) throw error;
+    }
+    await client.query('ROLLBACK');
+    const { rows } = await client.query<{ pid: number; name: string }>(HOLDERS, [tables]);
+    onWait(
+      rows.map(({ pid, name }) => `process ${pid} of the database${name && ` (${name})`}`).join(', ') || 'writers',
+    );
+    await sleep(TABLE_LOCK_PAUSE_MS);
+  }
+}
+
 class PostgresSession implements SqlSession {
-  readonly #client: pg.PoolClient;
+  readonly #client: pg.ClientBase;
   /** The server did not answer, or is gone: nothing more is asked of this connection. */
   #isBroken = false;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.ClientBase) {
     this.#client = client;
   }
 

@@ -5,7 +5,7 @@ import type { LedgerCipher } from '../protection/sealing.ts';
 import { type AttemptRow, readInquiries } from './inquiry-rows.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
 import type { ReferredInquiry } from './port.ts';
-import type { SqlDialect, SqlEngine, SqlSession } from './sql-session.ts';
+import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */
 export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
@@ -55,38 +55,19 @@ const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
 
-/** Attempts that are looked at in one statement, and whose references are written in one transaction. */
+/** Attempts that are looked at in one statement. */
 const BATCH = 500;
-const DAY_MS = 86_400_000;
 
-/**
- * Answers that have no row yet: of before there were such rows, or recorded by a worker of an earlier version that still
- * ran. Whoever opens the ledger sees to them; twice does no harm.
- */
-export async function indexOlderAnswers(engine: SqlEngine, cipher: LedgerCipher): Promise<void> {
-  const { dialect } = engine;
-  const [times] = await engine.read((session) =>
-    session.rows<{ until_ms: number; now: number }>(
-      `SELECT until_ms, ${dialect.now} AS now FROM report_references_until`,
-    ),
-  );
-  // No worker lives for long beside a newer version.
-  if (!times || times.until_ms > times.now - 2 * DAY_MS) return;
-  let after: readonly [number, string, number] = [times.until_ms, '', 0];
+/** Answers of before there were such rows; part of the migration that makes them. */
+export async function indexOlderAnswers(writing: Writing): Promise<void> {
+  let after: readonly [number, string, number] = [0, '', 0];
   for (;;) {
-    const rows = await engine.read((session) => unindexed(session, after));
+    const rows = await unindexed(writing.session, after);
+    for (const row of rows) await indexRow(writing, row);
     const last = rows.at(-1);
-    if (!last) break;
-    await engine.write(async (session) => {
-      for (const row of rows) await indexRow({ session, dialect, cipher }, row);
-      return { keep: true, value: undefined };
-    });
+    if (!last) return;
     after = [last.claimed_at, last.customer_trace_number, last.attempt];
   }
-  await engine.write(async (session) => {
-    await session.rows('UPDATE report_references_until SET until_ms = $1', [times.now - DAY_MS]);
-    return { keep: true, value: undefined };
-  });
 }
 
 function unindexed(session: SqlSession, after: readonly [number, string, number]): Promise<SealedRow[]> {

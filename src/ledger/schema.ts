@@ -1,7 +1,11 @@
 /** The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970. */
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
-/** Never changed once released: what a new version needs is a new entry. */
+/**
+ * Never changed once released: what a new version needs is a new entry. Workers of the version before run on beside it
+ * (docs/deploy.md, "Upgrading"), so an entry takes nothing away that they need to record how an attempt ended: their
+ * columns of `inquiries`, `attempts`, `reports` and `report_references` stay, and new ones take NULL.
+ */
 const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   firstTables,
   whatNeedsPeople,
@@ -13,7 +17,7 @@ const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   newFences,
 ];
 
-/** The version that this code works on; also the version under which it writes (`oldestWriterOf`). */
+/** The version that this code works on; also the version under which it writes (writer-version.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
@@ -30,15 +34,35 @@ export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect):
   return row?.version ?? 0;
 }
 
+/** Below which version no program writes any more; 0 where the ledger cannot say so yet. */
+export async function oldestWriterOf(session: SqlSession): Promise<number> {
+  const [row] = await session.rows<{ oldest: number | null }>(`SELECT (${OLDEST_WRITER}) AS oldest`);
+  return row?.oldest ?? 0;
+}
+
+/** The same as a scalar subquery, for statements that read something else beside it. From version 8 on. */
+export const OLDEST_WRITER = 'SELECT coalesce(max(oldest_writer), 0) FROM ledger_schema';
+
+/** The tables that there are at a version. */
+export function tablesAt(version: number, dialect: SqlDialect): string[] {
+  const statements = MIGRATIONS.slice(0, version).flatMap((migration) => migration(dialect));
+  const dropped = statements.map((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1]);
+  return statements
+    .flatMap((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1] ?? [])
+    .filter((table) => !dropped.includes(table));
+}
+
 /** Brings the tables from one version to another, this code's own; the caller's transaction makes it all or nothing. */
 export async function migrate(
   session: SqlSession,
   dialect: SqlDialect,
   from: number,
   to = SCHEMA_VERSION,
+  onVersion: (version: number) => void = () => {},
 ): Promise<void> {
   for (const [index, statements] of MIGRATIONS.entries()) {
     if (index < from || index >= to) continue;
+    onVersion(index + 1);
     for (const statement of statements(dialect)) await session.rows(statement);
     const version = index + 1;
     await session.rows(`INSERT INTO ledger_schema (version, applied_at) VALUES ($1, ${dialect.now})`, [version]);
@@ -144,7 +168,7 @@ function secondaryUse(dialect: SqlDialect): string[] {
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
-    // Answers to attempts of before then have their rows: report-references.ts.
+    // Until when answers of before then had their rows; `migrateLedger` sees to them at once since version 8.
     'CREATE TABLE report_references_until (only_row BIGINT PRIMARY KEY CHECK (only_row = 1), until_ms BIGINT NOT NULL)',
     'INSERT INTO report_references_until VALUES (1, 0)',
     `CREATE TABLE report_shares (
@@ -180,6 +204,7 @@ function newFences(_dialect: SqlDialect): string[] {
     'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
     // From when an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
     'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
+    'DROP TABLE report_references_until',
     // Of the canonical form (model/canonical-request.ts) that the digest was made in.
     'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
     // NULL until the first claim: what only a decision was written about takes no key. See repeatOf in claim.ts.
@@ -228,7 +253,7 @@ function auditChain(dialect: SqlDialect): string[] {
       hash TEXT NOT NULL,
       UNIQUE (row_table, row_key)
     )`,
-    // Its one row is made when the ledger is opened next: that takes the ledger's key.
+    // Its one row is made by `migrateLedger`: that takes the ledger's key.
     `CREATE TABLE audit_head (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
       entries BIGINT NOT NULL,

@@ -75,10 +75,12 @@ import { disposedReport, insertReport, newestReport, reportOfInquiry } from './r
 import { insertShare, readConsentsToShare } from './report-shares.ts';
 import { comparableDigest, type RequestDigests } from './request-digests.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
+import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 import { auditedShares } from './share-audit-pages.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
+import { currentWriter } from './writer-version.ts';
 
 /** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
 const MAX_RACES = 3;
@@ -87,13 +89,16 @@ export class SqlLedger implements Ledger {
   readonly identity: LedgerIdentity;
   readonly retention: SqlRetention;
   readonly #engine: SqlEngine;
+  /** Refuses where the ledger asks for a newer program; claims say so themselves, and outcomes are recorded all the same. */
+  readonly #current: SqlEngine;
   readonly #cipher: LedgerCipher;
   readonly #keys: KeyWrapper;
 
   constructor(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
     this.#engine = engine;
+    this.#current = currentWriter(engine);
     this.identity = identity;
-    this.retention = new SqlRetention(engine, identity);
+    this.retention = new SqlRetention(this.#current, identity);
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -104,7 +109,7 @@ export class SqlLedger implements Ledger {
 
   claim(request: ClaimRequest): Promise<ClaimVerdict> {
     const { customerTraceNumber } = request.inquiry;
-    return this.#write(async (writing): Promise<Written<ClaimVerdict>> => {
+    const work = async (writing: Writing): Promise<Written<ClaimVerdict>> => {
       const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
       const isNew = await insertInquiry(
         writing,
@@ -117,11 +122,12 @@ export class SqlLedger implements Ledger {
       // Neither ours nor there: another number has taken the key since it was read.
       if (!state.inquiry) throw new LostRaceError('the number was taken');
       const known = otherNumber ? { ...state.known, otherNumber } : state.known;
-      const decision = decideClaim(known, { ...request, digest });
+      const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
       switch (decision.kind) {
         case 'anotherNumber':
         case 'requestDiffers':
         case 'ledgerChanged':
+        case 'writerTooOld':
           return { keep: false, value: decision };
         case 'latest':
           return {
@@ -148,7 +154,8 @@ export class SqlLedger implements Ledger {
           };
         }
       }
-    });
+    };
+    return this.#write(work, this.#engine);
   }
 
   async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {
@@ -158,7 +165,7 @@ export class SqlLedger implements Ledger {
       report === undefined
         ? undefined
         : await seal(this.#keys, report, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
-    return this.#write(async (writing): Promise<Written<RecordVerdict>> => {
+    const work = async (writing: Writing): Promise<Written<RecordVerdict>> => {
       await lockInquiry(writing, customerTraceNumber);
       const state = await this.#ownState(writing.session, record.ledgerId, customerTraceNumber);
       const row = state.attempts.find((candidate) => candidate.attempt === attempt);
@@ -192,7 +199,8 @@ export class SqlLedger implements Ledger {
           await keepReport(writing, record, sealed, false);
           return { keep: true, value: 'recorded' };
       }
-    });
+    };
+    return this.#write(work, this.#engine);
   }
 
   lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null> {
@@ -343,11 +351,15 @@ export class SqlLedger implements Ledger {
   }
 
   rewrapDataKeys(): Promise<RewrapResult> {
-    return rewrapDataKeys(this.#engine, this.#keys, this.identity);
+    return rewrapDataKeys(this.#current, this.#keys, this.identity);
   }
 
   verifyChain(options: { expectHead?: string } = {}): Promise<ChainReport> {
     return verifyChain(this.#engine, this.#cipher, options);
+  }
+
+  async mayWrite(): Promise<boolean> {
+    return (await this.#engine.read(oldestWriterOf)) <= SCHEMA_VERSION;
   }
 
   async ping(): Promise<{ now: string }> {
@@ -388,11 +400,11 @@ export class SqlLedger implements Ledger {
     return disposalOfAny(session, inquiries);
   }
 
-  async #write<T>(work: (writing: Writing) => Promise<Written<T>>): Promise<T> {
-    const { dialect } = this.#engine;
+  async #write<T>(work: (writing: Writing) => Promise<Written<T>>, engine = this.#current): Promise<T> {
+    const { dialect } = engine;
     for (let races = 0; races < MAX_RACES; races++) {
       try {
-        return await this.#engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+        return await engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }

@@ -19,8 +19,6 @@ export interface SqlDialect {
   readonly forUpdate: string;
   /** The column type for bytes. */
   readonly bytes: string;
-  /** Statements, run before a migration, that keep a second one out until the transaction ends. */
-  readonly migrationLock: readonly string[];
   /** Whether the table `$1` exists: one row or none. */
   readonly tableExists: string;
   /** Statements that must have run once before the triggers below. */
@@ -43,6 +41,17 @@ export interface SqlEngine {
    * @throws LostRaceError where a unique key was taken meanwhile: nothing was written, read again
    */
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
+  /**
+   * One transaction that may change the tables: alone among all that write, and without a limit to its time. Nothing else
+   * holds one of `tables` when `work` begins; what that waits for is told `onWait`.
+   *
+   * @throws LedgerUnavailableError on any failure, also where others held the tables all the time
+   */
+  migrate<T>(
+    tables: readonly string[],
+    work: (session: SqlSession) => Promise<Written<T>>,
+    onWait?: (whatFor: string) => void,
+  ): Promise<T>;
   /**
    * Takes what was overwritten out of the engine's files, as far as it can; `false` where somebody else kept it from
    * doing so, or it may not.

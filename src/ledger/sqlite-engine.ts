@@ -17,6 +17,8 @@ import {
 /** Writers take about a millisecond each: who does not get a turn in this time faces one that hangs. */
 const BUSY_TIMEOUT_MS = 2_000;
 const BUSY_RETRY_MS = 5;
+/** A migration waits for whoever copies the file. */
+const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
 // Primary result codes (sqlite.org/rescode.html); extended ones carry them in their low byte.
 const SQLITE_BUSY = 5;
@@ -33,7 +35,6 @@ const DIALECT: SqlDialect = {
   // BEGIN IMMEDIATE already keeps every other writer out.
   forUpdate: '',
   bytes: 'BLOB',
-  migrationLock: [],
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
   triggerPrelude: [],
   guardRows: (table, guard) =>
@@ -105,6 +106,11 @@ class SqliteEngine implements SqlEngine, SqlSession {
     return this.#transaction(BEGIN_WRITE, work);
   }
 
+  /** Nobody else writes meanwhile, as ever. */
+  migrate<T>(_tables: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+    return this.#transaction(BEGIN_WRITE, work, MIGRATION_PATIENCE_MS);
+  }
+
   async rows<Row = SqlRow>(text: string, values: Parameters<SqlSession['rows']>[1] = []): Promise<Row[]> {
     try {
       let statement = this.#statements.get(text);
@@ -138,8 +144,12 @@ class SqliteEngine implements SqlEngine, SqlSession {
     });
   }
 
-  #transaction<T>(begin: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    const until = deadline();
+  #transaction<T>(
+    begin: readonly string[],
+    work: (session: SqlSession) => Promise<Written<T>>,
+    patienceMs = BUSY_TIMEOUT_MS,
+  ): Promise<T> {
+    const until = performance.now() + patienceMs;
     return this.#inTurn(async () => {
       this.#checkFile();
       try {

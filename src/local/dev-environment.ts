@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
 import { openKeyRing } from '../protection/open-key-ring.ts';
 import type { OnBinaryProgress } from './binary-progress.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
@@ -83,6 +84,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     };
     const env = childEnvironment(addresses, options.env ?? process.env);
     await prepareFiles(env, dataDir);
+    await prepareLedger(dataDir, notice);
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
     parts.defer(() => worker.stop());
     await worker.start();
@@ -170,6 +172,14 @@ async function startServers(
   const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });
   parts.defer(() => sandbox.close());
   return { sandbox, server };
+}
+
+/** Here nobody runs `setup` after an update; and no other worker is on this ledger. */
+async function prepareLedger(dataDir: string, onProgress: (step: string) => void): Promise<void> {
+  const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
+  const keyRing = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
+  const prepare = { create: true, migrate: true, onProgress };
+  await (await openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing, ...prepare })).close();
 }
 
 /** The worker reads the profile file that it is told to; and there is a portfolio to try. */

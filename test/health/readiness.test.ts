@@ -42,7 +42,10 @@ async function partsOf(t: TestContext) {
     t.after(() => ledger.close());
     return ledger;
   };
-  const state = { worker: 'RUNNING', deployment: 'current', markersBroken: false, server: async () => ({}) as never };
+  const state = {
+    ...{ worker: 'RUNNING', deployment: 'current', markersBroken: false, isTooOld: false },
+    server: async () => ({}) as never,
+  };
   const parts = {
     workers: [{ getState: () => state.worker }, { getState: () => 'RUNNING' }],
     connection: {
@@ -62,6 +65,11 @@ async function partsOf(t: TestContext) {
       ],
     ]),
     deployment: { state: () => state.deployment },
+    writer: {
+      get isTooOld() {
+        return state.isTooOld;
+      },
+    },
   } as unknown as WorkerParts;
   return { state, parts, keys, keyFile, directory, newLedger };
 }
@@ -147,4 +155,11 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   const another = await newLedger('another.db');
   const asked = { identity: ledger.identity, lookUp: another.lookUp.bind(another) };
   assert.equal((await wrong({ ...parts, ledger: asked })).ledger, 'is not the one that the worker was started with');
+});
+
+test('a worker that the ledger takes nothing more from is not ready', async (t) => {
+  const { parts, state } = await partsOf(t);
+  assert.deepEqual(await wrong(parts), {});
+  state.isTooOld = true;
+  assert.deepEqual(await wrong(parts), { ledger: 'asks for newer workers' });
 });

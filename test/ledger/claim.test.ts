@@ -14,7 +14,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 const LEDGER = 'ledger-1';
 
 function known(change: Partial<KnownInquiry> = {}): KnownInquiry {
-  return { ledgerId: LEDGER, digest: 'd', abandoned: false, attempts: [], decisions: [], ...change };
+  return { ledgerId: LEDGER, oldestWriter: 8, digest: 'd', abandoned: false, attempts: [], decisions: [], ...change };
 }
 
 function attempt(state: AttemptState, number = 1, answerInMs = -1): KnownAttempt {
@@ -22,7 +22,7 @@ function attempt(state: AttemptState, number = 1, answerInMs = -1): KnownAttempt
 }
 
 function facts(number: number, change: Partial<ClaimFacts> = {}): ClaimFacts {
-  return { ledgerId: LEDGER, digest: 'd', attempt: number, ...change };
+  return { ledgerId: LEDGER, writer: 8, digest: 'd', attempt: number, ...change };
 }
 
 const RESEND = { decisionId: 'D', action: 'resend', attempt: 1, permitsAttempt: 2 } as const;
@@ -208,6 +208,18 @@ const TABLE: Row[] = [
     known: known({ attempts: [attempt('notSent')] }),
     claim: facts(3),
     expected: { kind: 'ledgerChanged' },
+  },
+  {
+    title: 'a program older than the ledger takes writes from',
+    known: known({ oldestWriter: 9 }),
+    claim: facts(1),
+    expected: { kind: 'writerTooOld' },
+  },
+  {
+    title: 'a program newer than the ledger asks for',
+    known: known({ oldestWriter: 9, digest: null }),
+    claim: facts(1, { writer: 10 }),
+    expected: { kind: 'claim', attempt: 1 },
   },
 ];
 

@@ -244,13 +244,13 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(findings, [{ kind: 'changed', position: 511, ...consent('C-1510') }]);
   });
 
-  test('a ledger from before the chain is chained when it is opened next, once', async (t) => {
+  test('a ledger from before the chain is chained by the migration, once', async (t) => {
     const url = await backend.newUrl();
     const ring = keyRing();
     const rows = 520;
     await makeOldLedger(url, ring, rows);
     const reports: ChainReport[] = [];
-    const opening = () => openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+    const opening = () => openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
     const ledgers = await Promise.all([opening(), opening()]);
     t.after(() => Promise.all(ledgers.map((ledger) => ledger.close())));
     for (const ledger of ledgers) reports.push(await ledger.verifyChain());

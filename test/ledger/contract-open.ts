@@ -233,7 +233,7 @@ export function openInquiryTests(opened: Open, backend: LedgerBackend): void {
          VALUES ('${TRACE}', 1, 'unknown', 1000, 1000, 1000, 'journey-J-1', 'R-1')`,
       );
     });
-    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
     t.after(() => ledger.close());
     assert.equal(ledger.identity.ledgerId, 'ledger-old');
     assert.deepEqual(await reasons(ledger), { [TRACE]: 'OutcomeUnknown' });

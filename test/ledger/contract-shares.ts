@@ -1,11 +1,25 @@
 /** Part of the contract suite: which report a share is of, what was said about sharing it, and who shared what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sealAnswer } from '../../src/ledger/inquiry-rows.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentsQuery, Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
-import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
+import {
+  attempted,
+  claimOf,
+  consentOf,
+  decisionOf,
+  keyRing,
+  NO_RECORD,
+  outcomeOf,
+  RECORD,
+  SHARE,
+  TRACE,
+} from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { makeLedgerAt } from './older-ledger.ts';
 
 const SHARE_TRACE = SHARE.customerTraceNumber ?? '';
 /** A share by itself, of the report that `RECORD` is. */
@@ -43,7 +57,7 @@ const rowOf = (reportReferenceNumber: string) => ({
 
 export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('a reference leads to its inquiry, also where a person accepted it or it came late', async (t) => {
-    const { ledger, url, again } = await opened(t);
+    const { ledger, url } = await opened(t);
     const { ledgerId } = ledger.identity;
     const referred = async (number: string) =>
       (await ledger.inquiriesReferredTo(number)).map(({ inquiry, reference }) => [
@@ -68,19 +82,29 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await referred('REF-2'), []);
     const [row] = (await backend.execute(url, 'SELECT * FROM report_references')) as Record<string, unknown>[];
     assert.doesNotMatch(JSON.stringify(row), /REF|ACCEPTED|LATE/);
-    // What was answered before there were such rows gets them when the ledger is opened next.
-    for (const statement of [
-      'DROP TABLE report_references',
-      'CREATE TABLE report_references (reference_digest TEXT, customer_trace_number TEXT, attempt BIGINT)',
-      'UPDATE report_references_until SET until_ms = 0',
-    ]) {
-      await backend.execute(url, statement);
-    }
-    assert.deepEqual(await referred('REF-1'), []);
-    await again();
-    assert.deepEqual(await referred('REF-1'), [[TRACE, 'REF-1']]);
-    assert.deepEqual(await referred('ACCEPTED'), [['C', 'ACCEPTED']]);
-    assert.deepEqual(await referred('LATE'), [['C', 'LATE']]);
+  });
+
+  test('references of reports from before they were indexed are indexed by the migration', async (t) => {
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    await makeLedgerAt(5, { url, ring }, async (session, cipher) => {
+      await session.rows(
+        `INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, caller_id,
+           product_code, ordinal, created_at)
+         VALUES ('${TRACE}', 'sandbox', 'default', 'HOUSE1', 'lendingJourney', 'J-1', 'PREQUAL', 0, 0)`,
+      );
+      await session.rows(
+        `INSERT INTO attempts (customer_trace_number, attempt, state, claimed_at, send_by, answer_by, workflow_id, run_id,
+           answer_kind, outcome, answer)
+         VALUES ('${TRACE}', 1, 'answered', 1000, 1000, 1000, 'journey-J-1', 'R-1', 'outcome', 'record', $1)`,
+        [sealAnswer(cipher, RECORD, { customer_trace_number: TRACE, attempt: 1 }, 'answer')],
+      );
+    });
+    const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, migrate: true });
+    t.after(() => ledger.close());
+    const [found] = await ledger.inquiriesReferredTo('REF-1');
+    assert.equal(found?.inquiry.customerTraceNumber, TRACE);
+    assert.equal(found?.reference?.reportReferenceNumber, 'REF-1');
   });
 
   test('a disposed report is still known by its reference, which is gone', async (t) => {

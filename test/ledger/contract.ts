@@ -14,6 +14,7 @@ import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
+import { writerTests } from './contract-writers.ts';
 import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Opened } from './ledger-backend.ts';
 
@@ -43,5 +44,6 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
+  describe(`${backend.name}: programs of several versions`, () => writerTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));
 }

@@ -7,6 +7,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 function known(attempts: (AttemptState | Partial<KnownAttempt>)[], change: Partial<KnownInquiry> = {}): KnownInquiry {
   return {
     ledgerId: 'l',
+    oldestWriter: 8,
     digest: 'd',
     abandoned: false,
     decisions: [],

@@ -12,18 +12,29 @@ import {
 import { decideDecision } from '../../src/ledger/decision.ts';
 import { decideOutcome } from '../../src/ledger/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import { type Decision, type End, type LedgerCopy, NO_ROWS, type Request, type Row } from './explorer-world.ts';
+import {
+  CURRENT_WRITER,
+  type Decision,
+  type End,
+  type LedgerCopy,
+  NO_ROWS,
+  OLDER_WRITER,
+  type Request,
+  type Row,
+} from './explorer-world.ts';
 
 /** What is claimed, recorded or decided, by whom, and with which ledger in mind. */
 export interface Asker {
   of: Request;
   ledgerId: 'L' | 'F';
+  /** A worker of the version before the tables' latest. */
+  isOlder?: boolean;
 }
 
 export type Claimed =
   | { kind: 'claimed'; ledger: LedgerCopy; violation?: string }
   | { kind: 'latest'; ledger: LedgerCopy; view: AttemptView }
-  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerChanged' };
+  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerChanged' | 'writerTooOld' };
 
 /** The rows under the trace number that is asked about. */
 export function rowsOf(ledger: LedgerCopy, of: Request): LedgerCopy {
@@ -39,7 +50,7 @@ function numberOf(of: Request) {
   return { customerTraceNumber: name, customerId: name, ordinal: 0 };
 }
 
-/** As `SqlLedger.claim`. */
+/** As `SqlLedger.claim`; an older worker has every rule but that of what it does not know. */
 export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Claimed {
   const ledger = rowsOf(all, asker.of);
   const numbers = (['A', 'C'] as const).flatMap((of) => {
@@ -48,7 +59,9 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   });
   const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
   const known = otherNumber ? { ...ledger, otherNumber } : ledger;
-  const verdict = decideClaim(known, { ledgerId: asker.ledgerId, digest: asker.of, attempt }, rules);
+  const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
+  const ownRules = asker.isOlder ? rules.filter(({ name }) => name !== 'disposedOf') : rules;
+  const verdict = decideClaim(known, { ledgerId: asker.ledgerId, writer, digest: asker.of, attempt }, ownRules);
   if (verdict.kind !== 'latest' && verdict.kind !== 'claim') return { kind: verdict.kind };
   const settled = settleOverdue(ledger);
   if (verdict.kind === 'latest') {

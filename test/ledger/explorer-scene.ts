@@ -26,6 +26,8 @@ export interface Surroundings {
   swap?: 'foreign' | 'older' | 'olderByTheAttemptInFlight';
   /** Who starts it again has another customer in place of corrected applicants. */
   customerChanges?: boolean;
+  /** Workers of two versions, and a migration at any moment. */
+  mixedWorkers?: boolean;
   /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */
   resetsToTheStart?: boolean;
 }
@@ -45,12 +47,15 @@ export interface Scene {
  * The world after somebody at work has taken what is queued. At once: that it could also have waited adds nothing, since
  * an attempt that has only begun may give up without a trace.
  */
-export function taken(world: World): World[] {
+export function taken(world: World, { mixedWorkers = false }: Surroundings): World[] {
   const { run, executions, budget } = world;
   if (run.phase.kind !== 'queued' || executions.length >= WORKERS) return [world];
-  const take = (attempt: number, left = budget): World => {
+  const take = (attempt: number, left = budget): World[] =>
+    mixedWorkers ? [takenBy(attempt, left, false), takenBy(attempt, left, true)] : [takenBy(attempt, left, false)];
+  const takenBy = (attempt: number, left: Budget, isOlder: boolean): World => {
     const { of, ledgerId } = run;
-    const execution: Execution = { of, ledgerId, attempt, phase: 'started', isLate: false, isWanted: true, copy: 0 };
+    const begun = { phase: 'started', isLate: false, isWanted: true, copy: 0 } as const;
+    const execution: Execution = { of, ledgerId, attempt, ...begun, ...(isOlder ? { isOlder } : {}) };
     return {
       ...world,
       budget: left,
@@ -58,8 +63,8 @@ export function taken(world: World): World[] {
       run: inPhase({ ...run, attempt }, { kind: 'running' }),
     };
   };
-  if (budget.miscounts === 0 || run.attempt >= MAX_ATTEMPTS) return [take(run.attempt)];
-  return [take(run.attempt), take(run.attempt + 1, { ...budget, miscounts: budget.miscounts - 1 })];
+  if (budget.miscounts === 0 || run.attempt >= MAX_ATTEMPTS) return take(run.attempt);
+  return [...take(run.attempt), ...take(run.attempt + 1, { ...budget, miscounts: budget.miscounts - 1 })];
 }
 
 export function spend({ world }: Scene, change: Partial<Budget>): Pick<World, 'budget'> {

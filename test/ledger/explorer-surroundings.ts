@@ -2,7 +2,7 @@
 import { disposeOf, timeIsOver } from './explorer-ledger.ts';
 import { allowedActions, inPhase } from './explorer-run.ts';
 import { givenUp, type Scene, spend } from './explorer-scene.ts';
-import { type Decision, type Execution, type LedgerCopy, newRun } from './explorer-world.ts';
+import { CURRENT_WRITER, type Decision, type Execution, type LedgerCopy, newRun } from './explorer-world.ts';
 
 /** Temporal gives up an attempt that goes on all the same. */
 export function attemptTimesOut(scene: Scene): void {
@@ -87,7 +87,16 @@ export function ledgerIsReplaced(scene: Scene): void {
     executions: executions.filter((one) => !isOver(one)),
     run: isLost ? inPhase(run, { kind: 'lookUp' }) : run,
   };
-  const empty: LedgerCopy = { ledgerId: 'F', copy: 1, digest: null, abandoned: false, attempts: [], decisions: [] };
+  const { oldestWriter } = ledger;
+  const empty: LedgerCopy = {
+    ledgerId: 'F',
+    oldestWriter,
+    copy: 1,
+    digest: null,
+    abandoned: false,
+    attempts: [],
+    decisions: [],
+  };
   if (surroundings.swap === 'foreign') {
     emit('another ledger takes its place', { ...replaced, ledger: empty });
     return;
@@ -110,10 +119,19 @@ export function ledgerIsReplaced(scene: Scene): void {
  * run had been started in the one between the look and the disposal.
  */
 export function isDisposedOf(scene: Scene): void {
-  const { world, emit } = scene;
+  const { world, emit, surroundings } = scene;
   const { budget } = world;
+  // Beside older workers: by a program that comes with the migration.
+  if (surroundings.mixedWorkers && world.ledger.oldestWriter < CURRENT_WRITER) return;
   const ledger = budget.disposals === 0 ? null : disposeOf(world.ledger);
   if (ledger) emit('disposed of', { ...world, ...spend(scene, { disposals: budget.disposals - 1 }), ledger });
+}
+
+/** `setup` of the current version, while workers of the one before run. */
+export function isMigrated({ world, emit, surroundings }: Scene): void {
+  const { ledger } = world;
+  if (!surroundings.mixedWorkers || ledger.oldestWriter === CURRENT_WRITER) return;
+  emit('the ledger is migrated', { ...world, ledger: { ...ledger, oldestWriter: CURRENT_WRITER } });
 }
 
 /** A person decides on a hold. */

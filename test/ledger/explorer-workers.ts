@@ -62,6 +62,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;
+    case 'writerTooOld':
+      lands(scene, `${who} is told that it is too old`, execution, failedAs('LedgerUnavailable', attempt));
+      break;
   }
   lands(scene, `${who} cannot reach the ledger`, execution, failedAs('LedgerUnavailable', attempt));
 }

@@ -51,6 +51,8 @@ export interface Execution {
   isLate: boolean;
   /** Temporal still waits for its result. */
   isWanted: boolean;
+  /** On a worker of the version before, which knows no disposal. */
+  isOlder?: boolean;
   /** The ledger that it claimed in. */
   copy: number;
   end?: End;
@@ -126,8 +128,13 @@ export interface World {
   slack: number;
 }
 
+/** The versions of workers, and of tables: the current ones bring the disposal, and its rule. */
+export const OLDER_WRITER = 1;
+export const CURRENT_WRITER = 2;
+
 export const NO_ROWS: LedgerCopy = {
   ledgerId: 'L',
+  oldestWriter: OLDER_WRITER,
   copy: 0,
   digest: null,
   abandoned: false,
@@ -166,9 +173,9 @@ export function keyOf({ ledger, run, executions, budget, slack }: World): string
 }
 
 function keyOfLedger(ledger: LedgerCopy): string {
-  const { ledgerId, copy, digest, abandoned, disposal, permittedRepeat = '' } = ledger;
+  const { ledgerId, oldestWriter, copy, digest, abandoned, disposal, permittedRepeat = '' } = ledger;
   return [
-    `${ledgerId}${copy}${digest ?? '-'}${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${permittedRepeat}`,
+    `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${permittedRepeat}`,
     ledger.attempts.map(keyOfRow).join(','),
     ledger.decisions.map(keyOfKnownDecision).join(','),
   ].join(';');
@@ -215,8 +222,8 @@ function keyOfFailure({ failureType, attempt, claimed }: Failure): string {
 }
 
 function keyOfExecution(execution: Execution): string {
-  const { of, ledgerId, attempt, phase, isLate, isWanted, copy, end } = execution;
-  return `${of}${ledgerId}${attempt}${phase}${isLate ? 'l' : ''}${isWanted ? 'w' : ''}${copy}${end ? alike(end.name) : ''}`;
+  const { of, ledgerId, attempt, phase, isLate, isWanted, isOlder, copy, end } = execution;
+  return `${of}${ledgerId}${attempt}${phase}${isLate ? 'l' : ''}${isWanted ? 'w' : ''}${isOlder ? 'o' : ''}${copy}${end ? alike(end.name) : ''}`;
 }
 
 function keyOfPhase(phase: Phase): string {

@@ -65,8 +65,22 @@ const CHANGED_CUSTOMER = scope(
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1 },
   { customerChanges: true },
 );
+const MIXED_WORKERS = scope(
+  'the same on workers of two versions, of which the older knows no disposal, migrated at any moment',
+  { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1, disposals: 1 },
+  { mixedWorkers: true },
+);
 /** The small ones first: a counterexample in them is found at once. */
-const SCOPES = [MISCOUNTING_RUN, DISPOSED_OF, OLDER_LEDGER, CHANGED_CUSTOMER, STARTED_AGAIN, FOREIGN_LEDGER, ONE_RUN];
+const SCOPES = [
+  MISCOUNTING_RUN,
+  DISPOSED_OF,
+  MIXED_WORKERS,
+  OLDER_LEDGER,
+  CHANGED_CUSTOMER,
+  STARTED_AGAIN,
+  FOREIGN_LEDGER,
+  ONE_RUN,
+];
 
 function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {
   t.diagnostic(`${name}: ${states} states, ${steps} steps, the furthest ${depth} steps away`);

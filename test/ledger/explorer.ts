@@ -9,6 +9,7 @@ import { type Emit, type Mutation, type Scene, type Surroundings, taken } from '
 import {
   attemptTimesOut,
   isDisposedOf,
+  isMigrated,
   isReset,
   isStartedAgain,
   ledgerIsReplaced,
@@ -46,7 +47,8 @@ export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): E
   const states = new States();
   let found: { violation: string; after: number; label: string } | undefined;
   let frontier: { world: World; index: number }[] = [];
-  for (const world of taken(firstWorld(scope.budget))) frontier.push({ world, index: states.add(world, -1, '').index });
+  for (const world of taken(firstWorld(scope.budget), scope))
+    frontier.push({ world, index: states.add(world, -1, '').index });
   let depth = 0;
   for (; frontier.length > 0 && !found; depth++) {
     const next: typeof frontier = [];
@@ -77,7 +79,7 @@ export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): E
 
 function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   scene.emit = (label, world, violation) => {
-    for (const next of taken(world)) emit(label, next, violation);
+    for (const next of taken(world, scene.surroundings)) emit(label, next, violation);
   };
   for (const execution of scene.world.executions) workerGoesOn(scene, execution);
   runGoesOn(scene);
@@ -88,6 +90,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   ledgerIsReplaced(scene);
   personDecides(scene);
   isDisposedOf(scene);
+  isMigrated(scene);
 }
 
 /** Every state that was met, how it was first come to, and what led where. */

@@ -1,18 +1,20 @@
 /** Makes a ledger as an older version of the code made it, with rows that are written as that version wrote them. */
-import { newLedgerSecret } from '../../src/ledger/ledger-secret.ts';
+import { newLedgerSecret, openLedgerSecret } from '../../src/ledger/ledger-secret.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { migrate } from '../../src/ledger/schema.ts';
 import type { SqlSession } from '../../src/ledger/sql-session.ts';
 import type { KeyRing } from '../../src/protection/key-ring.ts';
+import { LedgerCipher } from '../../src/protection/sealing.ts';
 
 /** Its id is `ledger-old`; it belongs to the sandbox. */
 export async function makeLedgerAt(
   version: number,
   { url, ring }: { url: string; ring: KeyRing },
-  write: (session: SqlSession) => Promise<void>,
+  write: (session: SqlSession, cipher: LedgerCipher) => Promise<void>,
 ): Promise<void> {
   const engine = await openEngine({ url, create: true });
   const secret = await newLedgerSecret(ring, 'ledger-old');
+  const cipher = new LedgerCipher('ledger-old', await openLedgerSecret(ring, 'ledger-old', secret));
   await engine.write(async (session) => {
     await migrate(session, engine.dialect, 0, version);
     await session.rows(
@@ -20,7 +22,7 @@ export async function makeLedgerAt(
        VALUES (1, 'ledger-old', 'sandbox', 0, $1, $2)`,
       [secret.keyId, secret.bytes],
     );
-    await write(session);
+    await write(session, cipher);
     return { keep: true, value: undefined };
   });
   await engine.close();

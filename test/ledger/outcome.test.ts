@@ -6,7 +6,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 
 function known(states: AttemptState[], change: Partial<KnownInquiry> = {}): KnownInquiry {
   const attempts = states.map((state, index) => ({ attempt: index + 1, state, answerInMs: 0 }));
-  return { ledgerId: 'l', digest: 'd', abandoned: false, attempts, decisions: [], ...change };
+  return { ledgerId: 'l', oldestWriter: 8, digest: 'd', abandoned: false, attempts, decisions: [], ...change };
 }
 
 type Row = [title: string, known: KnownInquiry, news: OutcomeFacts, expected: OutcomeDecision['kind']];

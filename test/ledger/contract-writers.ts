@@ -1,0 +1,147 @@
+/** Part of the contract suite: who may change the tables, and what an older program may still do beside newer ones. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError, LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
+import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../../src/ledger/schema.ts';
+import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
+import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+import { makeLedgerAt } from './older-ledger.ts';
+
+const NEXT = SCHEMA_VERSION + 1;
+
+/** What the `setup` of a version to come does; `oldestWriter` where that version brings a fence. */
+async function migrateToNext(url: string, oldestWriter: number | null): Promise<void> {
+  const engine = await openEngine({ url });
+  await engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), async (session) => {
+    await session.rows(
+      `INSERT INTO ledger_schema (version, applied_at, oldest_writer) VALUES ($1, ${engine.dialect.now}, $2)`,
+      [NEXT, oldestWriter],
+    );
+    return { keep: true, value: undefined };
+  });
+  await engine.close();
+}
+
+export function writerTests(opened: Open, backend: LedgerBackend): void {
+  test('only `migrate` changes older tables: a worker, or a client, is told to run `setup`', async (t) => {
+    const url = await backend.newUrl();
+    const ring = keyRing();
+    await makeLedgerAt(SCHEMA_VERSION - 1, { url, ring }, async () => {});
+    const open = (more: object) => openLedger({ url, environment: 'sandbox', keyRing: ring, ...more });
+    for (const more of [{}, { create: true }]) {
+      await assert.rejects(
+        open(more),
+        (error) => error instanceof LedgerSchemaError && error.message.includes('credit-journey setup'),
+      );
+    }
+    await assert.rejects(open({ environment: 'uat', migrate: true }), LedgerChangedError);
+    const engine = await openEngine({ url });
+    assert.equal(await engine.read((session) => schemaVersionOf(session, engine.dialect)), SCHEMA_VERSION - 1);
+    await engine.close();
+    const steps: string[] = [];
+    const ledger = await open({ migrate: true, onProgress: (step: string) => steps.push(step) });
+    t.after(() => ledger.close());
+    assert.deepEqual(steps, [`tables: version ${SCHEMA_VERSION - 1} to ${SCHEMA_VERSION}`]);
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+  });
+
+  test('a migration that fails leaves the tables as they were', async () => {
+    const url = await backend.newUrl();
+    await makeLedgerAt(SCHEMA_VERSION - 1, { url, ring: keyRing() }, async () => {});
+    const engine = await openEngine({ url });
+    const failing = engine.migrate(tablesAt(SCHEMA_VERSION - 1, engine.dialect), async (session) => {
+      await migrate(session, engine.dialect, SCHEMA_VERSION - 1);
+      throw new Error('on purpose');
+    });
+    await assert.rejects(failing, /on purpose/);
+    assert.equal(await engine.read((session) => schemaVersionOf(session, engine.dialect)), SCHEMA_VERSION - 1);
+    await engine.close();
+  });
+
+  test('an older program claims and decides nothing more, and still records how its attempt ended', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'HELD' } }, { state: 'unknown' });
+    assert.equal(await ledger.mayWrite(), true);
+    await migrateToNext(url, NEXT);
+    assert.equal(await ledger.mayWrite(), false);
+
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2 })), { kind: 'writerTooOld' });
+    const another = claimOf(ledger, { inquiry: { customerTraceNumber: 'B' } });
+    assert.deepEqual(await ledger.claim(another), { kind: 'writerTooOld' });
+    assert.equal(await ledger.inquiry('B'), null, 'no row of it');
+    for (const write of refusedWrites(ledger)) await assert.rejects(write(), WriterTooOldError, String(write));
+    const view = await ledger.inquiry('HELD');
+    assert.deepEqual(view?.decisions, []);
+
+    assert.equal(
+      await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}'),
+      'recorded',
+    );
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'answered');
+    assert.equal((await ledger.readReportOf(ledgerId, TRACE))?.body, '{}');
+
+    await assert.rejects(
+      openLedger({ url, environment: 'sandbox', keyRing: ring, create: true, migrate: true }),
+      (error) => error instanceof LedgerSchemaError && error.message.includes('run a newer one'),
+    );
+  });
+
+  test('a version that brings no fence leaves older programs at work, and lets them start', async (t) => {
+    const { url, ledger, again } = await opened(t);
+    await migrateToNext(url, null);
+    assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
+    const other = await again();
+    await other.recordDecision(ledger.identity.ledgerId, claimOf(ledger).inquiry, decisionOf({ action: 'amend' }));
+    assert.equal(other.identity.schemaVersion, NEXT);
+  });
+
+  test('whatever is claimed beside a migration was claimed before it', async (t) => {
+    const { url, ledger, again } = await opened(t);
+    const ledgers = [ledger, await again(), await again()];
+    let isOver = false;
+    let claimed = 0;
+    const storm = ledgers.map(async (each, who) => {
+      for (let index = 0; !isOver; index++) {
+        const customerTraceNumber = `STORM-${who}-${index}`;
+        const digests = { [CANONICAL_VERSION]: each.digest(customerTraceNumber) };
+        const verdict = await each.claim(claimOf(each, { inquiry: { customerTraceNumber }, digests }));
+        if (verdict.kind === 'claimed') claimed++;
+        else assert.equal(verdict.kind, 'writerTooOld');
+        // SQLite answers at once: timers and the other ledgers get their turn here.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    while (claimed < 30) await new Promise((resolve) => setTimeout(resolve, 5));
+    await migrateToNext(url, NEXT);
+    const before = claimed;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    isOver = true;
+    await Promise.all(storm);
+    const rows = (await backend.execute(
+      url,
+      `SELECT claimed_at FROM attempts WHERE claimed_at > (SELECT applied_at FROM ledger_schema WHERE version = ${NEXT})`,
+    )) as unknown[];
+    assert.deepEqual(rows, []);
+    assert.ok(claimed - before <= ledgers.length, 'those that had their answer on the way');
+  });
+}
+
+/** One of each kind: every write of the port goes through the same check. */
+function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
+  const { ledgerId } = ledger.identity;
+  const held = { customerTraceNumber: 'HELD' };
+  const warrant = { by: 'records', reason: 'kept long enough' };
+  return [
+    () => ledger.recordDecision(ledgerId, claimOf(ledger, { inquiry: held }).inquiry, decisionOf(held)),
+    () => ledger.recordConsents(ledgerId, [consentOf()]),
+    () => ledger.flagPostedShares(ledgerId, consentOf({ decision: 'revoked' })),
+    () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
+    () => ledger.retention.setLegalHold('J-1', warrant),
+    () => ledger.retention.begin({ callerId: 'J-1' }, warrant),
+  ];
+}
