@@ -68,7 +68,7 @@ function readConfig(reader: EnvironmentReader): Config {
   const temporal = readTemporal(reader);
   checkTemporal(reader, environment, temporal);
   const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
-  const protocol = readProtocol(reader, profiles.values());
+  const protocol = readProtocol(reader, environment, profiles.values());
   const consentKeysFile = readConsentKeys(reader, profiles.values());
   const portfolioDirectory = readPortfolioDirectory(reader);
   return {

@@ -96,6 +96,8 @@ export interface SubmitFailureDetails {
   httpStatus?: number;
   retryAfterMs?: number;
   requestedAt?: string;
+  /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
+  resendFrom?: string;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
 }
@@ -194,5 +196,6 @@ export interface InquiryFailure {
   httpStatus?: number;
   retryAfterMs?: number;
   returnCode?: string;
+  resendFrom?: string;
   otherTraceNumber?: string;
 }

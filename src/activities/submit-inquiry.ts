@@ -69,7 +69,7 @@ async function attempt(
     const other = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
     throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...other });
   }
-  const recorder = new OutcomeRecorder(dependencies, args, endsAt);
+  const recorder = new OutcomeRecorder(dependencies, args, endsAt, claim.resendFrom);
   const submittedAt = performance.now();
   const sinceMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
@@ -122,6 +122,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       attempt: args.attempt,
       digests: requestDigests(dependencies.ledger, args),
       run: runOf(),
+      resendAfterMs: args.settings.resendAfterMs,
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       consents: args.consents,
@@ -145,8 +146,11 @@ class OutcomeRecorder {
   readonly #dependencies: ActivityDependencies;
   readonly #args: SubmitInquiryArgs;
   readonly #endsAt: number;
+  readonly #resendFrom: string | undefined;
 
-  constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
+  /** @param resendFrom as the claim said */
+  constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number, resendFrom?: string) {
+    this.#resendFrom = resendFrom;
     this.#dependencies = dependencies;
     this.#args = args;
     this.#endsAt = endsAt;
@@ -175,7 +179,7 @@ class OutcomeRecorder {
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
       const recorded = await this.#record({ ...this.#row(), state, failureType });
-      return state === 'notSent' ? error : submitFailure('OutcomeUnknown', { ...details, recorded });
+      return state === 'notSent' ? error : submitFailure('OutcomeUnknown', { ...details, recorded, ...this.#resend() });
     }
     if (error.code === 'TokenRejected') rejectToken();
     // A second 401 with a token fetched anew is not about the token (docs/protocol.md).
@@ -188,7 +192,12 @@ class OutcomeRecorder {
     };
     const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts });
-    return submitFailure(failureType, { ...details, recorded, ...facts });
+    const resend = failureType === 'OutcomeUnknown' ? this.#resend() : {};
+    return submitFailure(failureType, { ...details, recorded, ...facts, ...resend });
+  }
+
+  #resend(): Pick<SubmitFailureDetails, 'resendFrom'> {
+    return this.#resendFrom === undefined ? {} : { resendFrom: this.#resendFrom };
   }
 
   #row() {

@@ -68,7 +68,7 @@ function seconds(instant: string): string {
 /** Everything about one hold, for somebody who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
   const { productCode, shareId, reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
-  const { otherTraceNumber } = hold;
+  const { otherTraceNumber, resendFrom } = hold;
   const answer = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
@@ -82,5 +82,6 @@ export function holdFacts(hold: OpenHold): string[][] {
     ['what happened', [reason, ...answer].join(', ')],
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
     ...(since === undefined ? [] : [['since', seconds(since)]]),
+    ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
   ];
 }

@@ -249,6 +249,9 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
     ...(hold.otherTraceNumber === undefined
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
+    ...(hold.resendFrom === undefined
+      ? []
+      : wrap(`resend is taken from ${hold.resendFrom} on: the first request may still arrive`, width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),
   ];

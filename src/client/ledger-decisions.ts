@@ -12,6 +12,7 @@ import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { wordProblem } from '../model/provider-word.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
+import { resendProblem } from '../model/resend-rule.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { parseDecision } from '../validation/messages.ts';
 import { DecisionRefusedError } from './errors.ts';
@@ -139,10 +140,12 @@ function whyNot(row: OpenInquiry): string {
 }
 
 /** Why the decision makes no sense, by the rules that a run keeps too. */
-function problemOf({ reason, attempt, allowedActions, productCode }: OpenHold, message: LedgerDecision): string | null {
+function problemOf(hold: OpenHold, message: LedgerDecision): string | null {
+  const { reason, attempt, allowedActions, productCode } = hold;
   if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
   if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
-  return isFailureType(reason) ? wordProblem({ failureType: reason, productCode }, message) : null;
+  const problem = isFailureType(reason) ? wordProblem({ failureType: reason, productCode }, message) : null;
+  return problem ?? resendProblem(hold, message, Date.now());
 }
 
 /** Not of an inquiry that was claimed before the ledger kept whom it asks about: there the person alone knows. */

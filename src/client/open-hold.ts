@@ -20,6 +20,8 @@ export interface OpenHold {
   returnCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
+  /** With `OutcomeUnknown`: no `resend` is taken before. RFC 3339. */
+  resendFrom?: string;
   /** `run`: the journey waits for `resolve`. `ledger`: there is no run; `decideInLedger` or `markSeen`. */
   heldBy: 'run' | 'ledger';
   allowedActions: (HoldAction | 'seen')[];

@@ -161,7 +161,7 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
 /** An undecided inquiry as the ledger alone knows it. */
 export function leftBehind(row: OpenInquiry): OpenHold {
   const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
-  const { claimedAt = row.createdAt, httpStatus, answer } = row.attempts.at(-1) ?? {};
+  const { claimedAt = row.createdAt, httpStatus, answer, resendFrom } = row.attempts.at(-1) ?? {};
   return {
     ...nameOf(row),
     reason: failureType,
@@ -169,6 +169,7 @@ export function leftBehind(row: OpenInquiry): OpenHold {
     attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
     heldBy: 'ledger',
     // Corrected applicants are a new start's to bring: only a run can make a new inquiry.
     allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),

@@ -1,6 +1,7 @@
 /** The figures of the inquiry protocol, each with its reason. */
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import type { Environment } from '../model/products.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
@@ -16,7 +17,11 @@ export function longestAttemptMs(sendByMs: number, profiles: Iterable<GatewayPro
   return sendByMs + Math.max(...answers);
 }
 
-export function readProtocol(reader: EnvironmentReader, profiles: Iterable<GatewayProfile>): ProtocolSettings {
+export function readProtocol(
+  reader: EnvironmentReader,
+  environment: Environment,
+  profiles: Iterable<GatewayProfile>,
+): ProtocolSettings {
   const all = [...profiles];
   // Long enough for a queue of eight connections to begin, short enough that a decision need not wait for it.
   const sendByMs = reader.integer('SEND_BY_MS', { default: 5_000, min: 1, max: 60_000 });
@@ -40,10 +45,22 @@ export function readProtocol(reader: EnvironmentReader, profiles: Iterable<Gatew
   return {
     ...readBackoff(reader),
     sendByMs,
+    resendAfterMs: readResendAfter(reader, environment),
     submitTimeoutMs,
     heartbeatTimeoutMs: readHeartbeat(reader),
     handOverAfterEvents: readHandOver(reader),
   };
+}
+
+/**
+ * A kernel whose process is gone goes on sending what it has buffered: Linux gives up after 15 retransmissions, at most
+ * 924 s (`tcp_retries2`). The sandbox is on this machine: what is not there at once does not come.
+ */
+const STILL_ARRIVING_MS = 16 * 60_000;
+
+function readResendAfter(reader: EnvironmentReader, environment: Environment): number {
+  if (reader.optional('RESEND_AFTER') === 'PT0S') return 0;
+  return readDuration(reader, 'RESEND_AFTER', environment === 'sandbox' ? 0 : STILL_ARRIVING_MS);
 }
 
 function readHeartbeat(reader: EnvironmentReader): number {

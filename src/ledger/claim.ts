@@ -13,6 +13,8 @@ export interface KnownAttempt {
   state: AttemptState;
   /** How long its answer may still come, by the database's clock; zero or less when that time is over. */
   answerInMs: number;
+  /** How long its request may still arrive where its outcome is unknown. Absent, zero or less: no more. */
+  resendInMs?: number;
   /** Of the answer that came, where one did. */
   answerKind?: Answer['kind'];
 }

@@ -26,6 +26,8 @@ export type DecisionEffect =
   | { kind: 'accept' }
   /** Write it down, and close the inquiry for good. */
   | { kind: 'abandon' }
+  /** What is to be sent again may still arrive: write nothing. */
+  | { kind: 'tooEarly'; resendInMs: number }
   /** Something else stands: write nothing. */
   | { kind: 'overtaken' };
 
@@ -88,7 +90,10 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
   // One resend for each attempt, first wins, spent or not. What was answered was posted: never sent again.
   if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
-  return isWhatWasJudged(state, failureType) ? { kind: 'permit', attempt: attempt + 1 } : { kind: 'keep' };
+  if (!isWhatWasJudged(state, failureType)) return { kind: 'keep' };
+  const { resendInMs = 0 } = judged;
+  if (state === 'unknown' && resendInMs > 0) return { kind: 'tooEarly', resendInMs };
+  return { kind: 'permit', attempt: attempt + 1 };
 }
 
 /**

@@ -47,6 +47,7 @@ export interface AttemptRow {
   state: AttemptState;
   claimed_at: number;
   answer_by: number;
+  resend_from: number | null;
   run_id: string;
   requested_at: number | null;
   http_status: number | null;
@@ -160,6 +161,7 @@ function knownOf(
       attempt: row.attempt,
       state: row.state,
       answerInMs: row.answer_by - ledger.now,
+      ...(row.resend_from === null ? {} : { resendInMs: row.resend_from - ledger.now }),
       ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
     })),
     decisions: decisions.map((row) => ({
@@ -210,6 +212,7 @@ export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher
     runId: row.run_id,
     ...(state === 'sending' ? { waitMs: answerInMs } : {}),
     ...(failureType === null || row.accepted_answer ? {} : { failureType }),
+    ...(state === 'unknown' && row.resend_from !== null ? { resendFrom: instant(row.resend_from) } : {}),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.retry_after_ms === null ? {} : { retryAfterMs: row.retry_after_ms }),
     ...(sealed ? { answer: openAnswer(cipher, sealed, row, column) } : {}),

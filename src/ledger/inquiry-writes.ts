@@ -123,6 +123,7 @@ export async function insertAttempt(
   request: ClaimRequest,
   permittedBy: string | undefined,
 ): Promise<number> {
+  const { resendAfterMs = 0 } = request;
   const row = await insertRow(
     session,
     'attempts',
@@ -140,6 +141,7 @@ export async function insertAttempt(
         claimed_at: dialect.now,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
+        ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
       },
       returning: ['claimed_at'],
     },

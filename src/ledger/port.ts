@@ -40,6 +40,8 @@ export interface ClaimRequest {
   run: { workflowId: string; runId: string };
   /** How long after the claim the first byte may still be written. */
   sendByMs: number;
+  /** How long after the claim the request may still arrive where its outcome is unknown: no `resend` is taken before. */
+  resendAfterMs?: number;
   /** How long after the claim an answer may still come: `sendBy` and every time-out of the attempt. */
   answerWithinMs: number;
   /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
@@ -52,7 +54,7 @@ export interface ClaimRequest {
 
 export type ClaimVerdict =
   /** The row is written as `sending`: this caller, and nobody else, may send now. */
-  | { kind: 'claimed'; attempt: number; claimedAt: string; firstClaimedAt: string }
+  | { kind: 'claimed'; attempt: number; claimedAt: string; firstClaimedAt: string; resendFrom?: string }
   /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { otherContent } from '../model/differing-paths.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
+import { resendRule } from '../model/resend-rule.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
 import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/sealing.ts';
 import { acceptProblem } from './accept-problem.ts';
@@ -150,6 +151,7 @@ export class SqlLedger implements Ledger {
               attempt: request.attempt,
               claimedAt: instant(claimedAt),
               firstClaimedAt: instant(state.attempts[0]?.claimed_at ?? claimedAt),
+              ...(request.resendAfterMs ? { resendFrom: instant(claimedAt + request.resendAfterMs) } : {}),
             },
           };
         }
@@ -228,7 +230,10 @@ export class SqlLedger implements Ledger {
       if (effect.kind === 'overtaken') {
         return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, this.#cipher) } };
       }
-      const reason = await acceptProblem(writing, inquiry, decision);
+      const reason =
+        effect.kind === 'tooEarly'
+          ? resendRule(instant(state.nowMs + effect.resendInMs))
+          : await acceptProblem(writing, inquiry, decision);
       if (reason) return { keep: settled, value: { kind: 'refused', reason } };
       await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
       await applyDecision(writing, decision, effect);

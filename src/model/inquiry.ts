@@ -91,6 +91,8 @@ export interface AttemptView {
   /** For `sending`: until when its answer may still come, from the database's clock. */
   waitMs?: number;
   failureType?: FailureType;
+  /** For `unknown`: until then its request may still arrive, and no `resend` is taken. RFC 3339, by the database's clock. */
+  resendFrom?: string;
   httpStatus?: number;
   retryAfterMs?: number;
   answer?: Answer;

@@ -8,6 +8,8 @@ export interface ProtocolSettings {
   retryAfterMaxMs: number;
   /** How long after its claim an attempt may still begin to be written. */
   sendByMs: number;
+  /** How long after its claim an attempt of unknown outcome may still arrive: until then no `resend` is taken. */
+  resendAfterMs: number;
   /** Start-to-close of `submitInquiry`: above every HTTP time-out, with room to record the answer. */
   submitTimeoutMs: number;
   heartbeatTimeoutMs: number;

@@ -203,6 +203,8 @@ export interface HoldStatus {
   returnCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
+  /** With `OutcomeUnknown`: the first request may still arrive until then, and no `resend` is taken. RFC 3339. */
+  resendFrom?: string;
   allowedActions: HoldAction[];
   /** The latest decision that the ledger has refused, and why: it still waits for one. */
   refusedDecision?: { decisionId: string; reason: string; at: string };

@@ -119,6 +119,9 @@ export const holdStatusSchema = z
     otherTraceNumber: z.string().exactOptional().meta({
       description: 'With AnotherNumber: the number that the ledger has this inquiry under, for another customer.',
     }),
+    resendFrom: instant.exactOptional().meta({
+      description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
+    }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     refusedDecision: z
       .object({ decisionId: z.string(), reason: z.string(), at: instant })

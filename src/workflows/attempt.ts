@@ -85,7 +85,15 @@ function stepOfFailure(
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
-  const { claimed = false, recorded = true, httpStatus, retryAfterMs, requestedAt, otherTraceNumber } = details;
+  const {
+    claimed = false,
+    recorded = true,
+    httpStatus,
+    retryAfterMs,
+    requestedAt,
+    resendFrom,
+    otherTraceNumber,
+  } = details;
   return {
     kind: 'failed',
     recorded,
@@ -95,6 +103,7 @@ function stepOfFailure(
       claimed,
       ...(httpStatus === undefined ? {} : { httpStatus }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(resendFrom === undefined ? {} : { resendFrom }),
       ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     },
     ...(requestedAt === undefined ? {} : { requestedAt }),
@@ -130,11 +139,12 @@ export function stepOf(view: AttemptView): AttemptStep {
 }
 
 function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
-  const { attempt, httpStatus, retryAfterMs } = view;
+  const { attempt, httpStatus, retryAfterMs, resendFrom } = view;
   const step = stepOfFailure(failureType, attempt, {
     claimed: true,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
   });
   return view.resendStands ? { ...step, resendStands: true } : step;
 }

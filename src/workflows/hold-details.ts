@@ -29,7 +29,7 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     `## ${plain(productCode)}${share} · attempt ${attempts}: ${failureType}`,
     `- **What happened:** ${happened}${answerOf(hold)}
 - **On the consumer’s file:** ${file}
-- **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}
+- **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}${resendOf(hold)}
 - **Runbook:** \`docs/runbook/${kebab(failureType)}.md\`${refusedLine(hold)}`,
     ...askPart(hold, context.run),
     `### What resolves it
@@ -52,6 +52,12 @@ function answerOf({ httpStatus, returnCode }: Hold): string {
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+function resendOf({ resendFrom }: Hold): string {
+  return resendFrom === undefined
+    ? ''
+    : `\n- **\`resend\` is taken from:** ${time(resendFrom)}; until then the first request may still arrive`;
 }
 
 function otherNumberOf({ otherTraceNumber }: Hold): string {

@@ -9,6 +9,7 @@ import { memberDigests } from '../model/member-digests.ts';
 import { wordProblem } from '../model/provider-word.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
+import { resendProblem } from '../model/resend-rule.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -220,7 +221,7 @@ export class Holds {
     if (isEnding && (message.action === 'resend' || message.action === 'amend')) {
       return 'the journey is ending: only accept and abandon send nothing';
     }
-    const problem = wordProblem(hold.status, message);
+    const problem = wordProblem(hold.status, message) ?? resendProblem(hold.status, message, Date.now());
     if (problem) return problem;
     return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
   }
@@ -252,7 +253,7 @@ function sentOf({ receivedAt: _, ...message }: Decision): DecisionMessage {
 }
 
 function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attempt, since }: Judged): HoldStatus {
-  const { httpStatus, returnCode, otherTraceNumber } = failure;
+  const { httpStatus, returnCode, resendFrom, otherTraceNumber } = failure;
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
@@ -263,6 +264,7 @@ function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attemp
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
     allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(

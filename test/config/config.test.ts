@@ -80,6 +80,13 @@ describe('the configuration of the sandbox', () => {
     assert.deepEqual(profile?.notProcessedStatuses, [401, 429]);
   });
 
+  it('takes a resend at once, and elsewhere when the first request can no longer arrive', () => {
+    assert.equal(loadConfig({}).protocol.resendAfterMs, 0);
+    assert.equal(loadConfig(UAT).protocol.resendAfterMs, 16 * 60_000);
+    assert.equal(loadConfig({ ...UAT, RESEND_AFTER: 'PT0S' }).protocol.resendAfterMs, 0);
+    assert.equal(loadConfig({ ...UAT, RESEND_AFTER: 'PT1H' }).protocol.resendAfterMs, 3_600_000);
+  });
+
   it('gives the submit activity longer than a token, sendBy and every HTTP time-out take', () => {
     const { protocol, profiles, worker } = loadConfig({});
     const { limits } = profiles.get('default') ?? assert.fail();
@@ -222,6 +229,7 @@ describe('wrong values', () => {
     ['GATEWAY_CLIENT_SECRET_FILE', '/nonexistent/secret'],
     ['GATEWAY_PROFILES_FILE', '/nonexistent/profiles.json'],
     ['GIVE_UP_AFTER', '24 hours'],
+    ['RESEND_AFTER', '16 minutes'],
     ['SUBMIT_TIMEOUT_MS', '1000'],
     ['BACKOFF_MAX_MS', '1'],
     ['WORKER_MAX_CONCURRENT_INQUIRIES', '9'],

@@ -22,6 +22,27 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 const OVERDUE = { answerWithinMs: 0 };
 
 export function decisionTests(opened: Open, backend: LedgerBackend): void {
+  test('a resend is refused while the first request may still arrive, by the database’s clock', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const verdict = await ledger.claim(claimOf(ledger, { resendAfterMs: 60_000 }));
+    const resendFrom = verdict.kind === 'claimed' ? (verdict.resendFrom ?? '') : '';
+    assert.equal(Date.parse(resendFrom), Date.parse(verdict.kind === 'claimed' ? verdict.claimedAt : '') + 60_000);
+    await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' }));
+    assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendFrom, resendFrom);
+    assert.equal((await ledger.openInquiries())[0]?.attempts[0]?.resendFrom, resendFrom);
+    const resend = decisionOf({ action: 'resend' });
+    const early = await ledger.recordDecision(ledgerId, INQUIRY, resend);
+    assert.deepEqual(early, {
+      kind: 'refused',
+      reason: `the first request may still arrive: resend is taken from ${resendFrom} on`,
+    });
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 2 }))), 'unknown', 'it permits nothing');
+    await backend.execute(url, 'UPDATE attempts SET resend_from = resend_from - 60000');
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, resend), { kind: 'recorded' });
+    assert.equal((await ledger.claim(claimOf(ledger, { attempt: 2 }))).kind, 'claimed');
+  });
+
   test('who wanted a repeat stands before its claim, once, and permits nothing', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;

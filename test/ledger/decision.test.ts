@@ -37,6 +37,24 @@ const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
 
 const TABLE: Row[] = [
   ['resend of an unknown outcome', known(['unknown']), decision('resend'), { kind: 'permit', attempt: 2 }],
+  [
+    'resend of an unknown outcome whose request may still arrive',
+    known([{ state: 'unknown', resendInMs: 5 }]),
+    decision('resend'),
+    { kind: 'tooEarly', resendInMs: 5 },
+  ],
+  [
+    'accept of an unknown outcome whose request may still arrive',
+    known([{ state: 'unknown', resendInMs: 5 }]),
+    decision('accept'),
+    { kind: 'accept' },
+  ],
+  [
+    'resend of a refusal by a gateway that has the request',
+    known([{ state: 'notEntitled', resendInMs: 5 }]),
+    decision('resend'),
+    { kind: 'permit', attempt: 2 },
+  ],
   ['resend of an overdue attempt', known(['sending']), decision('resend'), { kind: 'permit', attempt: 2 }],
   ['resend of a refusal', known(['notEntitled']), decision('resend'), { kind: 'permit', attempt: 2 }],
   ['resend after retries ran out', known(['notSent']), decision('resend'), { kind: 'permit', attempt: 2 }],
