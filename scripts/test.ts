@@ -71,6 +71,8 @@ const TOGETHER = [
   'test/workflows/current-details',
   'test/workflows/message-shapes',
 ];
+/** Minutes long, each with a small twin that runs with everything: run where somebody names it. */
+const SLOW = '-slow.test.ts';
 const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
 /** For one file. The slowest take a fraction; a hung one must not hang the run. */
 const TIMEOUT_MS = 4 * 60_000;
@@ -127,14 +129,14 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** Everything, or what any of the filters names. */
+/** Everything but what is slow, or what any of the filters names. */
 function selectFiles(filters: readonly string[]): string[] {
   const turn = (file: string) => {
     const first = BEGUN_FIRST.findIndex((prefix) => file.startsWith(prefix));
     return first === -1 ? BEGUN_FIRST.length : first;
   };
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort((a, b) => turn(a) - turn(b) || (a < b ? -1 : 1));
-  if (filters.length === 0) return all.map((file) => join(root, file));
+  if (filters.length === 0) return all.filter((file) => !file.endsWith(SLOW)).map((file) => join(root, file));
   const named = filters.flatMap((filter) => {
     const plain = filter.replace(/^\.\//, '').replace(`${root}/`, '');
     const matches = /[*?{[]/.test(plain) ? globSync(plain, { cwd: root }) : [];

@@ -1,5 +1,17 @@
 /** Floods of messages, and the hand-overs to new runs that they lead to. */
+import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  statusOf,
+  untilStatus,
+  update,
+} from './journey-harness.ts';
 
 /** As low as configuration takes it: a hundred messages and a run hands over. */
 export const HANDS_OVER_SOON = { HAND_OVER_AFTER_EVENTS: '100' };
@@ -33,4 +45,59 @@ export async function untilNextRun(handle: WorkflowHandle, before: string): Prom
     if (status.name !== 'RUNNING') throw new Error(`the run ended as ${status.name} without handing over`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+interface Flood {
+  harness: Harness;
+  /** Consents that come by signals, half of them grants. */
+  consents: number;
+  /** Signals that make no sense. */
+  signals: number;
+}
+
+/**
+ * Floods a journey whose only inquiry is held; then a revocation and a decision get through. Nothing is shared, nothing
+ * is sent twice, and each message is counted or recorded.
+ */
+export async function floodedJourney({ harness, consents, signals }: Flood): Promise<void> {
+  const { handle, journeyId } = await heldJourney(harness);
+  const first = await latestRunOf(harness, handle);
+  await inBatches(consents, (index) => {
+    const said = { applicantId: '1A', consentId: `C${index}`, ...(index % 2 ? {} : { decision: 'denied' as const }) };
+    return handle.signal('consent', consentMessage(journeyId, said));
+  });
+  await floodWithNonsense(handle, signals);
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' }));
+  const { holds, refusedMessagesTotal } = await statusOf(handle);
+  assert.equal(refusedMessagesTotal, signals);
+  const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
+  await update(handle, 'resolveInquiry', {
+    ...{ journeyId, decisionId: 'D1', customerTraceNumber, attempt, action: 'accept', providerSaid: 'posted' },
+    ...{ by: 'operator', reason: 'asked the provider', outcome: 'record' },
+    reference: {
+      reportReferenceNumber: `R-${journeyId.slice(-12)}`,
+      requestedAt: new Date().toISOString(),
+      applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
+    },
+  });
+  const result = await handle.result();
+  assert.equal(result.outcome, 'completed');
+  assert.equal(result.shares[0]?.state, 'revoked');
+  assert.equal((await harness.received(handle)).length, 1);
+  assert.notEqual(await latestRunOf(harness, handle), first, 'it handed over');
+}
+
+async function latestRunOf({ client }: Harness, { workflowId }: JourneyHandle): Promise<string> {
+  return (await client.workflow.getHandle(workflowId).describe()).runId;
+}
+
+async function heldJourney(harness: Harness): Promise<{ handle: JourneyHandle; journeyId: string }> {
+  const input = journeyInput({
+    stages: ['PREQUAL'],
+    applicants: [applicant('1A', newSsn('4002'))],
+    shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+  });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'held');
+  return { handle, journeyId: input.journeyId };
 }

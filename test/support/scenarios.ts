@@ -2,6 +2,7 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { BENDING_SCENARIOS } from './bending-scenarios.ts';
 import { proved } from './consent-proofs.ts';
+import { HAND_OVER_SCENARIOS } from './hand-over-scenarios.ts';
 import {
   applicant,
   consentMessage,
@@ -378,5 +379,5 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** All that have a recorded history. */
 export const RECORDED_SCENARIOS: readonly Scenario[] = [
-  ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS)]),
+  ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS), ...HAND_OVER_SCENARIOS]),
 ];

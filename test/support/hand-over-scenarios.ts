@@ -1,0 +1,82 @@
+/** Runs that hand over, from a worker that is configured so that they do it soon; and the runs that take over. */
+import { HANDS_OVER_SOON, handsOver } from './floods.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from './journey-harness.ts';
+import { reportPull, startPull } from './pull-scenarios.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** A scenario that `play` plays beside a worker of its own; `run` says which run's history is recorded. */
+function besideOwnWorker(
+  name: string,
+  play: (own: Harness) => Promise<{ workflowId: string; runId: string }>,
+): Scenario {
+  return {
+    name,
+    async play({ client }) {
+      const own = await startHarness({ env: HANDS_OVER_SOON });
+      try {
+        const { workflowId, runId } = await play(own);
+        return client.workflow.getHandle(workflowId, runId) as JourneyHandle;
+      } finally {
+        await own.close();
+      }
+    },
+  };
+}
+
+/** At a gate; the new run goes through it, and hands over once more while it waits for consent. */
+async function journeyOfThreeRuns(own: Harness): Promise<{ workflowId: string; runs: string[] }> {
+  const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares });
+  const { journeyId } = input;
+  const handle = await own.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const atGate = await handsOver(handle);
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  const waiting = await handsOver(handle);
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+  await handle.result();
+  return { workflowId: handle.workflowId, runs: [atGate.before, waiting.before, waiting.after] };
+}
+
+function runOfJourney(name: string, index: number): Scenario {
+  return besideOwnWorker(`lendingJourney-${name}`, async (own) => {
+    const { workflowId, runs } = await journeyOfThreeRuns(own);
+    return { workflowId, runId: runs[index] ?? '' };
+  });
+}
+
+/** Held when it is handed over; the new run is told the decision. */
+const pullTookOver = besideOwnWorker('creditReport-tookOver', async (own) => {
+  const input = reportPull('4002');
+  const handle = await startPull(own, input);
+  await untilStatus(handle, ({ state }) => state === 'held');
+  const { after: runId } = await handsOver(handle);
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  await handle.executeUpdate<unknown, [object]>('resolveInquiry', {
+    args: [
+      {
+        ...{ pullId: input.pullId, decisionId: 'D1', customerTraceNumber: holds[0]?.customerTraceNumber },
+        ...{ attempt: holds[0]?.attempts, action: 'abandon', providerSaid: 'notPosted' },
+        ...{ by: 'operator', reason: 'asked the provider' },
+      },
+    ],
+  });
+  await handle.result();
+  return { workflowId: handle.workflowId, runId };
+});
+
+export const HAND_OVER_SCENARIOS: readonly Scenario[] = [
+  runOfJourney('handedOver', 0),
+  runOfJourney('tookOverAndHandedOver', 1),
+  runOfJourney('tookOver', 2),
+  pullTookOver,
+];
