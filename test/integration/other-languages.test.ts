@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
+import { businessKeys, updateIdOf } from '../../src/client/business-keys.ts';
 import { runsOf } from '../../src/client/journey-runs.ts';
 import type { JourneyReport } from '../../src/client.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
@@ -79,6 +80,20 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   assert.ok(late);
   const recorded = await world.harness.client.workflow.getHandle(late.workflowId).result();
   assert.deepEqual(recorded, { duplicate: false, postedSharesFlagged: 1 });
+});
+
+test('a caller in Python whose message says something else than one under the same key hears what differs', async () => {
+  const { journey, journeyFile } = await sharedJourney(world);
+  const handle = await world.harness.start(journey);
+  const { journeyId, applicants } = journey;
+  const advance = { journeyId, to: 'PREAPP', applicants } as const;
+  const updateId = updateIdOf(businessKeys.advance(advance));
+  await handle.executeUpdate('advance', { updateId, args: [advance] });
+  await assert.rejects(python('run_journey.py', journeyFile), (error: { stderr?: string }) => {
+    assert.match(error.stderr ?? '', /advance to PREAPP was accepted before with other content: \/applicants differs/);
+    return true;
+  });
+  await handle.terminate('the test is over');
 });
 
 test('consents by curl and by the Temporal CLI, encrypted by the codec server, reach their journey', async () => {
