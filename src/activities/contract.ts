@@ -107,6 +107,11 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId'>;
 }
 
+export interface CloseAttemptArgs extends LookUpInquiryArgs {
+  /** The attempt whose activity was lost or cancelled. */
+  attempt: number;
+}
+
 export interface ComparedReport {
   productCode: StageCode;
   customerTraceNumber: string;
@@ -152,6 +157,11 @@ export interface JourneyActivities {
   acquireToken(args: { profile: string; fetchedAfter?: string }): Promise<{ fetchedAt: string; expiresAt: string }>;
   /** Reads only, builds and validates nothing; any worker can do it. */
   lookUpInquiry(args: LookUpInquiryArgs): Promise<AttemptView | null>;
+  /**
+   * As `lookUpInquiry`, after an activity that was lost or cancelled: where the attempt could still be claimed it is closed,
+   * so that a late claim loses.
+   */
+  closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   recordDecision(args: {

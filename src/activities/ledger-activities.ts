@@ -1,4 +1,5 @@
 import { requestDigests } from '../ledger/request-digests.ts';
+import { callingRun } from './calling-run.ts';
 import type { JourneyActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
@@ -13,13 +14,25 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'recordOutcome' | 'recordDecision'
+  'lookUpInquiry' | 'closeAttempt' | 'recordOutcome' | 'recordDecision'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
       translating(() =>
         ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, requestDigests(ledger, content)),
       ),
+
+    closeAttempt: ({ run, attempt, ...content }) =>
+      translating(() => {
+        const digests = requestDigests(ledger, content);
+        return ledger.closeAttempt({
+          ledgerId: run.ledgerId,
+          inquiry: content.inquiry,
+          attempt,
+          digests,
+          run: callingRun(),
+        });
+      }),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
 

@@ -5,6 +5,7 @@ import type { ClaimVerdict, OutcomeRecord } from '../ledger/port.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { callingRun } from './calling-run.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finalFailure, translated } from './failures.ts';
@@ -121,7 +122,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       inquiry: args.inquiry,
       attempt: args.attempt,
       digests: requestDigests(dependencies.ledger, args),
-      run: runOf(),
+      run: callingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
@@ -133,12 +134,6 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
   } catch (error) {
     throw withDetails(translated(error), { attempt: args.attempt, claimed: false, recorded: true });
   }
-}
-
-function runOf(): { workflowId: string; runId: string } {
-  const { workflowExecution } = activityInfo();
-  if (!workflowExecution) throw new Error('submitInquiry belongs to a workflow');
-  return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };
 }
 
 /** Writes how the claimed attempt ended, for as long as the activity may live. */

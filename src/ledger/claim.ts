@@ -17,6 +17,8 @@ export interface KnownAttempt {
   resendInMs?: number;
   /** Of the answer that came, where one did. */
   answerKind?: Answer['kind'];
+  /** It was never claimed: a look-up has closed it, and it stands as `notSent`. */
+  closed?: true;
 }
 
 /** A decision on the inquiry that the ledger has. */
@@ -117,7 +119,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'anotherNumber',
     forbids: (known, claim) =>
-      known.otherNumber === undefined || known.attempts.length > 0 || permitFor(known, claim.attempt)
+      known.otherNumber === undefined || wasClaimed(known) || permitToSpend(known, claim.attempt)
         ? null
         : { kind: 'anotherNumber', customerTraceNumber: known.otherNumber },
   },
@@ -146,7 +148,7 @@ export function decideClaim(
     const verdict = rule.forbids(known, claim);
     if (verdict) return verdict;
   }
-  const permit = permitFor(known, claim.attempt);
+  const permit = permitToSpend(known, claim.attempt);
   return { kind: 'claim', attempt: claim.attempt, ...(permit ? { permittedBy: permit.decisionId } : {}) };
 }
 
@@ -197,6 +199,17 @@ export function attemptOf(known: KnownInquiry, attempt: number): KnownAttempt | 
 /** The resend that permits exactly this attempt, spent or not. */
 export function permitFor(known: KnownInquiry, attempt: number): KnownDecision | undefined {
   return known.decisions.find((decision) => decision.permitsAttempt === attempt);
+}
+
+/** The resend that attempt n spends: its own, or that of the closed attempts just before it, under which nothing was sent. */
+export function permitToSpend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
+  const permit = permitFor(known, attempt);
+  return permit || !attemptOf(known, attempt - 1)?.closed ? permit : permitToSpend(known, attempt - 1);
+}
+
+/** Whether any attempt was claimed; one that was closed was not. */
+export function wasClaimed(known: KnownInquiry): boolean {
+  return known.attempts.some(({ closed }) => !closed);
 }
 
 function latestStanding(known: KnownInquiry): AttemptState | undefined {

@@ -8,7 +8,9 @@ import {
   type KnownInquiry,
   latestOf,
   permitFor,
+  permitToSpend,
   standing,
+  wasClaimed,
 } from './claim.ts';
 import { judgesAttempts } from './inquiry-audit.ts';
 import type { DecisionRecord } from './port.ts';
@@ -45,13 +47,15 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   if (decision.action === 'repeat') return { kind: 'keep' };
   // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
-  if (decision.action === 'resend' && permitsNumber(known, decision)) return { kind: 'permit', attempt: 1 };
+  if (decision.action === 'resend' && permitsNumber(known, decision))
+    return { kind: 'permit', attempt: decision.attempt };
   return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
 }
 
 /** The inquiry stands under another number: its first attempt under this one is permitted beside it, once. */
-function permitsNumber(known: KnownInquiry, { failureType }: DecisionFacts): boolean {
-  return failureType === 'AnotherNumber' && known.attempts.length === 0 && !known.abandoned && !permitFor(known, 1);
+function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
+  if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
+  return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 
 /**

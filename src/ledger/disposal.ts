@@ -39,8 +39,12 @@ export async function readDisposalView(
     values,
   );
   const runs = await session.rows<{ workflow_id: string; run_id: string }>(
-    `SELECT DISTINCT workflow_id, run_id FROM attempts WHERE customer_trace_number IN
-       (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)})`,
+    ['attempts', 'closed_attempts']
+      .map(
+        (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)})`,
+      )
+      .join(' UNION '),
     [scope.callerId],
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);

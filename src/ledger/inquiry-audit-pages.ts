@@ -94,6 +94,7 @@ type FoundRow = InquiryRow &
     late_outcome: ReportOutcome | null;
     late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
+    first_attempt: number;
     now: number;
   };
 
@@ -161,6 +162,8 @@ class PageReader {
       ...(reportReferenceNumber === undefined ? [] : SEALED.map((name) => `a.${name}`)),
       `${outcomeSql(this.#dialect)} AS audit_outcome`,
       `${this.#dialect.now} AS now`,
+      // Attempts that were closed come before it, and are none that were asked.
+      '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
     ];
     return this.#session.rows<PageRow>(
       `WITH page AS (
@@ -280,7 +283,7 @@ function permitOf(
   decisions: ReadonlyMap<string, DecisionRow[]>,
 ): DecisionRow | undefined {
   const resend = own.find((one) => one.decision_id === row.permitted_by);
-  if (resend || row.attempt > 1) return resend;
+  if (resend || row.attempt > row.first_attempt) return resend;
   if (row.amends === null) return own.find(({ action }) => action === 'repeat');
   return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
 }

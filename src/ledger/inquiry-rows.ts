@@ -76,11 +76,21 @@ export interface DecisionRow {
   confirms_consumers: number | null;
 }
 
+/** Of an attempt that was never claimed. */
+export interface ClosedRow {
+  customer_trace_number: string;
+  attempt: number;
+  closed_at: number;
+  run_id: string;
+}
+
 /** Everything about one trace number, at one instant of the database's clock. */
 export interface InquiryState {
   known: KnownInquiry;
   inquiry: InquiryRow | null;
+  /** Those that were claimed. */
   attempts: AttemptRow[];
+  closed: ClosedRow[];
   nowMs: number;
 }
 
@@ -96,6 +106,7 @@ export async function readState(
       oldest_writer: number;
       now: number;
       attempts: number;
+      closed: number;
       decisions: number;
       is_disposal_begun: number;
     } & InquiryRow
@@ -105,6 +116,7 @@ export async function readState(
          AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at))
        ) AS is_disposal_begun,
        (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
+       (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
      FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
     [customerTraceNumber],
@@ -122,11 +134,18 @@ export async function readState(
       : await session.rows<DecisionRow>('SELECT * FROM decisions WHERE customer_trace_number = $1', [
           customerTraceNumber,
         ]);
+  const closed =
+    row.closed === 0
+      ? []
+      : await session.rows<ClosedRow>(
+          'SELECT * FROM closed_attempts WHERE customer_trace_number = $1 ORDER BY attempt',
+          [customerTraceNumber],
+        );
   const inquiry = row.customer_trace_number === null ? null : row;
   const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
-  const known = knownOf(row, inquiry, attempts, decisions);
+  const known = knownOf(row, inquiry, { attempts, closed, decisions });
   const disposal = disposalOf(row, isBegun);
-  return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, nowMs: row.now };
+  return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, closed, nowMs: row.now };
 }
 
 /** What was disposed of by its review's id is closed for each of the review's rows. */
@@ -149,21 +168,23 @@ function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry
 function knownOf(
   ledger: { ledger_id: string; oldest_writer: number; now: number },
   inquiry: InquiryRow | null,
-  attempts: readonly AttemptRow[],
-  decisions: readonly DecisionRow[],
+  { attempts, closed, decisions }: { attempts: AttemptRow[]; closed: ClosedRow[]; decisions: DecisionRow[] },
 ): KnownInquiry {
   return {
     ledgerId: ledger.ledger_id,
     oldestWriter: ledger.oldest_writer,
     digest: inquiry?.digest ?? null,
     abandoned: (inquiry?.abandoned_at ?? null) !== null,
-    attempts: attempts.map((row) => ({
-      attempt: row.attempt,
-      state: row.state,
-      answerInMs: row.answer_by - ledger.now,
-      ...(row.resend_from === null ? {} : { resendInMs: row.resend_from - ledger.now }),
-      ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
-    })),
+    attempts: [
+      ...attempts.map((row) => ({
+        attempt: row.attempt,
+        state: row.state,
+        answerInMs: row.answer_by - ledger.now,
+        ...(row.resend_from === null ? {} : { resendInMs: row.resend_from - ledger.now }),
+        ...(row.answer_kind === null ? {} : { answerKind: row.answer_kind }),
+      })),
+      ...closed.map(({ attempt }) => ({ attempt, state: 'notSent' as const, answerInMs: 0, closed: true as const })),
+    ].sort(byAttempt),
     decisions: decisions.map((row) => ({
       decisionId: row.decision_id,
       action: row.action,
@@ -179,15 +200,18 @@ function knownOf(
  * is ever sent for it, and no answer is left to be told.
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
-  const row = state.attempts.at(-1);
   const { known } = state;
+  const latest = latestOf(known);
+  const row = latest?.closed ? undefined : state.attempts.at(-1);
   if (state.inquiry && (known.abandoned || known.disposal)) {
     return {
-      attempt: row?.attempt ?? 0,
+      attempt: latest?.attempt ?? 0,
       state: 'abandoned',
-      claimedAt: instant(row?.claimed_at ?? state.inquiry.created_at),
+      ...(row ? { claimedAt: instant(row.claimed_at) } : {}),
     };
   }
+  const closed = latest?.closed ? state.closed.at(-1) : undefined;
+  if (closed) return closedView(closed);
   if (!row) return null;
   const resendStands = permitFor(known, row.attempt + 1) !== undefined;
   return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
@@ -195,8 +219,15 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
 
 /** As `latestView`, where there must be something to show: what was never claimed was not sent. */
 export function standingView(state: InquiryState, cipher: LedgerCipher): AttemptView {
-  const claimedAt = instant(state.inquiry?.created_at ?? state.nowMs);
-  return latestView(state, cipher) ?? { attempt: 0, state: 'notSent', claimedAt };
+  return latestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
+}
+
+function closedView({ attempt, closed_at, run_id }: ClosedRow): AttemptView {
+  return { attempt, state: 'notSent', closedAt: instant(closed_at), runId: run_id };
+}
+
+function byAttempt(one: { attempt: number }, other: { attempt: number }): number {
+  return one.attempt - other.attempt;
 }
 
 export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
@@ -272,6 +303,11 @@ export async function readInquiries(
     `SELECT * FROM decisions WHERE ${selected} ORDER BY recorded_at`,
     values,
   );
+  const allClosed = await session.rows<ClosedRow>(
+    `SELECT * FROM closed_attempts WHERE ${selected} ORDER BY attempt`,
+    values,
+  );
+  const closed = Map.groupBy(allClosed, (row) => row.customer_trace_number);
   const attempts = Map.groupBy(allAttempts, (row) => row.customer_trace_number);
   const decisions = Map.groupBy(allDecisions, (row) => row.customer_trace_number);
   return inquiries.map((row) => {
@@ -283,12 +319,15 @@ export async function readInquiries(
       ...inquiryView(row),
       ...(first ? { firstClaimedAt: instant(first.claimed_at) } : {}),
       ...(row.seen_at === null ? {} : { seenAt: instant(row.seen_at) }),
-      attempts: own.map((attempt) => ({
-        ...attemptView(attempt, row.now, cipher),
-        ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
-        ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
-        ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
-      })),
+      attempts: [
+        ...own.map((attempt) => ({
+          ...attemptView(attempt, row.now, cipher),
+          ...(attempt.requested_at === null ? {} : { requestedAt: instant(attempt.requested_at) }),
+          ...(attempt.late_at === null ? {} : { lateAnswerAt: instant(attempt.late_at) }),
+          ...(resendStands && attempt === own.at(-1) ? { resendStands } : {}),
+        })),
+        ...(closed.get(row.customer_trace_number) ?? []).map(closedView),
+      ].sort(byAttempt),
       decisions: decided.map((decision) => decisionView(decision, own, cipher)),
     };
   });

@@ -6,7 +6,7 @@ import type { LedgerCipher } from '../protection/sealing.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { repeatOf } from './claim.ts';
 import { sealAnswer } from './inquiry-rows.ts';
-import type { ClaimRequest, DecisionRecord, OutcomeRecord } from './port.ts';
+import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from './port.ts';
 import { currentDigest } from './request-digests.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 
@@ -147,6 +147,32 @@ export async function insertAttempt(
     },
   );
   return Number(row?.claimed_at);
+}
+
+/** Writes that the attempt can be claimed no more; returns since when, by the database's clock, in milliseconds. */
+export async function insertClosed(
+  { session, dialect }: Writing,
+  { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
+  permittedBy: string | undefined,
+): Promise<number> {
+  await session.rows(
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $3)
+     WHERE customer_trace_number = $1`,
+    [customerTraceNumber, currentDigest(digests), CANONICAL_VERSION],
+  );
+  const row = await insertRow(
+    session,
+    'closed_attempts',
+    {
+      customer_trace_number: customerTraceNumber,
+      attempt,
+      workflow_id: run.workflowId,
+      run_id: run.runId,
+      permitted_by: permittedBy,
+    },
+    { sql: { closed_at: dialect.now }, returning: ['closed_at'] },
+  );
+  return Number(row?.closed_at);
 }
 
 /** On a row that was there before: what a claim says about the inquiry as a whole. */

@@ -24,7 +24,7 @@ export type OutcomeDecision =
  */
 export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): OutcomeDecision {
   const row = attemptOf(known, news.attempt);
-  if (!row) return { kind: 'missing' };
+  if (!row || row.closed) return { kind: 'missing' };
   if (news.isRepeated) return { kind: 'already' };
   const isOpen = row.state === 'sending' || row.state === 'unknown';
   // Nothing is left to compare with: what was known stays known, and only what nobody knew is news.

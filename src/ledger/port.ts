@@ -67,6 +67,9 @@ export type ClaimVerdict =
   /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
   | { kind: 'writerTooOld' };
 
+/** An attempt whose activity was lost or cancelled, and of which the ledger may have nothing. */
+export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
+
 /** How an attempt ended, or what is now known of it. */
 export interface OutcomeRecord {
   ledgerId: string;
@@ -298,6 +301,13 @@ export interface Ledger {
    * of attempts that were made for another request: `RequestDiffersError`.
    */
   lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null>;
+
+  /**
+   * As `lookUp`, of an attempt that nobody works on any more as far as its run knows. Where it could still be claimed it is
+   * written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. Over a gap nothing is written:
+   * `LedgerChangedError`.
+   */
+  closeAttempt(request: CloseRequest): Promise<AttemptView>;
 
   /**
    * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed

@@ -198,7 +198,7 @@ function applicantsAsked(): string[] {
 /**
  * What the claims and decisions of this version check, and no older code does. Each group of statements names its rule.
  */
-function newFences(_dialect: SqlDialect): string[] {
+function newFences(dialect: SqlDialect): string[] {
   return [
     // From which version on a program may write beside these tables. NULL: this version asks no more than the one before.
     'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
@@ -207,6 +207,19 @@ function newFences(_dialect: SqlDialect): string[] {
     'DROP TABLE report_references_until',
     // Of the canonical form (model/canonical-request.ts) that the digest was made in.
     'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
+    // Attempts that were never claimed, and cannot be any more: close.ts. Apart from those that were, so that nothing
+    // that counts what was sent counts them.
+    `CREATE TABLE closed_attempts (
+      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
+      attempt BIGINT NOT NULL CHECK (attempt >= 1),
+      closed_at BIGINT NOT NULL,
+      workflow_id TEXT NOT NULL,
+      run_id TEXT NOT NULL,
+      -- The resend that it would have spent: the next attempt is made under the same.
+      permitted_by TEXT,
+      PRIMARY KEY (customer_trace_number, attempt)
+    )`,
+    ...dialect.guardRows('closed_attempts', 'appendOnly'),
     // NULL until the first claim: what only a decision was written about takes no key. See repeatOf in claim.ts.
     'ALTER TABLE inquiries ADD COLUMN permitted_repeat BIGINT',
     // What was claimed before there was a key takes one, whatever customers it was claimed for.

@@ -9,6 +9,7 @@ import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/seal
 import { acceptProblem } from './accept-problem.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
+import { decideClose } from './close.ts';
 import { insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { disposalOfAny, insertDerived, newestDerived } from './derived-rows.ts';
@@ -29,6 +30,7 @@ import {
 } from './inquiry-rows.ts';
 import {
   insertAttempt,
+  insertClosed,
   insertDecision,
   insertInquiry,
   lockInquiry,
@@ -47,6 +49,7 @@ import type {
   ChainReport,
   ClaimRequest,
   ClaimVerdict,
+  CloseRequest,
   ConsentRecord,
   ConsentsQuery,
   ConsentVerdict,
@@ -210,6 +213,34 @@ export class SqlLedger implements Ledger {
       const state = await this.#ownState(session, ledgerId, customerTraceNumber);
       if (digests) requireSameRequest(state, digests);
       return latestView(state, this.#cipher);
+    });
+  }
+
+  closeAttempt(request: CloseRequest): Promise<AttemptView> {
+    const { inquiry, attempt, run } = request;
+    const { customerTraceNumber } = inquiry;
+    return this.#write(async (writing): Promise<Written<AttemptView>> => {
+      await insertInquiry(writing, inquiry);
+      await lockInquiry(writing, customerTraceNumber);
+      const state = await this.#ownState(writing.session, request.ledgerId, customerTraceNumber);
+      requireSameRequest(state, request.digests);
+      const digest = comparableDigest(state.inquiry, request.digests);
+      const decision = decideClose(state.known, { ...request, digest, writer: SCHEMA_VERSION });
+      switch (decision.kind) {
+        case 'ledgerChanged':
+          throw new LedgerChangedError(`attempt ${attempt} has none before it`);
+        case 'writerTooOld':
+          throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
+        case 'close': {
+          const closedAt = instant(await insertClosed(writing, request, decision.permittedBy));
+          return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
+        }
+        default:
+          return {
+            keep: await settleOverdue(writing, state, customerTraceNumber),
+            value: standingView(state, this.#cipher),
+          };
+      }
     });
   }
 

@@ -1,7 +1,8 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
-import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
   InquiryFailure,
+  LookUpInquiryArgs,
   PreparedRun,
   SubmitFailureDetails,
   SubmitInquiryArgs,
@@ -28,7 +29,9 @@ export type AttemptStep =
   /** An earlier attempt may still be answered. */
   | { kind: 'wait'; attempt: number; waitMs: number }
   | { kind: 'abandoned'; attempt: number }
-  /** Called back before anything was claimed. */
+  /** Nobody has claimed it, and nobody can any more: the next one follows. */
+  | { kind: 'closed'; attempt: number }
+  /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
   /** Before anything was claimed: the ledger has refusals that this run had not heard of. */
   | { kind: 'consentRefused'; refusals: ConsentRecord[] }
@@ -61,7 +64,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     return stepOfFailure(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return afterLookUp(host, request, isCancellation(landing.error));
+  return afterLookUp(host, request);
 }
 
 function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
@@ -122,7 +125,9 @@ export function stepOf(view: AttemptView): AttemptStep {
     case 'sending':
       return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
     case 'notSent':
-      return failedAs('GatewayUnreachable', view);
+      return view.closedAt === undefined
+        ? failedAs('GatewayUnreachable', view)
+        : { kind: 'closed', attempt: view.attempt };
     case 'notProcessed':
       return failedAs(view.failureType ?? 'Throttled', view);
     case 'unknown':
@@ -152,26 +157,29 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
 /** Failures of a look-up that no repetition mends: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
-/**
- * What the ledger has of this very request, or the step that follows where it cannot tell. Not cancellable: an
- * attempt that may be in flight is never left without its outcome.
- */
+/** What the ledger has of this very request, or the step that follows where it cannot tell. */
 async function lookUp(
   host: AttemptHost,
-  { inquiry, applicants, reference }: InquiryContent,
+  content: InquiryContent,
   attempt: number,
 ): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
-  const args = {
-    run: { ledgerId: host.run.ledgerId },
+  const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
+  return askLedger(attempt, () => untilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
+}
+
+function lookUpArgs({ run }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
+  return {
+    run: { ledgerId: run.ledgerId },
     inquiry,
     ...(applicants ? { applicants } : {}),
     ...(reference ? { reference } : {}),
   };
+}
+
+/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
+async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ found: T } | { step: AttemptStep }> {
   try {
-    const summary = `${inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-    return {
-      found: await CancellationScope.nonCancellable(() => untilDone('lookUpInquiry', { summary }, args)),
-    };
+    return { found: await CancellationScope.nonCancellable(ask) };
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
     if (!type) throw error;
@@ -179,13 +187,16 @@ async function lookUp(
   }
 }
 
-async function afterLookUp(host: AttemptHost, request: AttemptRequest, cancelled: boolean): Promise<AttemptStep> {
-  const { attempt } = request;
-  const result = await lookUp(host, request, attempt);
-  if ('step' in result) return result.step;
-  const { found } = result;
-  if (found && isMade(found, attempt)) return stepOf(found);
-  return cancelled ? { kind: 'cancelled' } : stepOfFailure('ActivityFailed', attempt);
+/**
+ * The one look-up that closes: its activity may still be at work on a worker that is out of touch. The others ask about
+ * attempts that were claimed, or that others have made, and what they lack is missing.
+ */
+async function afterLookUp(host: AttemptHost, content: InquiryContent & { attempt: number }): Promise<AttemptStep> {
+  const { attempt } = content;
+  const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
+  const args = { ...lookUpArgs(host, content), attempt };
+  const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
+  return 'step' in result ? result.step : stepOf(result.found);
 }
 
 /** Waits until the attempt's answer can come no more, or has come. */
@@ -223,10 +234,29 @@ export async function standsInTheWay(
 ): Promise<AttemptStep | undefined> {
   const result = await lookUp(host, content, attempt);
   if ('step' in result) return result.step;
-  const { found } = result;
+  return stepInTheWay(result.found, attempt);
+}
+
+/** The same, of what the ledger has. */
+export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
   return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
+}
+
+/** What the ledger has said itself; and what says that it cannot be asked. */
+const LEDGERS_WORD: readonly FailureType[] = ['LedgerChanged', 'RequestDiffers', 'AnotherNumber', 'LedgerUnavailable'];
+
+/**
+ * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no
+ * person should be told that there is none. Not where the ledger has spoken itself, nor where it cannot be asked: then the
+ * hold says that it is not known.
+ */
+export function mayHaveMissedAnAttempt({
+  failureType,
+  claimed,
+}: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
+  return !claimed && !LEDGERS_WORD.includes(failureType);
 }
 
 function mayBeFollowed({ state, resendStands }: AttemptView): boolean {

@@ -5,12 +5,20 @@
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { type FailureType, RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
+import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
-import { type AttemptStep, lookAgain, makeAttempt, recordStep, standsInTheWay, waitOut } from './attempt.ts';
+import {
+  type AttemptStep,
+  lookAgain,
+  makeAttempt,
+  mayHaveMissedAnAttempt,
+  recordStep,
+  standsInTheWay,
+  waitOut,
+} from './attempt.ts';
 import { applicationFailureOf } from './flights.ts';
 import { holdUntilDecided, recordRepeat } from './holds.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec, Outcome } from './inquiry-terms.ts';
@@ -225,6 +233,8 @@ class InquiryRun {
         // has come back meanwhile, the attempt is made after all.
         if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
         return {};
+      case 'closed':
+        return this.#closed(step.attempt);
       case 'consentRefused':
         this.#spec.onRefused?.(step.refusals);
         return { end: { kind: 'notPermitted' } };
@@ -235,6 +245,26 @@ class InquiryRun {
       case 'failed':
         return this.#failed(step);
     }
+  }
+
+  /** It counts as an attempt that was not sent. The next one follows at once, unless activities are lost again and again. */
+  async #closed(attempt: number): Promise<Taken> {
+    this.#attempt = attempt + 1;
+    this.#progress('running', attempt);
+    this.#stand();
+    // Called back: where the run itself is cancelled it ends here, and what took the permission away is asked next.
+    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+    this.#countRetriesFromHere();
+    if (this.#isCalledBack()) return {};
+    if (this.#failures === 0) {
+      this.#failures = 1;
+      return {};
+    }
+    return this.#failed({
+      kind: 'failed',
+      recorded: true,
+      failure: { failureType: 'ActivityFailed', attempt: this.#attempt, claimed: false },
+    });
   }
 
   async #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Promise<{ end: RunEnd } | { next: AttemptStep }> {
@@ -387,18 +417,6 @@ class InquiryRun {
       ...(waitingFor === undefined ? {} : { waitingFor }),
     });
   }
-}
-
-/** What the ledger has said itself; and what says that it cannot be asked. */
-const LEDGERS_WORD: readonly FailureType[] = ['LedgerChanged', 'RequestDiffers', 'AnotherNumber', 'LedgerUnavailable'];
-
-/**
- * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no
- * person should be told that there is none. Not where the ledger has spoken itself, nor where it cannot be asked: then the
- * hold says that it is not known.
- */
-function mayHaveMissedAnAttempt({ failureType, claimed }: InquiryFailure): boolean {
-  return !claimed && !LEDGERS_WORD.includes(failureType);
 }
 
 /** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */

@@ -14,6 +14,7 @@ interface Tables {
   nowMs: number;
   inquiries: SqlRow[];
   attempts: SqlRow[];
+  closed: SqlRow[];
   decisions: SqlRow[];
   consents: SqlRow[];
   attemptConsents: SqlRow[];
@@ -37,6 +38,10 @@ export async function readLedger(
     ledgerId: ledger.identity.ledgerId,
     inquiries: tables.inquiries.map((row) => inquiryOf(row, aheadMs)),
     attempts: attemptsOf(tables, views, aheadMs),
+    closed: tables.closed.map((row) => ({
+      customerTraceNumber: String(row.customer_trace_number),
+      attempt: Number(row.attempt),
+    })),
     decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
     consents: tables.consents.map((row) => consentOf(row, aheadMs)),
     open,
@@ -56,6 +61,7 @@ async function readTables(url: string): Promise<Tables> {
         nowMs: Number(clock?.now),
         inquiries: await session.rows('SELECT * FROM inquiries ORDER BY created_at'),
         attempts: await session.rows('SELECT * FROM attempts ORDER BY customer_trace_number, attempt'),
+        closed: await session.rows('SELECT customer_trace_number, attempt FROM closed_attempts'),
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),

@@ -190,6 +190,8 @@ export interface LedgerEvidence {
   ledgerId: string;
   inquiries: LedgerInquiry[];
   attempts: LedgerAttempt[];
+  /** Attempts that nobody claimed, and nobody can any more. */
+  closed: { customerTraceNumber: string; attempt: number }[];
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
   /** What `openInquiries` lists. */

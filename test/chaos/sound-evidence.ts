@@ -45,7 +45,7 @@ class Storm {
       },
       ledger: {
         ledgerId: 'ledger-1',
-        ...{ inquiries: [], attempts: [], decisions: [], consents: [], open: [], views: [], reports: [] },
+        ...{ inquiries: [], attempts: [], closed: [], decisions: [], consents: [], open: [], views: [], reports: [] },
         chain: { entries: 0, head: '', findings: [] },
       },
       ...{ runs: [], plans: [], others: [], reviewResults: [], decisionsTaken: [], consentsSent: [], logs: [] },

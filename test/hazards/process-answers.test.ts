@@ -67,7 +67,7 @@ describe('an answer that does not get through', { concurrency: 4 }, () => {
         await assertSent(world, input.journeyId, { received: 1, posted: 1 });
         const { events } = await handle.fetchHistory();
         const failedTasks = events?.filter((event) => event.workflowTaskFailedEventAttributes).length;
-        assert.deepEqual({ lookUps: await scheduled(handle, 'lookUpInquiry'), failedTasks }, cost);
+        assert.deepEqual({ lookUps: await scheduled(handle, 'closeAttempt'), failedTasks }, cost);
       });
     }
   });

@@ -155,4 +155,31 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     assert.equal(result.stages[0]?.attempts, 2);
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
   });
+
+  test('frozen before its claim until its journey was withdrawn and has ended, never sends', async (t) => {
+    const world = await startWorld(t);
+    const wire = await temporalWire(t);
+    const frozen = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
+    const input = prequalOnly();
+    const stop = frozen.stopAt(input.journeyId, 'beforeClaim');
+    const handle = await world.start(input);
+    await stop.reached;
+    frozen.freeze();
+    wire.cut();
+    await world.startWorker();
+    const withdrawal = { journeyId: input.journeyId, by: 'operator', reason: 'a test' };
+    await handle.executeUpdate('withdraw', { args: [withdrawal] });
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+    // It wakes up when nobody waits for it any more, and asks the ledger first.
+    stop.release();
+    frozen.thaw();
+    await sleep(3_000);
+    wire.heal();
+    const { attempts } = await attemptsOf(world, input.journeyId);
+    assert.deepEqual(
+      attempts.map(({ state, closedAt, claimedAt }) => [state, closedAt !== undefined, claimedAt !== undefined]),
+      [['notSent', true, false]],
+    );
+    await assertSent(world, input.journeyId, { received: 0, posted: 0 });
+  });
 });

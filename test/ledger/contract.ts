@@ -5,6 +5,7 @@ import { acceptTests } from './contract-accept.ts';
 import { auditTests } from './contract-audit.ts';
 import { chainTests } from './contract-chain.ts';
 import { claimTests } from './contract-claims.ts';
+import { closingTests } from './contract-closing.ts';
 import { consentTests, decisionTests } from './contract-decisions.ts';
 import { derivedTests } from './contract-derived.ts';
 import { digestTests } from './contract-digests.ts';
@@ -31,6 +32,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   }
 
   describe(`${backend.name}: claims`, () => claimTests(opened));
+  describe(`${backend.name}: attempts that nobody claimed`, () => closingTests(opened, backend));
   describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));

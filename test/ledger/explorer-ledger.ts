@@ -9,7 +9,9 @@ import {
   repeatOf,
   standing,
 } from '../../src/ledger/claim.ts';
+import { decideClose } from '../../src/ledger/close.ts';
 import { decideDecision } from '../../src/ledger/decision.ts';
+import { judgesAttempts } from '../../src/ledger/inquiry-audit.ts';
 import { decideOutcome } from '../../src/ledger/outcome.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
@@ -129,6 +131,29 @@ function isSameAnswer(one: Answer | undefined, other: Answer | undefined): boole
   return one !== undefined && other !== undefined && one.kind === other.kind && one.returnCode === other.returnCode;
 }
 
+export type Closed =
+  | { kind: 'found'; ledger: LedgerCopy; view: AttemptView }
+  | { kind: 'requestDiffers' | 'ledgerChanged' };
+
+/** As `SqlLedger.closeAttempt`. */
+export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Closed {
+  const ledger = rowsOf(all, asker.of);
+  const verdict = decideClose(
+    ledger,
+    { ledgerId: asker.ledgerId, digest: asker.of, attempt, writer: ledger.oldestWriter },
+    rules,
+  );
+  if (verdict.kind === 'anotherNumber' || verdict.kind === 'writerTooOld') throw new Error(`closing: ${verdict.kind}`);
+  if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
+  if (verdict.kind === 'latest') {
+    const settled = settleOverdue(ledger);
+    return { kind: 'found', ledger: withRows(all, asker.of, settled), view: standingView(settled) };
+  }
+  const row: Row = { attempt, state: 'notSent', answerInMs: 0, closed: true, of: asker.of };
+  const closed = { ...ledger, digest: asker.of, attempts: [...ledger.attempts, row] };
+  return { kind: 'found', ledger: withRows(all, asker.of, closed), view: standingView(closed) };
+}
+
 export type LookedUp = { kind: 'found'; view: AttemptView | null } | { kind: 'requestDiffers' | 'ledgerChanged' };
 
 /** As `SqlLedger.lookUp`. */
@@ -145,28 +170,34 @@ export type Decided =
   | { kind: 'ledgerChanged' };
 
 /** As `SqlLedger.recordDecision`. */
-export function recordDecision(all: LedgerCopy, asker: Asker, decision: Decision): Decided {
-  const decided = decideRows(rowsOf(all, asker.of), asker, decision);
+export function recordDecision(all: LedgerCopy, asker: Asker, decision: Decision, decidesAnyway = false): Decided {
+  const decided = decideRows(rowsOf(all, asker.of), asker, decision, decidesAnyway);
   return decided.kind === 'ledgerChanged' ? decided : { ...decided, ledger: withRows(all, asker.of, decided.ledger) };
 }
 
-function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision): Decided {
+function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision, decidesAnyway: boolean): Decided {
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
-  const effect = decideDecision(ledger, decision);
+  const effect = decidesAnyway ? anyway(decision) : decideDecision(ledger, decision);
   if (effect.kind === 'repeated') return { kind: 'recorded', ledger };
   const settled = settleOverdue(ledger);
   if (effect.kind === 'overtaken') return { kind: 'overtaken', ledger: settled, view: standingView(settled) };
-  const { decisionId, action, attempt } = decision;
+  const { decisionId, action, attempt, failureType } = decision;
   const written: LedgerCopy = {
     ...settled,
     decisions: [
       ...settled.decisions,
-      { decisionId, action, attempt, ...(effect.kind === 'permit' ? { permitsAttempt: effect.attempt } : {}) },
+      {
+        decisionId,
+        action,
+        attempt,
+        ...(failureType ? { failureType } : {}),
+        ...(effect.kind === 'permit' ? { permitsAttempt: effect.attempt } : {}),
+      },
     ],
   };
-  const lost = settled.attempts.some(isSettled) ? { violation: `let ${action} overrule an outcome that had come` } : {};
+  const lost = violationOf(settled, decision);
   if (effect.kind === 'abandon') return { kind: 'recorded', ledger: { ...written, abandoned: true }, ...lost };
-  if (effect.kind !== 'accept') return { kind: 'recorded', ledger: written };
+  if (effect.kind !== 'accept') return { kind: 'recorded', ledger: written, ...(action === 'amend' ? lost : {}) };
   const row = written.attempts.find((candidate) => candidate.attempt === attempt);
   if (!row) throw new Error('accept of an attempt that was never made');
   return {
@@ -174,6 +205,23 @@ function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision): Decid
     ledger: withRow(written, { ...row, state: 'accepted', accepted: accepted(asker) }),
     ...lost,
   };
+}
+
+/** As before a decision had to name the latest attempt. */
+function anyway({ action }: Decision): ReturnType<typeof decideDecision> {
+  return action === 'abandon' ? { kind: 'abandon' } : { kind: 'keep' };
+}
+
+function violationOf(ledger: LedgerCopy, { action, attempt, failureType }: Decision): { violation?: string } {
+  // Whatever is decided about our request leaves the row of another one alone.
+  if (failureType === 'RequestDiffers') return {};
+  if (ledger.attempts.some(isSettled)) return { violation: `let ${action} overrule an outcome that had come` };
+  const latest = latestOf(ledger) as Row | undefined;
+  // Over a gap the person was told that attempts are missing.
+  if (!latest || !isUndecided(ledger, latest) || (failureType === 'LedgerChanged' && attempt > latest.attempt))
+    return {};
+  const hasJudged = attempt === latest.attempt && judgesAttempts(failureType ?? null);
+  return hasJudged ? {} : { violation: `let ${action} pass over an attempt that nobody had judged` };
 }
 
 /** The outcome that a person states about this request; like every answer here it tells whose it is. */
@@ -194,7 +242,9 @@ export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
 /** As `open-inquiries.ts` has it. */
 function isUndecided(ledger: LedgerCopy, row: Row): boolean {
   if (ledger.abandoned || permitFor(ledger, row.attempt + 1)) return false;
-  if (ledger.decisions.some(({ action, attempt }) => action === 'amend' && attempt === row.attempt)) return false;
+  const judges = ({ action, attempt, failureType }: LedgerCopy['decisions'][number]) =>
+    action === 'amend' && attempt === row.attempt && judgesAttempts(failureType ?? null);
+  if (ledger.decisions.some(judges)) return false;
   if (row.state === 'answered') return row.answerKind !== 'outcome';
   return HELD_STATES.includes(standing(row));
 }
@@ -216,8 +266,9 @@ function settleOverdue(ledger: LedgerCopy): LedgerCopy {
 
 function latestView(ledger: LedgerCopy): AttemptView | null {
   const row = ledger.attempts.at(-1);
-  if (ledger.abandoned || ledger.disposal) return { attempt: row?.attempt ?? 0, state: 'abandoned', claimedAt: '' };
+  if (ledger.abandoned || ledger.disposal) return { attempt: row?.attempt ?? 0, state: 'abandoned' };
   if (!row) return null;
+  if (row.closed) return { attempt: row.attempt, state: 'notSent', closedAt: '' };
   const state = standing(row);
   const answer = row.accepted ?? row.answer;
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
@@ -233,5 +284,5 @@ function latestView(ledger: LedgerCopy): AttemptView | null {
 }
 
 function standingView(ledger: LedgerCopy): AttemptView {
-  return latestView(ledger) ?? { attempt: 0, state: 'notSent', claimedAt: '' };
+  return latestView(ledger) ?? { attempt: 0, state: 'notSent' };
 }

@@ -1,17 +1,20 @@
 /** What the run does next: the retry loop of `src/workflows/inquiry-protocol.ts`, with the real `stepOf` under it. */
 import { ALLOWED_ACTIONS, type HoldAction, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import { type AttemptStep, stepOf } from '../../src/workflows/attempt.ts';
+import { type AttemptStep, mayHaveMissedAnAttempt, stepOf } from '../../src/workflows/attempt.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 
 /** Where the exploration ends: this many attempts of one run. */
 export const MAX_ATTEMPTS = 3;
 
-export type Step = Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'abandoned' }>;
+export type Step = Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'closed' | 'abandoned' }>;
 
 /** What a row of the ledger means for the run. */
 export function stepOfView(view: AttemptView): Step {
-  const step = stepOf(view);
+  return ofARow(stepOf(view));
+}
+
+export function ofARow(step: AttemptStep): Step {
   if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'consentRefused') {
     throw new Error(`a row that means ${step.kind}`);
   }
@@ -23,6 +26,8 @@ export function after(run: Run, step: Step): Run[] {
   switch (step.kind) {
     case 'wait':
       return [inPhase(run, { kind: 'waiting', attempt: step.attempt })];
+    case 'closed':
+      return afterClosing({ ...run, attempt: step.attempt + 1 });
     case 'abandoned':
       return [inPhase(run, { kind: 'ended', how: 'abandoned' })];
     case 'answered':
@@ -49,12 +54,27 @@ export function afterAnswer(run: Run, attempt: number, answer: Answer): Run[] {
 export function afterFailure(run: Run, failure: Failure, resendStands?: true): Run[] {
   const next = failure.claimed ? failure.attempt + 1 : run.attempt;
   const moved = { ...run, attempt: next };
+  if (run.isWithdrawn && (resendStands || isRetried(failure))) return [withdrawn(moved)];
   if (resendStands) return [queue(moved)];
-  const held = hold(moved, failure);
+  const held = beforeHold(moved, failure);
   return isRetried(failure) && next <= MAX_ATTEMPTS ? [queue(moved), held] : [held];
 }
 
-function hold(run: Run, failure: Failure): Run {
+/** `#closed`: the next one follows, or activities are lost for so long that the run gives up. */
+function afterClosing(run: Run): Run[] {
+  if (run.isWithdrawn) return [withdrawn(run)];
+  return afterFailure(run, { failureType: 'ActivityFailed', attempt: run.attempt, claimed: false });
+}
+
+function withdrawn(run: Run): Run {
+  return inPhase(run, { kind: 'ended', how: 'withdrawn' });
+}
+
+function beforeHold(run: Run, failure: Failure): Run {
+  return mayHaveMissedAnAttempt(failure) ? inPhase(run, { kind: 'asking', failure }) : hold(run, failure);
+}
+
+export function hold(run: Run, failure: Failure): Run {
   const held: Hold = { failure, judged: failure.claimed ? failure.attempt : run.attempt, next: run.attempt };
   const past = run.holds.filter((other) => !isSame(other.hold, held));
   return { ...inPhase(run, { kind: 'held', hold: held }), holds: [...past, { hold: held }] };

@@ -11,6 +11,14 @@ export interface Mutation {
   sendsLate?: boolean;
   /** A look-up does not compare whose request it is. */
   looksUpAnybody?: boolean;
+  /** The look-up after a lost activity only reads. */
+  closesNothing?: boolean;
+  /** It also closes where the attempt before is missing. */
+  closesOverGaps?: boolean;
+  /** So does the look-up about an attempt that is known to have been claimed. */
+  closesWhereverItLooks?: boolean;
+  /** A decision is written whatever the ledger has by now. */
+  decidesAnyway?: boolean;
 }
 
 export type EndName = 'outcome' | 'unexpected' | 'throttled' | 'refused' | 'notEntitled' | 'lost';
@@ -20,14 +28,16 @@ export interface Surroundings {
   /** The ways in which a request that was begun may end. */
   ends: readonly EndName[];
   /**
-   * What may take the ledger's place: one with another id; a backup that lacks an attempt which the run has passed; a
-   * backup that lacks only what nobody has told the run of yet.
+   * What may take the ledger's place: one with another id; a backup that lacks an attempt which the run has passed, or
+   * waits for (`olderThanAWait`); a backup that lacks only what nobody has told the run of yet.
    */
-  swap?: 'foreign' | 'older' | 'olderByTheAttemptInFlight';
+  swap?: 'foreign' | 'older' | 'olderThanAWait' | 'olderByTheAttemptInFlight';
   /** Who starts it again has another customer in place of corrected applicants. */
   customerChanges?: boolean;
   /** Workers of two versions, and a migration at any moment. */
   mixedWorkers?: boolean;
+  /** A worker may find that the request cannot be built, before it claims anything. */
+  refusesInput?: boolean;
   /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */
   resetsToTheStart?: boolean;
 }

@@ -18,6 +18,19 @@ export function attemptTimesOut(scene: Scene): void {
   });
 }
 
+/** The run is withdrawn and calls its attempt back, from the queue or from a worker that does not hear of it. */
+export function isWithdrawn(scene: Scene): void {
+  const { world, emit } = scene;
+  const { executions, budget, run } = world;
+  if (budget.withdrawals === 0 || (run.phase.kind !== 'queued' && run.phase.kind !== 'running')) return;
+  emit('the run is withdrawn, and calls its attempt back', {
+    ...world,
+    ...spend(scene, { withdrawals: budget.withdrawals - 1 }),
+    run: inPhase({ ...run, isWithdrawn: true }, { kind: 'lookUp' }),
+    executions: givenUp(executions),
+  });
+}
+
 /** `workflow reset`: to before any attempt that was scheduled, or to a hold, whose decision may be admitted again. */
 export function isReset(scene: Scene): void {
   const { world, emit, surroundings } = scene;
@@ -101,8 +114,11 @@ export function ledgerIsReplaced(scene: Scene): void {
     emit('another ledger takes its place', { ...replaced, ledger: empty });
     return;
   }
-  const passed = Math.min(run.attempt - 1, ledger.attempts.length);
-  const most = surroundings.swap === 'older' ? passed - 1 : passed;
+  const { phase } = run;
+  const isAwaited = surroundings.swap === 'olderThanAWait' && phase.kind === 'waiting';
+  const known = isAwaited ? phase.attempt : run.attempt - 1;
+  const passed = Math.min(known, ledger.attempts.length);
+  const most = surroundings.swap === 'olderByTheAttemptInFlight' ? passed : passed - 1;
   for (let kept = 0; kept <= most; kept++) {
     const digest = kept > 0 ? ledger.digest : null;
     const attempts = ledger.attempts.slice(0, kept);
@@ -141,6 +157,8 @@ export function personDecides(scene: Scene): void {
   if (run.phase.kind !== 'held' || budget.decisions === 0) return;
   const { hold } = run.phase;
   for (const action of allowedActions(hold)) {
+    // A run that is ending takes no decision that sends anything.
+    if (run.isWithdrawn && (action === 'resend' || action === 'amend')) continue;
     const { failureType } = hold.failure;
     const decision: Decision = { decisionId: `D${budget.decisions}`, action, attempt: hold.judged, failureType };
     emit(`a person decides: ${action}`, {

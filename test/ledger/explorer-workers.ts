@@ -66,14 +66,19 @@ function claims(scene: Scene, execution: Execution, who: string): void {
       lands(scene, `${who} is told that it is too old`, execution, failedAs('LedgerUnavailable', attempt));
       break;
   }
+  if (scene.surroundings.refusesInput) {
+    lands(scene, `${who} cannot build the request`, execution, failedAs('InvalidInput', attempt));
+  }
   lands(scene, `${who} cannot reach the ledger`, execution, failedAs('LedgerUnavailable', attempt));
 }
 
 function sends(scene: Scene, execution: Execution, who: string): void {
-  const { ledger, slack } = scene.world;
+  const { ledger, slack, run } = scene.world;
   const left = slack - 1;
   const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(rowsOf(ledger, execution.of)) : undefined;
-  const violation = left < 0 ? 'sent once more than was decided' : forbidden && `sent ${forbidden}`;
+  const isOver = run.phase.kind === 'ended' && run.phase.how === 'withdrawn';
+  const wrong = forbidden ?? (isOver ? 'after its run had ended' : undefined);
+  const violation = left < 0 ? 'sent once more than was decided' : wrong && `sent ${wrong}`;
   // How it ends is fixed at once, and heard of whenever it may be: a crash before that is one during the send.
   for (const name of scene.surroundings.ends) {
     const change = { phase: 'ended' as const, end: endNamed(name, execution.of) };

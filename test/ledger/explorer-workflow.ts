@@ -1,25 +1,83 @@
 /** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/attempt.ts` and `holds.ts`. */
-import { accepted, type LookedUp, lookUp, recordDecision, recordOutcome } from './explorer-ledger.ts';
-import { failedAs, inPhase, queue, stepOfView } from './explorer-run.ts';
+import { CLAIM_RULES } from '../../src/ledger/claim.ts';
+import { stepInTheWay } from '../../src/workflows/attempt.ts';
+import {
+  type Asker,
+  accepted,
+  closeAttempt,
+  type LookedUp,
+  lookUp,
+  recordDecision,
+  recordOutcome,
+} from './explorer-ledger.ts';
+import { failedAs, hold, inPhase, ofARow, queue, stepOfView } from './explorer-run.ts';
 import { type EndName, endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
-import type { Decision, End, Hold, LedgerCopy, Request, Unrecorded } from './explorer-world.ts';
+import type { Decision, End, Failure, Hold, LedgerCopy, Request, Unrecorded } from './explorer-world.ts';
 
 export function runGoesOn(scene: Scene): void {
   const { run } = scene.world;
   const { phase } = run;
   if (phase.kind === 'lookUp') looksUp(scene, run.attempt);
+  if (phase.kind === 'asking') asks(scene, 'the run asks before it holds', phase.failure);
   if (phase.kind === 'waiting') looksAgain(scene, 'the run looks while it waits', phase.attempt);
   if (phase.kind === 'recording') records(scene, phase.step);
   if (phase.kind === 'deciding') takesDecision(scene, phase.hold, phase.decision);
 }
 
-/** `afterLookUp`: nothing is known of the attempt but what the ledger has. */
+/** `afterLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
 function looksUp(scene: Scene, attempt: number): void {
-  const found = foundIn(scene);
-  const view = found.kind === 'found' ? found.view : null;
-  const isAboutIt = view && (view.attempt >= attempt || view.state === 'abandoned');
-  if (found.kind !== 'found' || isAboutIt) looksAgain(scene, 'the run looks up', attempt);
-  else takeStep(scene, 'the run looks up: nothing', failedAs('ActivityFailed', attempt));
+  if (scene.mutation.closesNothing) {
+    const found = foundIn(scene);
+    const view = found.kind === 'found' ? found.view : null;
+    const isAboutIt = view && (view.attempt >= attempt || view.state === 'abandoned');
+    if (found.kind !== 'found' || isAboutIt) looksAgain(scene, 'the run looks up', attempt);
+    else goesOnUnclosed(scene, attempt);
+    return;
+  }
+  const { closesOverGaps } = scene.mutation;
+  closes(scene, attempt, closesOverGaps ? CLAIM_RULES.filter(({ name }) => name !== 'previousMissing') : CLAIM_RULES);
+}
+
+/** As if there had been no activity. */
+function goesOnUnclosed(scene: Scene, attempt: number): void {
+  const { run } = scene.world;
+  const label = 'the run looks up: nothing';
+  if (!run.isWithdrawn) takeStep(scene, label, failedAs('ActivityFailed', attempt));
+  else scene.emit(label, { ...scene.world, run: inPhase(run, { kind: 'ended', how: 'withdrawn' }) });
+}
+
+function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
+  const { world, emit } = scene;
+  const closed = closeAttempt(world.ledger, askerIn(scene, world.ledger), attempt, rules);
+  const label = 'the run looks up, and closes what nobody has claimed';
+  switch (closed.kind) {
+    case 'ledgerChanged':
+      takeStep(scene, `${label}: another ledger`, failedAs('LedgerChanged', attempt));
+      break;
+    case 'requestDiffers':
+      takeStep(scene, `${label}: another request`, failedAs('RequestDiffers', attempt));
+      break;
+    case 'found': {
+      const { ledger, view } = closed;
+      takeStep(scene, `${label}: ${view.state}`, stepOfView(view), { ledger });
+      if (world.budget.crashes > 0 && ledger !== world.ledger) emit(`${label}, and is not told`, { ...world, ledger });
+      break;
+    }
+  }
+}
+
+/** `standsInTheWay`: whether the ledger has what a hold must speak of instead. */
+function asks(scene: Scene, label: string, failure: Failure, ledger = scene.world.ledger): void {
+  const { run } = scene.world;
+  const found = foundIn(scene, ledger);
+  if (found.kind !== 'found') {
+    const failureType = found.kind === 'ledgerChanged' ? 'LedgerChanged' : 'RequestDiffers';
+    takeStep(scene, `${label}: ${found.kind}`, failedAs(failureType, run.attempt), { ledger });
+    return;
+  }
+  const step = stepInTheWay(found.view, run.attempt);
+  if (step) takeStep(scene, `${label}: ${found.view?.state ?? 'a gap'}`, ofARow(step), { ledger });
+  else scene.emit(`${label}: nothing`, { ...scene.world, ledger, run: hold(run, failure) });
 }
 
 /** `lookAgain`: the ledger must know the attempt, which was claimed. */
@@ -35,6 +93,10 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
     case 'found': {
       const { view } = found;
       const isKnown = view && (view.attempt >= attempt || view.state === 'abandoned');
+      if (!isKnown && scene.mutation.closesWhereverItLooks) {
+        closes(scene, attempt);
+        break;
+      }
       const step = isKnown ? stepOfView(view) : failedAs('LedgerChanged', attempt);
       takeStep(scene, `${label}: ${view?.state ?? 'nothing'}`, step, { ledger });
       break;
@@ -42,10 +104,13 @@ function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene
   }
 }
 
-function foundIn({ world, mutation }: Scene, ledger = world.ledger): LookedUp {
-  const { run } = world;
+function foundIn(scene: Scene, ledger = scene.world.ledger): LookedUp {
+  return lookUp(ledger, askerIn(scene, ledger));
+}
+
+function askerIn({ world: { run }, mutation }: Scene, ledger: LedgerCopy): Asker {
   const anybody: Request = ledger.digest === 'B' ? 'B' : 'A';
-  return lookUp(ledger, mutation.looksUpAnybody ? { ...run, of: anybody } : run);
+  return mutation.looksUpAnybody ? { ...run, of: anybody } : run;
 }
 
 /** `recordStep`, repeated without limit, and given up where the ledger is another one. */
@@ -75,7 +140,7 @@ function endOf(step: Unrecorded, of: Request): End {
 function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   const { ledger, run, budget } = scene.world;
   const { action, attempt, decisionId } = decision;
-  const recorded = recordDecision(ledger, run, decision);
+  const recorded = recordDecision(ledger, run, decision, scene.mutation.decidesAnyway);
   const label = `decision ${decisionId} (${action} ${attempt})`;
   switch (recorded.kind) {
     case 'ledgerChanged':
@@ -86,7 +151,7 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
       const { view } = recorded;
       const isOpen = view.attempt === attempt && !view.answer && view.state !== 'abandoned';
       if (action === 'resend' && isOpen) decided(scene, `${label} stands already`, hold, decision, recorded.ledger);
-      else looksAgain(scene, `${label} is overtaken`, claimedBefore(hold), recorded.ledger);
+      else standsInstead(scene, `${label} is overtaken`, hold, recorded.ledger);
       break;
     }
     case 'recorded':
@@ -101,9 +166,10 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   }
 }
 
-/** The latest attempt that the run knows to have been claimed. */
-function claimedBefore({ failure }: Hold): number {
-  return failure.claimed ? failure.attempt : failure.attempt - 1;
+/** `#whatStandsInstead`. */
+function standsInstead(scene: Scene, label: string, { failure }: Hold, ledger: LedgerCopy): void {
+  if (failure.claimed) looksAgain(scene, label, failure.attempt, ledger);
+  else asks(scene, label, failure, ledger);
 }
 
 function heldAgain({ failure }: Hold) {

@@ -26,7 +26,7 @@ export interface LedgerCopy extends KnownInquiry {
   ledgerId: 'L' | 'F';
   copy: number;
   attempts: readonly Row[];
-  decisions: readonly KnownDecision[];
+  decisions: readonly (KnownDecision & Pick<DecisionRecord, 'failureType'>)[];
   /** What the key over the inquiry without its customer holds of this number, once it was claimed. */
   permittedRepeat?: number;
   /** The rows under the trace number of `C`. */
@@ -85,11 +85,13 @@ export type Phase =
   /** A worker had it: it runs there, or is lost. */
   | { kind: 'running' }
   | { kind: 'lookUp' }
+  /** Before a hold of what claimed nothing: whether the ledger has an attempt all the same. */
+  | { kind: 'asking'; failure: Failure }
   | { kind: 'waiting'; attempt: number }
   | { kind: 'recording'; step: Unrecorded }
   | { kind: 'held'; hold: Hold }
   | { kind: 'deciding'; hold: Hold; decision: Decision }
-  | { kind: 'ended'; how: 'answered' | 'abandoned' | 'amended' | 'beyondTheBound' };
+  | { kind: 'ended'; how: 'answered' | 'abandoned' | 'amended' | 'withdrawn' | 'beyondTheBound' };
 
 /** The workflow's run, as far as its state decides what it does next. */
 export interface Run {
@@ -101,6 +103,8 @@ export interface Run {
   /** Where a reset could take it back to: attempts that it has scheduled, holds that it was in. */
   scheduled: readonly number[];
   holds: readonly { hold: Hold; decision?: Decision }[];
+  /** Nothing more is to be sent for it. */
+  isWithdrawn?: true;
 }
 
 /** What may still happen in this world. */
@@ -117,6 +121,8 @@ export interface Budget {
   disposals: number;
   /** The run asks for one attempt too many. */
   miscounts: number;
+  /** The run is withdrawn, and its worker is out of touch. */
+  withdrawals: number;
 }
 
 export interface World {
@@ -164,11 +170,11 @@ export function keyOf({ ledger, run, executions, budget, slack }: World): string
   return [
     keyOfLedger(ledger),
     ledger.beside ? keyOfLedger(ledger.beside) : '',
-    run.of + run.ledgerId + run.attempt + keyOfPhase(run.phase),
+    run.of + run.ledgerId + run.attempt + (run.isWithdrawn ? 'w' : '') + keyOfPhase(run.phase),
     canReset ? run.scheduled.join('') : '',
     canReset ? run.holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',') : '',
     flights.join(','),
-    `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.disposals}${budget.miscounts}${slack}`,
+    `${budget.crashes}${budget.resets}${budget.decisions}${budget.timeOuts}${budget.restarts}${budget.swaps}${budget.disposals}${budget.miscounts}${budget.withdrawals}${slack}`,
   ].join(';');
 }
 
@@ -196,17 +202,25 @@ function alike(name: string): string {
 }
 
 function keyOfRow(row: Row): string {
-  const { attempt, state, answerInMs, of, answer, accepted } = row;
+  const { attempt, state, answerInMs, of, answer, accepted, closed } = row;
   const time = state === 'sending' ? answerInMs : '';
-  return `${attempt}${alike(state)}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
+  return `${attempt}${closed ? 'closed' : alike(state)}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
 }
 
 function keyOfAnswer(answer: Answer | undefined): string {
   return answer ? answer.kind.charAt(0) + (answer.returnCode ?? '') : '-';
 }
 
-function keyOfKnownDecision({ decisionId, action, attempt, permitsAttempt }: KnownDecision): string {
-  return `${decisionId}${action}${attempt}${permitsAttempt ?? ''}`;
+function keyOfKnownDecision({
+  decisionId,
+  action,
+  attempt,
+  permitsAttempt,
+  failureType,
+}: LedgerCopy['decisions'][number]) {
+  // Of an amendment it is asked whether it has judged the attempt.
+  const reason = action === 'amend' ? failureType : '';
+  return `${decisionId}${action}${attempt}${permitsAttempt ?? ''}${reason}`;
 }
 
 function keyOfDecision(decision: Decision | undefined): string {
@@ -234,6 +248,8 @@ function keyOfPhase(phase: Phase): string {
       return phase.step.kind === 'answered'
         ? `r${phase.step.attempt}${keyOfAnswer(phase.step.answer)}`
         : `r${keyOfFailure(phase.step.failure)}`;
+    case 'asking':
+      return `a${keyOfFailure(phase.failure)}`;
     case 'held':
       return `h${keyOfHold(phase.hold)}`;
     case 'deciding':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import { type Exploration, explore, type Scope } from './explorer.ts';
-import type { EndName } from './explorer-scene.ts';
+import type { EndName, Mutation } from './explorer-scene.ts';
 import type { Budget } from './explorer-world.ts';
 
 const NOTHING: Budget = {
@@ -14,6 +14,7 @@ const NOTHING: Budget = {
   swaps: 0,
   disposals: 0,
   miscounts: 0,
+  withdrawals: 0,
 };
 const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
 /** One for each way to go on: with an outcome, by itself, by a decision. */
@@ -70,14 +71,33 @@ const MIXED_WORKERS = scope(
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1, disposals: 1 },
   { mixedWorkers: true },
 );
+const AWAITED_IN_AN_OLDER_LEDGER = scope(
+  'the same, while a backup takes the ledger’s place that lacks an attempt which the run waits for, and nobody decides',
+  { crashes: ANY, timeOuts: 1, swaps: 1 },
+  { swap: 'olderThanAWait' },
+);
+const WITHDRAWN = scope('a run that is withdrawn while a worker out of touch has its attempt', {
+  crashes: ANY,
+  timeOuts: 1,
+  decisions: 1,
+  withdrawals: 1,
+});
+const REFUSED_INPUT = scope(
+  'a worker that may refuse the input of an attempt, whose run is started again once',
+  { crashes: ANY, restarts: 1, decisions: 1 },
+  { refusesInput: true },
+);
 /** The small ones first: a counterexample in them is found at once. */
 const SCOPES = [
   MISCOUNTING_RUN,
+  WITHDRAWN,
+  AWAITED_IN_AN_OLDER_LEDGER,
   DISPOSED_OF,
   MIXED_WORKERS,
   OLDER_LEDGER,
   CHANGED_CUSTOMER,
   STARTED_AGAIN,
+  REFUSED_INPUT,
   FOREIGN_LEDGER,
   ONE_RUN,
 ];
@@ -129,6 +149,35 @@ describe('the exhaustive explorer', () => {
     tell(t, MISCOUNTING_RUN, exploration);
     assert.match(exploration.counterexample?.violation ?? '', /^sent /);
   });
+
+  const MUTATED: [what: string, scope: Scope, mutation: Omit<Mutation, 'rules'>, violation: RegExp][] = [
+    [
+      'a posting after the end of a run whose look-up closes nothing',
+      WITHDRAWN,
+      { closesNothing: true },
+      /^sent after its run/,
+    ],
+    ['a second send where a look-up closes over a gap', OLDER_LEDGER, { closesOverGaps: true }, /^sent once more/],
+    [
+      'a second send where lookAgain closes',
+      AWAITED_IN_AN_OLDER_LEDGER,
+      { closesWhereverItLooks: true },
+      /^sent once more/,
+    ],
+    [
+      'an attempt passed over where a decision need not judge it',
+      REFUSED_INPUT,
+      { decidesAnyway: true },
+      /pass over|overrule/,
+    ],
+  ];
+  for (const [what, where, mutation, violation] of MUTATED) {
+    test(`finds ${what}`, (t) => {
+      const exploration = explore(where, { rules: CLAIM_RULES, ...mutation });
+      tell(t, where, exploration);
+      assert.match(exploration.counterexample?.violation ?? 'none', violation);
+    });
+  }
 
   test('finds an outcome given to another request where a look-up compares no digest', (t) => {
     const exploration = explore(STARTED_AGAIN, { rules: CLAIM_RULES, looksUpAnybody: true });

@@ -12,6 +12,7 @@ import {
   isMigrated,
   isReset,
   isStartedAgain,
+  isWithdrawn,
   ledgerIsReplaced,
   personDecides,
   timePasses,
@@ -86,6 +87,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   attemptTimesOut(scene);
   isReset(scene);
   isStartedAgain(scene);
+  isWithdrawn(scene);
   timePasses(scene);
   ledgerIsReplaced(scene);
   personDecides(scene);

@@ -1,5 +1,6 @@
 /** The ledger's own bookkeeping: attempts, what permitted them, what still needs a person, and the chain over it. */
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
+import { judgesAttempts } from '../../../src/ledger/inquiry-audit.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
 import type { LedgerAttempt, LedgerDecision } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
@@ -23,10 +24,14 @@ export const attemptsInOrder: Invariant = {
     for (const trace of index.inquiries.keys()) {
       const attempts = index.attempts(trace);
       const step = index.stepOf(trace);
+      const closed = evidence.ledger.closed.filter(({ customerTraceNumber }) => customerTraceNumber === trace);
+      const isClosed = (number: number) => closed.some(({ attempt }) => attempt === number);
       attempts.forEach((attempt, at) => {
-        if (attempt.attempt !== at + 1) failures.push(`${step}: attempt ${attempt.attempt} stands as number ${at + 1}`);
+        const number = at + 1 + closed.filter((one) => one.attempt < attempt.attempt).length;
+        if (attempt.attempt !== number) failures.push(`${step}: attempt ${attempt.attempt} stands as number ${number}`);
+        if (isClosed(attempt.attempt)) failures.push(`${step}: attempt ${attempt.attempt} was claimed, and is closed`);
         const before = attempts[at - 1];
-        const problem = before && permitProblem(before, attempt, index);
+        const problem = before && permitProblem(before, attempt, index, isClosed);
         if (problem) failures.push(`${step} attempt ${attempt.attempt}: ${problem}`);
       });
       failures.push(...spentTwice(attempts).map((decisionId) => `${step}: decision ${decisionId} was spent twice`));
@@ -41,14 +46,22 @@ export const attemptsInOrder: Invariant = {
 /** What the gateway did not process, by a standing decision or since it never came there, may be tried again. */
 const TRIED_AGAIN: readonly string[] = ['notSent', 'notProcessed'];
 
-function permitProblem(before: LedgerAttempt, attempt: LedgerAttempt, index: InquiryIndex): string | null {
+function permitProblem(
+  before: LedgerAttempt,
+  attempt: LedgerAttempt,
+  index: InquiryIndex,
+  isClosed: (attempt: number) => boolean,
+): string | null {
   const { permittedBy, customerTraceNumber } = attempt;
   if (attempt.claimedAtMs < before.claimedAtMs) return 'is older than the one before it';
   if (permittedBy === undefined)
     return TRIED_AGAIN.includes(before.state) ? null : `follows one that is ${before.state}`;
   const decision = index.decisions(customerTraceNumber).find(({ decisionId }) => decisionId === permittedBy);
   if (decision?.action !== 'resend') return 'was permitted by a decision that is no resend';
-  if (decision.permitsAttempt !== attempt.attempt) return 'was permitted by the decision about another attempt';
+  // What a closed attempt would have spent, the next one spends.
+  let permitted = decision.permitsAttempt;
+  while (permitted !== undefined && permitted < attempt.attempt && isClosed(permitted)) permitted++;
+  if (permitted !== attempt.attempt) return 'was permitted by the decision about another attempt';
   return judgmentProblem(before, decision);
 }
 
@@ -127,7 +140,7 @@ function isUndecided(trace: string, index: InquiryIndex): boolean {
         ({ attempt, action, permitsAttempt, failureType }) =>
           attempt === latest.attempt &&
           (action === 'amend' || permitsAttempt !== undefined) &&
-          failureType !== 'RequestDiffers',
+          judgesAttempts(failureType ?? null),
       )
   );
 }

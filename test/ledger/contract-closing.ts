@@ -1,0 +1,126 @@
+/** Part of the contract suite: what a look-up after a lost activity writes, and what loses against it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError, RequestDiffersError } from '../../src/ledger/errors.ts';
+import type { CloseRequest, Ledger } from '../../src/ledger/port.ts';
+import { attempted, claimOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+function closeOf(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {}): CloseRequest {
+  const { ledgerId, inquiry, attempt, digests, run } = claimOf(ledger, change);
+  return { ledgerId, inquiry, attempt, digests, run };
+}
+
+async function listed<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+export function closingTests(opened: Open, backend: LedgerBackend): void {
+  test('an attempt that nobody has claimed is closed: a late claim loses, and the next one follows', async (t) => {
+    const { ledger, again } = await opened(t);
+    const closed = await ledger.closeAttempt(closeOf(ledger));
+    assert.deepEqual([closed.attempt, closed.state, closed.claimedAt], [1, 'notSent', undefined]);
+    assert.ok(closed.closedAt);
+    const late = await (await again()).claim(claimOf(ledger));
+    assert.ok(late.kind === 'latest' && late.latest.closedAt === closed.closedAt);
+    assert.deepEqual(await ledger.closeAttempt(closeOf(ledger)), closed, 'a repetition finds it');
+    assert.deepEqual(await ledger.lookUp(ledger.identity.ledgerId, TRACE, claimOf(ledger).digests), closed);
+    const next = await ledger.claim(claimOf(ledger, { attempt: 2 }));
+    assert.ok(next.kind === 'claimed' && next.firstClaimedAt === next.claimedAt);
+  });
+
+  test('of a claim and a closing at once exactly one is made', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 10; round++) {
+      const inquiry = { customerTraceNumber: `PQCLOSE${round}`, callerId: `J-${round}` };
+      const [claim, closing] = await Promise.all([
+        ledger.claim(claimOf(ledger, { inquiry })),
+        other.closeAttempt(closeOf(other, { inquiry })),
+      ]);
+      const states = `${latestState(claim)} ${closing.state}`;
+      assert.ok(states === 'claimed sending' || states === 'notSent notSent', states);
+      assert.equal(closing.closedAt === undefined, claim.kind === 'claimed');
+    }
+  });
+
+  test('what was claimed is not closed: how it stands is told', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim(claimOf(ledger));
+    assert.equal((await ledger.closeAttempt(closeOf(ledger))).state, 'sending');
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'B', callerId: 'J-2' } }, { state: 'unknown' });
+    const inquiry = { customerTraceNumber: 'B', callerId: 'J-2' };
+    assert.equal((await ledger.closeAttempt(closeOf(ledger, { inquiry }))).state, 'unknown');
+    // A closed attempt in its place would let the next one be claimed over it.
+    const over = await ledger.closeAttempt(closeOf(ledger, { inquiry, attempt: 2 }));
+    assert.deepEqual([over.attempt, over.state], [1, 'unknown']);
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry, attempt: 3 }))), 'ledgerChanged');
+  });
+
+  test('over a gap, in another ledger and for another request nothing is written', async (t) => {
+    const { ledger } = await opened(t);
+    await assert.rejects(ledger.closeAttempt(closeOf(ledger, { attempt: 2 })), LedgerChangedError);
+    await assert.rejects(ledger.closeAttempt(closeOf(ledger, { ledgerId: 'ledger-x' })), LedgerChangedError);
+    assert.deepEqual(await ledger.inquiriesOf('J-1'), []);
+    await attempted(ledger, {}, { state: 'notSent' });
+    await assert.rejects(ledger.closeAttempt(closeOf(ledger, { attempt: 3 })), LedgerChangedError);
+    await assert.rejects(ledger.closeAttempt(closeOf(ledger, { attempt: 2, request: 'other' })), RequestDiffersError);
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.equal(inquiry?.attempts.length, 1);
+    await ledger.closeAttempt(closeOf(ledger, { inquiry: { customerTraceNumber: 'B', callerId: 'J-2' } }));
+    const other = claimOf(ledger, { inquiry: { customerTraceNumber: 'B', callerId: 'J-2' }, attempt: 2, request: 'b' });
+    assert.equal(latestState(await ledger.claim(other)), 'requestDiffers');
+  });
+
+  test('the resend of a closed attempt is spent by the next one, once', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
+    assert.ok((await ledger.closeAttempt(closeOf(ledger, { attempt: 2 }))).closedAt);
+    await attempted(ledger, { attempt: 3 }, { state: 'unknown' });
+    assert.equal(latestState(await ledger.claim(claimOf(ledger, { attempt: 4 }))), 'unknown');
+    const rows = await backend.execute(url, 'SELECT attempt, permitted_by FROM attempts ORDER BY attempt');
+    assert.deepEqual(
+      rows.map((row) => Object.values(row as object).map(String)),
+      [
+        ['1', 'null'],
+        ['3', 'D-1'],
+      ],
+    );
+  });
+
+  test('it is no attempt that was asked: no audit has it, and the first that was claimed shows what permitted it', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'repeat', attempt: 0 }));
+    await ledger.closeAttempt(closeOf(ledger));
+    assert.deepEqual(await listed(ledger.inquiriesBetween()), []);
+    assert.deepEqual(await ledger.openInquiries(), []);
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
+    const audited = await listed(ledger.inquiriesBetween());
+    assert.deepEqual(
+      audited.map(({ attempt, outcome, permittedBy }) => [attempt, outcome, permittedBy?.action]),
+      [[2, 'noRecord', 'repeat']],
+    );
+    const view = await ledger.inquiry(TRACE);
+    assert.deepEqual(
+      view?.attempts.map(({ state, claimedAt, closedAt }) => [state, claimedAt !== undefined, closedAt !== undefined]),
+      [
+        ['notSent', false, true],
+        ['answered', true, false],
+      ],
+    );
+  });
+
+  test('its run is among those that a disposal deletes, and it cannot be taken away', async (t) => {
+    const { ledger, url } = await opened(t);
+    await ledger.closeAttempt(closeOf(ledger));
+    const { runs, obstacles } = await ledger.retention.view({ callerId: 'J-1' });
+    assert.deepEqual([runs, obstacles], [[{ workflowId: 'journey-J-1', runId: 'run-1' }], []]);
+    await assert.rejects(async () => backend.execute(url, 'DELETE FROM closed_attempts'));
+    await assert.rejects(async () => backend.execute(url, 'UPDATE closed_attempts SET attempt = 2'));
+  });
+}
