@@ -68,7 +68,10 @@ export interface ProcessWorld {
   ledger: Ledger;
   ledgerFile: string;
   door: LedgerDoor;
-  startWorker(env?: Record<string, string>): Promise<WorkerProcess>;
+  /** What a worker's process is given. */
+  workerEnv: Record<string, string>;
+  /** @param cli of another build */
+  startWorker(env?: Record<string, string>, cli?: string): Promise<WorkerProcess>;
   start(input: LendingJourneyInput): Promise<JourneyHandle>;
   received(journeyId: string): Promise<{ fault: string | null; posted: boolean }[]>;
   posted(journeyId: string): Promise<Posted[]>;
@@ -125,8 +128,9 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
     ledger,
     ledgerFile,
     door,
-    async startWorker(env = {}) {
-      const worker = await startWorkerProcess({ ...workerEnv, ...env });
+    workerEnv,
+    async startWorker(env = {}, cli) {
+      const worker = await startWorkerProcess({ ...workerEnv, ...env }, cli);
       // Frozen or not: SIGKILL reaches it.
       t.after(() => worker.kill());
       return worker;

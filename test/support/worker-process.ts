@@ -17,6 +17,8 @@ export interface WorkerProcess {
   once(point: Point, answer: PointAnswer): void;
   /** SIGKILL, as a power cut would. Resolves when it is dead. */
   kill(): Promise<void>;
+  /** With the exit code, however it comes to its end. */
+  ended: Promise<number | null>;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
   /** SIGSTOP and SIGCONT: no instruction of it runs in between. */
@@ -36,9 +38,14 @@ interface Armed {
   arrive(answer: (answer: PointAnswer) => void): void;
 }
 
-/** Resolves when every queue is polled. */
-export async function startWorkerProcess(env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
-  const child = await startOwnedChild(process.execPath, ['--import', POINTS, CLI, 'worker'], {
+/**
+ * Resolves when every queue is polled.
+ *
+ * @param cli of another build; it is not stopped at points
+ */
+export async function startWorkerProcess(env: NodeJS.ProcessEnv, cli?: string): Promise<WorkerProcess> {
+  const program = cli === undefined ? ['--import', POINTS, CLI] : [cli];
+  const child = await startOwnedChild(process.execPath, [...program, 'worker'], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -68,6 +75,7 @@ export async function startWorkerProcess(env: NodeJS.ProcessEnv): Promise<Worker
       armed.add({ point, journeyId, arrive });
       return { reached: reached.promise, release: released.resolve };
     },
+    ended: child.ended,
     once: (point, what) => void armed.add({ point, arrive: (answer) => answer(what) }),
     async kill() {
       child.process.kill('SIGKILL');
