@@ -45,6 +45,7 @@ export {
   WorkerUnavailableError,
 } from './client/errors.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
+export type { LateConsentAnswer, LateConsentResult } from './client/late-consent.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';

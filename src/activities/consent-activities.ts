@@ -2,7 +2,7 @@ import type { ConsentRecord } from '../ledger/port.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { parseConsent } from '../validation/messages.ts';
-import type { JourneyActivities, RecordConsentsResult } from './contract.ts';
+import type { JourneyActivities, RecordConsentsArgs, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';
 
@@ -18,13 +18,19 @@ function recordedOtherwise(path: string): Problem {
  */
 export function createConsentActivities(
   dependencies: ActivityDependencies,
-): Pick<JourneyActivities, 'checkConsentProof' | 'recordConsents' | 'recordLateConsentMessage'> {
+): Pick<JourneyActivities, 'checkConsentProof' | 'recordConsents' | 'hearConsents' | 'recordLateConsentMessage'> {
   const { ledger, checkConsentProof } = dependencies;
 
-  async function record(ledgerId: string, consents: ConsentRecord[]): Promise<RecordConsentsResult> {
+  async function record(args: RecordConsentsArgs): Promise<RecordConsentsResult> {
+    const { ledgerId = ledger.identity.ledgerId, consents, ...told } = args;
     const doubts = await Promise.all(consents.map(doubtAbout));
     const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
     const verdicts = await ledger.recordConsents(ledgerId, checked);
+    // Most messages are news, for a share that the run knows: they cost no second transaction.
+    const isMore = told.unknownShares.length + told.matchedShares.length > 0;
+    if (isMore || verdicts.some(({ kind }) => kind === 'known')) {
+      await ledger.kept.noteTold(ledgerId, { ...told, consents: checked });
+    }
     for (const consent of checked) {
       if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
     }
@@ -68,18 +74,19 @@ export function createConsentActivities(
   return {
     checkConsentProof: ({ consent, receivedAt }) => translating(() => checkConsentProof(consent, new Date(receivedAt))),
 
-    recordConsents: ({ ledgerId = ledger.identity.ledgerId, consents }) =>
-      translating(() => record(ledgerId, consents)),
+    recordConsents: (args) => translating(() => record(args)),
+
+    hearConsents: ({ ledgerId, run }) => translating(() => ledger.kept.hear(ledgerId, run)),
 
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
         const late = { ...(await proved(parseConsent(consent), receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
-        const [verdict] = await ledger.recordConsents(ledgerId, [late]);
-        const differing = verdict?.kind === 'known' ? verdict.paths : [];
+        const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
+        const differing = verdict.kind === 'known' ? verdict.paths : [];
         if (differing.length > 0) throw new InvalidInputError(differing.map(recordedOtherwise));
         const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
-        return { duplicate: verdict?.kind === 'known', postedSharesFlagged };
+        return { duplicate: verdict.kind === 'known', postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
       }),
   };
 }

@@ -4,6 +4,7 @@
  */
 
 import type { GatewayProfile } from '../gateway/profile.ts';
+import type { HeardConsent, HearingRun, ToldConsents, Unmatched } from '../ledger/kept-consents.ts';
 import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
 import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
@@ -123,6 +124,11 @@ export interface CompareReportsArgs {
   later: ComparedReport;
 }
 
+export interface RecordConsentsArgs extends Omit<ToldConsents, 'consents'> {
+  ledgerId?: string;
+  consents: ConsentRecord[];
+}
+
 /** `index`: of the consent in the list that was to be recorded. */
 export interface RecordConsentsResult {
   /** The ledger has other content under the same key, and keeps that. */
@@ -136,13 +142,16 @@ export interface RecordLateConsentResult {
   postedSharesFlagged: number;
   /** The ledger had the same consent before. */
   duplicate: boolean;
+  /** What of it the ledger does not know: it is kept, and listed for a person. */
+  unmatched?: Unmatched;
 }
 
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
-  prepareShareReport(args: { input: ShareReportInput }): Promise<PreparedShare>;
+  /** `firstRunId`: of the run's chain. */
+  prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
   /** Reads only; asked before each attempt, since what was said elsewhere reaches no run. */
   lookUpConsents(args: LookUpConsentsArgs): Promise<StandingConsents>;
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
@@ -170,7 +179,9 @@ export interface JourneyActivities {
     decision: DecisionRecord;
   }): Promise<DecisionVerdict>;
   /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
-  recordConsents(args: { ledgerId?: string; consents: ConsentRecord[] }): Promise<RecordConsentsResult>;
+  recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
+  /** What was said before this run; the ledger writes down that it was told. */
+  hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
   /** Judged as of `receivedAt`: asked again, it says the same. */
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;
   /**

@@ -42,7 +42,7 @@ export function createPrepareShareReport(
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
-    prepareShareReport: ({ input }) =>
+    prepareShareReport: ({ input, firstRunId }) =>
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const share = parseShareReportInput(input);
@@ -82,6 +82,8 @@ export function createPrepareShareReport(
           reportReferenceNumber,
           consentTrust,
         });
+        const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
+        await ledger.kept.hear(ledger.identity.ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
         return { ...(await fixRun(dependencies, profile)), report, reference, consents };
       }),
 

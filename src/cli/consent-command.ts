@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ConsentAnswer, JourneyHandle, ShareConsentAnswer, ShareHandle } from '../client.ts';
+import type { ConsentAnswer, JourneyHandle, LateConsentAnswer, ShareConsentAnswer, ShareHandle } from '../client.ts';
 import { differingPaths } from '../model/differing-paths.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -146,18 +146,37 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-const LATE = 'there is no open run: recorded in the ledger, nothing is posted';
+const UNMATCHED_WORDS = {
+  journey: 'kept: this ledger does not know that run. One that is started under this id finds it; else check the id',
+  share: 'kept: this ledger knows no such share of it. Check the shareId',
+  applicant: 'kept: this ledger knows no such applicant of it. Check the applicantId',
+} as const;
 
 async function signal(journey: Told, message: ConsentMessage, output: Output): Promise<void> {
   const answer = await journey.consent(message);
-  output.answer(answer, () => [answer.late ? LATE : 'sent; what is refused shows in the status']);
+  if (answer.late) showLate(answer, output);
+  else output.answer(answer, () => ['sent; what is refused shows in the status']);
 }
 
 async function record(journey: Told, message: ConsentMessage, output: Output): Promise<void> {
   const answer = await journey.recordConsent(message);
-  if (!answer.late) return showAnswer(answer, output);
+  if (answer.late) showLate(answer, output);
+  else showAnswer(answer, output);
+}
+
+/** There is no open run: accepted, kept for one that the ledger does not know, or not recorded yet. */
+function showLate(answer: LateConsentAnswer, output: Output): void {
+  if (!answer.recorded) {
+    const words = 'Temporal has it, the ledger does not have it yet: run this again to ask';
+    output.answer(answer, () => [output.colors.yellow(words)]);
+    return;
+  }
+  const { duplicate, postedSharesFlagged, unmatched } = answer;
   output.answer(answer, () => [
-    LATE,
-    ...(answer.postedSharesFlagged > 0 ? [`posted shares flagged for a person: ${answer.postedSharesFlagged}`] : []),
+    duplicate
+      ? 'there is no open run: recorded before, nothing has changed'
+      : 'there is no open run: recorded in the ledger, nothing is posted',
+    ...(unmatched ? [output.colors.yellow(UNMATCHED_WORDS[unmatched])] : []),
+    ...(postedSharesFlagged > 0 ? [`posted shares flagged for a person: ${postedSharesFlagged}`] : []),
   ]);
 }

@@ -22,12 +22,12 @@ import {
 } from '../validation/messages.ts';
 import { businessKeys } from './business-keys.ts';
 import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from './errors.ts';
-import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 import type { JourneyChanges, JourneyReport, StoredReferences } from './stored-report.ts';
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
-export type ConsentAnswer = (UpdateAnswer & { late: false }) | ({ accepted: true; late: true } & LateConsentResult);
+export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer;
 
 /** Errors: run-handle.ts. */
 export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
@@ -50,13 +50,19 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     return this.update('advance', businessKeys.advance(checked), checked, options);
   }
 
-  /** Fire and forget: what is refused is shown in the status. After the journey's end it is recorded all the same. */
-  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: boolean }> {
+  /**
+   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
+   * answered as by `recordConsent`.
+   */
+  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: false } | LateConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
     return signalConsent(this.context, this.handle, checked);
   }
 
-  /** Acknowledged. After the journey's end: recorded in the ledger, and posted shares that it concerns are flagged. */
+  /**
+   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
+   * it concerns are flagged, a journey that is started later finds it, and `unmatched` says what the ledger does not know.
+   */
   async recordConsent(message: Omit<ConsentMessage, 'journeyId'>, options?: MessageOptions): Promise<ConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
     try {

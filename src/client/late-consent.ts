@@ -1,10 +1,11 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Unmatched } from '../ledger/kept-consents.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { priorityOf } from '../model/work-class.ts';
 import { lateConsentWorkflowId } from './business-keys.ts';
-import { translated } from './error-translation.ts';
+import { isDeadline, translated } from './error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, TooManyMessagesError } from './errors.ts';
 import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
 
@@ -13,7 +14,18 @@ export interface LateConsentResult {
   duplicate: boolean;
   /** Posted shares that the message concerns, now flagged for a person. */
   postedSharesFlagged: number;
+  /** What of the message this ledger does not know: it is kept for a start that may follow, and listed for a person. */
+  unmatched?: Unmatched;
 }
+
+/** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
+export type LateConsentAnswer = { accepted: true; late: true } & (
+  | ({ recorded: true } & LateConsentResult)
+  | { recorded: false }
+);
+
+/** As long as a run's own answer may take: a ledger that is away must not hold the caller up. */
+const ANSWER_WITHIN_MS = 5_000;
 
 /** Starts `recordLateConsent`, or finds the run that was started for this very message. */
 export async function startLateConsent(
@@ -52,36 +64,44 @@ export function isForLedger(error: unknown, { decision }: ConsentMessage): boole
   return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
 }
 
-/** Tells the run, or the ledger where there is no open one. */
+/** Tells the run, and waits for no answer; or the ledger where there is no open run. */
 export async function signalConsent(
-  { client, taskQueue }: RunContext,
+  context: RunContext,
   handle: WorkflowHandle,
   consent: ConsentMessage,
-): Promise<{ late: boolean }> {
+): Promise<{ late: false } | LateConsentAnswer> {
   try {
     await handle.signal('consent', consent);
     return { late: false };
   } catch (error) {
     const told = translated(error, consent.journeyId);
     if (!isForLedger(told, consent)) throw told;
-    await startLateConsent(client, taskQueue, consent);
-    return { late: true };
   }
+  return recordLate(context, consent);
 }
 
-/** Waits until the ledger has it. */
+/**
+ * Starts the workflow that records it, and waits for its result.
+ *
+ * @throws InvalidInputError where the message is refused
+ */
 export async function recordLate(
   { client, taskQueue }: RunContext,
   consent: ConsentMessage,
   { messageId }: MessageOptions = {},
-): Promise<{ accepted: true; late: true } & LateConsentResult> {
+): Promise<LateConsentAnswer> {
   try {
-    const { duplicate, postedSharesFlagged } = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, async () => {
-      const run = await startLateConsent(client, taskQueue, consent, messageId);
-      return (await run.result()) as LateConsentResult;
-    });
-    return { accepted: true, late: true, duplicate, postedSharesFlagged };
+    const run = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
+      startLateConsent(client, taskQueue, consent, messageId),
+    );
+    const result = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => run.result()).catch(nothingYet);
+    if (result === undefined) return { accepted: true, late: true, recorded: false };
+    return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
   } catch (error) {
     throw translated(error, consent.journeyId);
   }
+}
+
+function nothingYet(error: unknown): undefined {
+  if (!isDeadline(error)) throw error;
 }

@@ -12,16 +12,14 @@ import type {
 } from '../model/share-shapes.ts';
 import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../validation/messages.ts';
 import { businessKeys } from './business-keys.ts';
-import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentResult, recordLate, signalConsent } from './late-consent.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 /** Who consents, to what, for whom is said by the share itself. */
 export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
 
 /** Whether the message came without an open run, and was recorded in the ledger alone. */
-export type ShareConsentAnswer =
-  | (ShareReportUpdateAnswer & { late: false })
-  | ({ accepted: true; late: true } & LateConsentResult);
+export type ShareConsentAnswer = (ShareReportUpdateAnswer & { late: false }) | LateConsentAnswer;
 
 /** Errors: run-handle.ts. */
 export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult> {
@@ -33,7 +31,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
-  async consent(message: ShareConsentMessage): Promise<{ late: boolean }> {
+  async consent(message: ShareConsentMessage): Promise<{ late: false } | LateConsentAnswer> {
     return signalConsent(this.context, this.handle, this.#consentOf(message));
   }
 

@@ -13,6 +13,7 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
+import type { KeptConsents } from './kept-consents.ts';
 import type { RequestDigests } from './request-digests.ts';
 import type { Retention } from './retention.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
@@ -287,6 +288,7 @@ export interface Ledger {
 
   /** Disposal and legal holds: for operators. */
   readonly retention: Retention;
+  readonly kept: KeptConsents;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;

@@ -232,6 +232,7 @@ function newFences(dialect: SqlDialect): string[] {
     `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     ...knownConsumers(),
+    ...keptConsents(dialect),
   ];
 }
 
@@ -250,6 +251,32 @@ function knownConsumers(): string[] {
     'CREATE INDEX report_consumers_by_digest ON report_consumers (consumer_digest)',
     // 1: a person has confirmed that these consumerIds are right, although the ledger has them of others.
     'ALTER TABLE decisions ADD COLUMN confirms_consumers BIGINT',
+  ];
+}
+
+/** Consents that no run was told, or whose share no run knew when it was told: kept, shown, and found by their run. */
+function keptConsents(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE kept_consents (
+      journey_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      applicant_id TEXT NOT NULL,
+      consent_id TEXT NOT NULL,
+      decision TEXT NOT NULL,
+      kept_at BIGINT NOT NULL,
+      -- What of it is not known: journey, share or applicant. NULL: it matches.
+      unmatched TEXT,
+      listed_from BIGINT NOT NULL,
+      -- The first run of the chain that was told. NULL: none was.
+      told_to TEXT,
+      seen_at BIGINT,
+      seen_by TEXT,
+      seen_reason TEXT,
+      PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision),
+      FOREIGN KEY (journey_id, share_id, applicant_id, consent_id, decision) REFERENCES consents
+    )`,
+    'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
+    ...dialect.guardRows('kept_consents', 'keepRows'),
   ];
 }
 

@@ -82,6 +82,7 @@ import { rewrapDataKeys } from './rewrapping.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 import { auditedShares } from './share-audit-pages.ts';
+import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 import { currentWriter } from './writer-version.ts';
@@ -92,6 +93,7 @@ const MAX_RACES = 3;
 export class SqlLedger implements Ledger {
   readonly identity: LedgerIdentity;
   readonly retention: SqlRetention;
+  readonly kept: SqlKeptConsents;
   readonly #engine: SqlEngine;
   /** Refuses where the ledger asks for a newer program; claims say so themselves, and outcomes are recorded all the same. */
   readonly #current: SqlEngine;
@@ -103,6 +105,7 @@ export class SqlLedger implements Ledger {
     this.#current = currentWriter(engine);
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
+    this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
     this.#cipher = cipher;
     this.#keys = keys;
   }

@@ -20,6 +20,8 @@ interface Entry {
   /** A grant that has been ended for good. */
   ended: boolean;
   isPending: boolean;
+  /** It came before this run. */
+  isEarlier?: boolean;
 }
 
 /** A consent as the next run takes it over. */
@@ -122,6 +124,19 @@ export class ConsentBook {
     if (!this.has(record)) this.#append(record, false);
   }
 
+  /**
+   * A message of before everything that came to this run itself; those of them in their own order.
+   *
+   * @param namesGrant of a revocation: it ends a grant that this book may not have, and that one alone
+   */
+  addEarlier(record: ConsentRecord, { namesGrant }: { namesGrant: boolean }): void {
+    if (this.has(record)) return;
+    const left = this.#entries;
+    this.#rebuild(left.filter(({ isEarlier }) => isEarlier));
+    this.#append(record, false, { isEarlier: true, namesGrant });
+    for (const entry of left) if (!entry.isEarlier) this.#append(entry.record, entry.isPending);
+  }
+
   /** A grant of which it is not known yet whether it counts. */
   addPending(record: ConsentRecord): void {
     this.#append(record, true);
@@ -193,12 +208,16 @@ export class ConsentBook {
     return this.#entries.flatMap(({ record, isPending }) => (isPending ? [record] : []));
   }
 
-  #append(record: ConsentRecord, isPending: boolean): void {
+  #append(
+    record: ConsentRecord,
+    isPending: boolean,
+    { isEarlier = false, namesGrant = false }: { isEarlier?: boolean; namesGrant?: boolean } = {},
+  ): void {
     const word = this.#wordOf(record);
-    const revokesAll = record.decision === 'revoked' && !word.grantIds.has(record.consentId);
+    const revokesAll = record.decision === 'revoked' && !namesGrant && !word.grantIds.has(record.consentId);
     if (revokesAll) word.endAll();
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
-    this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending });
+    this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
   }
 
   #note(entry: Entry): void {

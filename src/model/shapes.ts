@@ -278,4 +278,6 @@ export interface UpdateAnswer {
   status: JourneyStatus;
   /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
   recorded?: boolean;
+  /** Answer to a consent only: nobody has requested its share yet. The consent is kept. */
+  unmatched?: 'share';
 }

@@ -111,6 +111,8 @@ export interface ShareReportUpdateAnswer {
   status: ShareReportStatus;
   /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
   recorded?: boolean;
+  /** Answer to a consent only: nobody has requested its share yet. The consent is kept. */
+  unmatched?: 'share';
 }
 
 /** Answer of the query `references`; `consumerId` is personal. */

@@ -194,15 +194,28 @@ export const acceptedSchema = z.object({
     }),
 });
 
+/** What the answers of runs that receive consents have beside that. */
+export const consentAnswerFields = {
+  unmatched: z.literal('share').exactOptional().meta({
+    description:
+      'Answer to a consent only: nobody has requested its share yet. The consent is kept, and shown in status.',
+  }),
+};
+
 export const updateAnswerSchema = z.object({
   ...acceptedSchema.shape,
   status: journeyStatusSchema,
+  ...consentAnswerFields,
 });
 
 export const lateConsentResultSchema = z.object({
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for a person.',
+  }),
+  unmatched: z.enum(['journey', 'share', 'applicant']).exactOptional().meta({
+    description:
+      'What of the message the ledger does not know. It is kept for a start that may follow, and listed for a person.',
   }),
 });
 

@@ -4,6 +4,7 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../model/products.ts';
 import { SHARE_REPORT_OUTCOMES } from '../model/share-shapes.ts';
 import {
   acceptedSchema,
+  consentAnswerFields,
   ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
@@ -68,4 +69,5 @@ export const shareReportReferencesSchema = z.object({
 export const shareReportUpdateAnswerSchema = z.object({
   ...acceptedSchema.shape,
   status: shareReportStatusSchema,
+  ...consentAnswerFields,
 });

@@ -35,7 +35,7 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
  * Idempotent writes of milliseconds, run beside the workflow task: one attempt, and the regular activity after that. A
  * workflow task has 10 s, and an attempt may be hung in a connection.
  */
-export const localActivities = proxyLocalActivities<Pick<JourneyActivities, 'recordConsents'>>({
+export const localActivities = proxyLocalActivities<Pick<JourneyActivities, 'recordConsents' | 'hearConsents'>>({
   startToCloseTimeout: '2 seconds',
   retry: { maximumAttempts: 1 },
 });

@@ -111,7 +111,8 @@ async function answerTo<Status>(
   const { outcome } = answer;
   if (outcome?.counts === false) throw refused(outcome.reason);
   const isDuplicate = duplicate || (outcome?.duplicate ?? false);
-  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record) };
+  const unmatched = journey.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
+  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record), ...unmatched };
 }
 
 /** Grants that the run before had taken by signals and not judged yet. */
@@ -179,11 +180,19 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   }
   // Refusals are always taken: a limit must not keep anybody's consent standing.
   if (message.decision !== 'granted') return null;
+  if (message.proof !== undefined && journey.checks.areSpent)
+    return `too many proofs were checked for this ${kindOf(journey)}`;
+  return grantProblem(journey, message);
+}
+
+/** Why a grant cannot count in this run as it stands, whoever has told it; or `null`. */
+export function grantProblem(journey: ConsentHost, message: ConsentMessage): string | null {
+  if (!journey.knowsApplicant(message.applicantId)) {
+    return `/applicantId names no applicant of this ${kindOf(journey)}`;
+  }
   const share = journey.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (message.proof !== undefined && journey.checks.areSpent)
-    return `too many proofs were checked for this ${kindOf(journey)}`;
   if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
   const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
   if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;

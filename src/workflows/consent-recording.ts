@@ -1,6 +1,6 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
-import { allHandlersFinished, CancellationScope, condition, log } from '@temporalio/workflow';
-import type { PreparedRun, RecordConsentsResult } from '../activities/contract.ts';
+import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../activities/contract.ts';
 import type { ConsentRecord } from '../ledger/port.ts';
 import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../model/consent-book.ts';
 import { otherContent } from '../model/differing-paths.ts';
@@ -28,6 +28,8 @@ interface RecorderRun {
   /** The ledger that the run is held to; before that is known, the worker's own. */
   readonly run: PreparedRun | undefined;
   readonly handOver: HandOver;
+  readonly journeyId: string;
+  readonly shares: ReadonlyMap<string, unknown>;
   refuse: Journey['refuse'];
 }
 
@@ -35,6 +37,8 @@ export class ConsentRecorder {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
+  /** Shares that were requested after consents to them had come. */
+  #matchedShares: string[] = [];
 
   /** @param past what the run before has handed over */
   constructor(run: RecorderRun, past: readonly CarriedConsent[]) {
@@ -56,6 +60,11 @@ export class ConsentRecorder {
     this.#waiting.push(record);
   }
 
+  /** Notes that a share was requested for which consents have come before. */
+  noteMatched(shareId: string): void {
+    this.#matchedShares.push(shareId);
+  }
+
   /** Notes a consent that came from the ledger. */
   noteRecorded(record: ConsentRecord): void {
     this.#recordings.set(keyOfConsent(record), 'recorded');
@@ -71,14 +80,16 @@ export class ConsentRecorder {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waiting.length === 0 && this.#matchedShares.length === 0;
   }
 
   async #writeAll(): Promise<never> {
     for (;;) {
-      await condition(() => this.#waiting.length > 0);
+      await condition(() => !this.isIdle);
       const batch = nextBatch(this.#waiting);
-      const refused = await this.#write(batch);
+      const matchedShares = [...this.#matchedShares];
+      const refused = await this.#write(batch, matchedShares);
+      this.#matchedShares = this.#matchedShares.slice(matchedShares.length);
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((record) => !written.has(record));
@@ -86,9 +97,14 @@ export class ConsentRecorder {
   }
 
   /** Says which of them the ledger has not taken. */
-  async #write(consents: ConsentRecord[]): Promise<(record: ConsentRecord) => boolean> {
-    const { run, handOver } = this.#run;
-    const args = { ...(run ? { ledgerId: run.ledgerId } : {}), consents };
+  async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
+    const { run, handOver, journeyId, shares } = this.#run;
+    const shareIds = new Set(consents.map(({ shareId }) => shareId));
+    const args: RecordConsentsArgs = {
+      ...(run ? { ledgerId: run.ledgerId } : {}),
+      ...{ ownerId: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
+      ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), matchedShares },
+    };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     try {
       const { unproved, knownOtherwise } = await recordConsents(args, summary, handOver);
@@ -114,7 +130,7 @@ export class ConsentRecorder {
 
 /** Tries a local activity once, which costs one event and no task; then the regular one until it is done. */
 async function recordConsents(
-  args: { ledgerId?: string; consents: ConsentRecord[] },
+  args: RecordConsentsArgs,
   summary: string,
   handOver: HandOver,
 ): Promise<RecordConsentsResult> {

@@ -27,6 +27,7 @@ export interface JourneyResumption {
   withdrawal?: WithdrawMessage;
   stageWasAbandoned: boolean;
   isClosing: boolean;
+  hasHeard: boolean;
   gate?: { before: StageCode; since: string; until: string };
   stagesEndedAs?: JourneyOutcome;
   openUntil?: string;

@@ -105,6 +105,8 @@ export class Journey {
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
   readonly recorder: ConsentRecorder;
+  /** What was said before the start has been heard. */
+  hasHeard = false;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   outcome: JourneyOutcome | undefined;
@@ -156,6 +158,7 @@ export class Journey {
     if (past.gate) this.gateTimes = { since: past.gate.since, until: past.gate.until };
     this.stagesEndedAs = past.stagesEndedAs;
     this.openUntil = past.openUntil;
+    this.hasHeard = past.hasHeard;
     if (past.run) this.begin(past.run);
   }
 
@@ -166,7 +169,7 @@ export class Journey {
     return {
       ...(run ? { run } : {}),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
-      ...{ applicants, applicantIds: [...this.#applicantIds], stageWasAbandoned, isClosing },
+      ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       consents: this.consents.carried(elsewhere(this)),
       ...(withdrawal ? { withdrawal } : {}),
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
@@ -226,6 +229,10 @@ export class Journey {
   /** Those of a message that is kept: their consents may come before the message takes effect. */
   noteApplicants(applicants: Applicant[]): void {
     for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
+  }
+
+  get applicantIds(): string[] {
+    return [...this.#applicantIds];
   }
 
   knowsApplicant(applicantId: string): boolean {

@@ -10,6 +10,7 @@ import { closeUnprepared, settleEarlyGrants } from './consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from './consent-recording.ts';
 import { currentDetails } from './current-details.ts';
 import { showDetails } from './details-on-demand.ts';
+import { hearEarlierConsents } from './earlier-consents.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { isOpen, Journey } from './journey.ts';
@@ -83,6 +84,7 @@ async function prepare(journey: Journey): Promise<PreparedRun> {
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
   const { handOver } = journey;
   compareAgain(journey, run);
+  hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
   // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
   const bugs = [...parts, listConsentWaits(journey, run)].map(bugIn);
@@ -117,6 +119,7 @@ async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
   let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
   let pulls = journey.stages.length;
   try {
+    await handOver.wait(() => journey.hasHeard || journey.isEnding);
     for (;;) {
       for (const share of journey.shares.values()) {
         if (started.has(share.input.shareId)) continue;

@@ -23,6 +23,8 @@ export interface Accepted<Status> {
   status: Status;
   /** Of a consent: whether the ledger has it. Of a decision `false` where not. Then the run keeps it and goes on writing. */
   recorded?: boolean;
+  /** Of a consent: its share is not requested yet. */
+  unmatched?: 'share';
 }
 
 export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {

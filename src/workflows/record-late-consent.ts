@@ -1,5 +1,6 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
 import type { RecordLateConsentResult } from '../activities/contract.ts';
+import { workflowIdOf } from '../model/owner-id.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { isUndecodable } from '../model/undecodable.ts';
 import { untilDone } from './activity-stubs.ts';
@@ -20,12 +21,27 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
   try {
     const args = { consent, receivedAt: new Date().toISOString() };
     const summary = 'recording a late consent';
-    return await untilDone('recordLateConsentMessage', { summary }, args);
+    const recorded = await untilDone('recordLateConsentMessage', { summary }, args);
+    await tellOpenRun(consent);
+    return recorded;
   } catch (error) {
     const failure = applicationFailureOf(error);
     if (failure?.type !== 'InvalidInput') throw error;
     const { message, type, details } = failure;
     throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+  }
+}
+
+/**
+ * A run that was started meanwhile may have asked the ledger a moment too early. One that hears of the consent twice
+ * knows it.
+ */
+async function tellOpenRun(consent: ConsentMessage): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowIdOf(consent.journeyId)).signal('consent', consent);
+  } catch (error) {
+    // Mostly there is none.
+    if (!(error instanceof TemporalFailure)) throw error;
   }
 }
 

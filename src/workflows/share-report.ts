@@ -1,5 +1,5 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { continueAsNew } from '@temporalio/workflow';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { PreparedShare } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -74,7 +74,8 @@ async function prepare(share: ReportShare): Promise<PreparedShare> {
   const prepared = await share.handOver.rest(
     prepareRun(
       input,
-      () => prepareShareReport.executeWithOptions({ summary }, [{ input }]),
+      () =>
+        prepareShareReport.executeWithOptions({ summary }, [{ input, firstRunId: workflowInfo().firstExecutionRunId }]),
       (refusal) => {
         share.endedUnchecked = true;
         share.endedAs = endWithoutOutcome(refusal);

@@ -36,6 +36,8 @@ export function takeShare(journey: Journey, share: ShareInput): boolean {
     if (journey.checks.settle(grant, { counts: false, reason: FOR_ANOTHER_USER })) continue;
     refuseMessage(journey, 'consent', FOR_ANOTHER_USER, grant.consentId);
   }
+  const isEarly = journey.consents.all().some(({ shareId }) => shareId === share.shareId);
+  if (isEarly) journey.recorder.noteMatched(share.shareId);
   journey.addShare(share);
   return true;
 }

@@ -243,7 +243,10 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       '--end-user-code',
       'EU456',
     );
-    assert.deepEqual(JSON.parse(late.stdout), { accepted: true, late: true, duplicate: false, postedSharesFlagged: 1 });
+    assert.deepEqual(JSON.parse(late.stdout), {
+      ...{ accepted: true, late: true, recorded: true },
+      ...{ duplicate: false, postedSharesFlagged: 1 },
+    });
   });
 
   test('tells a command that is repeated from one that says something else under the same key', async () => {

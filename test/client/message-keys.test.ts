@@ -155,7 +155,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     await journey.result();
 
     const late = await journey.recordConsent(grant);
-    assert.deepEqual(late, { accepted: true, late: true, duplicate: true, postedSharesFlagged: 0 });
+    assert.deepEqual(late, { accepted: true, late: true, recorded: true, duplicate: true, postedSharesFlagged: 0 });
     await assert.rejects(journey.recordConsent(other), (error) => {
       assert.ok(error instanceof InvalidInputError);
       const rule = 'must be what was recorded before under this consentId and decision';
@@ -218,7 +218,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     assert.equal((await share.recordConsent(denied)).accepted, true);
     await share.result();
     const again = await share.recordConsent(denied);
-    assert.equal(again.late && again.duplicate, true);
+    assert.equal(again.late && again.recorded && again.duplicate, true);
     await assert.rejects(share.recordConsent(another), InvalidInputError);
   });
 });

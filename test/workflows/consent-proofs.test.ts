@@ -131,8 +131,16 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
       assert.deepEqual(cause.details, [{ problems: [{ path: '/proof', rule: 'is refused: missing' }] }]);
       return true;
     });
-    assert.deepEqual(await late(await proved(grant), '2'), { duplicate: false, postedSharesFlagged: 0 });
-    assert.deepEqual(await late(revocationOf(grant), '3'), { duplicate: false, postedSharesFlagged: 0 });
+    assert.deepEqual(await late(await proved(grant), '2'), {
+      duplicate: false,
+      postedSharesFlagged: 0,
+      unmatched: 'share',
+    });
+    assert.deepEqual(await late(revocationOf(grant), '3'), {
+      duplicate: false,
+      postedSharesFlagged: 0,
+      unmatched: 'share',
+    });
   });
 });
 

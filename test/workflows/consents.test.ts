@@ -184,7 +184,7 @@ describe('a share', { concurrency: 8 }, () => {
       taskQueue: harness.config.taskQueue,
       args: [{ consent }],
     });
-    assert.deepEqual(late, { duplicate: false, postedSharesFlagged: 0 });
+    assert.deepEqual(late, { duplicate: false, postedSharesFlagged: 0, unmatched: 'share' });
     assert.equal(await sharesPosted(handle), 0);
   });
 

@@ -1,0 +1,180 @@
+/** Consents that come before their journey, or for what nobody knows: they are found, or shown, and never lost. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { CreditJourneys, InvalidInputError } from '../../src/client.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+let ledger: Ledger;
+before(async () => {
+  harness = await startHarness();
+  const { config } = harness;
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    queryTimeoutMs: 30_000,
+    openLedger: async () => ledger,
+  });
+});
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+
+function inputOf(overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
+  return journeyInput({ stages: ['PREQUAL'], shares: [share], ...overrides });
+}
+
+function tell({ journeyId, ...message }: ConsentMessage) {
+  return journeys.get(journeyId).recordConsent(message);
+}
+
+async function unmatchedOf(journeyId: string): Promise<string[]> {
+  const all = await ledger.kept.unmatched(1_000);
+  return all.filter((one) => one.journeyId === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
+}
+
+/** By then the run has heard what was said before it. */
+function isWaiting({ state }: { state: string }): boolean {
+  return state === 'waitingForConsent';
+}
+
+async function sharesPosted(handle: JourneyHandle): Promise<number> {
+  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
+}
+
+describe('a consent that comes before its journey', { concurrency: 4 }, () => {
+  test('is kept, is told to be for a journey that the ledger does not know, and permits the share once it is started', async () => {
+    const input = inputOf();
+    const { journeyId } = input;
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    assert.deepEqual(await tell(grant), {
+      ...{ accepted: true, late: true, recorded: true },
+      ...{ duplicate: false, postedSharesFlagged: 0, unmatched: 'journey' },
+    });
+    assert.deepEqual(await unmatchedOf(journeyId), [`${grant.consentId} journey`]);
+    const handle = await harness.start(input);
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+    assert.deepEqual(await unmatchedOf(journeyId), []);
+  });
+
+  test('ends the share where it is a refusal, also in a journey that is started again', async () => {
+    const input = inputOf();
+    await tell(consentMessage(input.journeyId, { applicantId: '1A', decision: 'denied' }));
+    const first = await harness.start({ ...input, sharesOpenFor: 'P1D' });
+    await untilStatus(first, ({ shares }) => shares[0]?.state === 'denied');
+    await first.terminate();
+    const second = await harness.start(input);
+    assert.equal((await second.result()).shares[0]?.state, 'denied');
+    assert.equal(await sharesPosted(second), 0);
+  });
+
+  test('does not count for a second start, when a first was told of it: applicants may have been corrected since', async () => {
+    const input = inputOf({ applicants: [applicant('1A'), applicant('2A')] });
+    const { journeyId } = input;
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    await tell(grant);
+    const first = await harness.start(input);
+    await untilStatus(first, ({ shares }) => shares[0]?.waitingFor.join() === '2A');
+    await first.terminate();
+    const second = await harness.start(input);
+    const { shares } = await untilStatus(second, isWaiting);
+    assert.deepEqual(shares[0]?.waitingFor, ['1A', '2A']);
+    await second.terminate();
+  });
+
+  test('that names no applicant of it, or another secondary user, permits nothing and is shown', async () => {
+    const input = inputOf();
+    const { journeyId } = input;
+    const wrong = [
+      consentMessage(journeyId, { applicantId: '9A' }),
+      consentMessage(journeyId, { applicantId: '1A', secondaryUser: { endUserCode: 'EU1' } }),
+    ];
+    for (const message of wrong) await tell(message);
+    const handle = await harness.start(input);
+    const { refusedMessages, shares } = await untilStatus(handle, isWaiting);
+    assert.deepEqual(shares[0]?.waitingFor, ['1A']);
+    assert.deepEqual(
+      refusedMessages.map(({ consentId, reason }) => [consentId, reason.split(':')[0]]),
+      wrong.map(({ consentId }) => [consentId, 'said before the start']),
+    );
+    assert.deepEqual(await unmatchedOf(journeyId), [`${wrong[0]?.consentId} applicant`]);
+    await handle.terminate();
+  });
+
+  test('reaches a run that was started while it was being recorded', async () => {
+    const input = inputOf();
+    const handle = await harness.start(input);
+    await untilStatus(handle, isWaiting);
+    // As it is where the caller found no run, and one was started before the ledger had the consent.
+    const consent = consentMessage(input.journeyId, { applicantId: '1A' });
+    await harness.client.workflow.execute('recordLateConsent', {
+      workflowId: `late-consent-${randomUUID()}`,
+      taskQueue: harness.config.taskQueue,
+      args: [{ consent }],
+    });
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
+});
+
+describe('a consent that matches nothing', { concurrency: 4 }, () => {
+  test('of a journey that has ended is told by share and applicant, and stays listed until a person has seen it', async () => {
+    const input = inputOf();
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await tell(consentMessage(journeyId, { applicantId: '1A' }));
+    await handle.result();
+    const denied = { decision: 'denied' as const };
+    const misspelt = await tell(consentMessage(journeyId, { applicantId: '1A', shareId: 'S-TYPO', ...denied }));
+    assert.equal(misspelt.late && misspelt.recorded && misspelt.unmatched, 'share');
+    const stranger = await tell(consentMessage(journeyId, { applicantId: '7A', ...denied }));
+    assert.equal(stranger.late && stranger.recorded && stranger.unmatched, 'applicant');
+    const right = await tell(consentMessage(journeyId, { applicantId: '1A', ...denied }));
+    assert.equal(right.late && right.recorded && right.unmatched, undefined);
+    assert.equal((await unmatchedOf(journeyId)).length, 2);
+    const { ledgerId } = ledger.identity;
+    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: journeyId, by: 'ops', reason: 'misspelt' }), 2);
+    assert.deepEqual(await unmatchedOf(journeyId), []);
+  });
+
+  test('of a running journey is answered as such, and matches once its share is requested', async () => {
+    const { journeyId, ...input } = inputOf({ shares: [], sharesOpenFor: 'P1D' });
+    const handle = await harness.start({ journeyId, ...input });
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const early = await update(handle, 'recordConsent', grant);
+    assert.deepEqual([early.recorded, early.unmatched], [true, 'share']);
+    await update(handle, 'requestShare', { journeyId, share });
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const again = await update(handle, 'recordConsent', grant);
+    assert.deepEqual([again.duplicate, again.unmatched], [true, undefined]);
+    await handle.terminate();
+  });
+
+  test('is refused by the late path where it makes no sense, and that is told', async () => {
+    const consent = { ...consentMessage('J-NEVER', { applicantId: '1A' }), decision: 'revoke' };
+    const { journeyId: _, ...message } = consent as unknown as ConsentMessage;
+    await assert.rejects(journeys.get('J-NEVER').consent(message), InvalidInputError);
+    assert.deepEqual(await unmatchedOf('J-NEVER'), []);
+  });
+});
