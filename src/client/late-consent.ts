@@ -24,9 +24,6 @@ export type LateConsentAnswer = { accepted: true; late: true } & (
   | { recorded: false }
 );
 
-/** As long as a run's own answer may take: a ledger that is away must not hold the caller up. */
-const ANSWER_WITHIN_MS = 5_000;
-
 /** Starts `recordLateConsent`, or finds the run that was started for this very message. */
 export async function startLateConsent(
   client: Client,
@@ -81,7 +78,7 @@ export async function signalConsent(
 }
 
 /**
- * Starts the workflow that records it, and waits for its result.
+ * Starts the workflow that records it, and waits for its result, as long as for any update.
  *
  * @throws InvalidInputError where the message is refused
  */
@@ -94,7 +91,7 @@ export async function recordLate(
     const run = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
       startLateConsent(client, taskQueue, consent, messageId),
     );
-    const result = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => run.result()).catch(nothingYet);
+    const result = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () => run.result()).catch(nothingYet);
     if (result === undefined) return { accepted: true, late: true, recorded: false };
     return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
   } catch (error) {
