@@ -64,6 +64,7 @@ export { ConfigError, type ConfigProblem } from './config/environment-reader.ts'
 export type { CodecServerAccess } from './config-shape.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
+export type { UnmatchedConsent } from './ledger/kept-consents.ts';
 export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
 export type {
   PortfolioMessage,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sends a consent by Temporal's HTTP API, encrypted by the codec server:
+# Sends a consent by Temporal's HTTP API, encrypted by the codec server. Fails where there is no open journey (HTTP 404):
+# then the message is for recordLateConsent, as temporal-cli/send-consent.sh has it.
 #
 #     send-consent.sh journey-LOAN-1 consent.json
 set -eu

@@ -11,25 +11,28 @@ import sys
 from uuid import uuid4
 
 from codec_server import CodecServer
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 
-async def send_consent(client: Client, consent) -> None:
+async def send_consent(client: Client, consent) -> str:
+    """Sends it, and says what became of it. A refusal by the ledger is raised as `WorkflowFailureError`."""
     handle = client.get_workflow_handle(f"journey-{consent['journeyId']}")
     try:
         await handle.signal("consent", consent)
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise
-        await record_late(client, consent)
+        return await record_late(client, consent)
+    return "sent: what the journey refuses is in its status"
 
 
-async def record_late(client: Client, consent) -> None:
-    """The journey has ended: a workflow of its own brings the message to the ledger. Nothing is posted."""
+async def record_late(client: Client, consent) -> str:
+    """There is no open journey: a workflow of its own brings the message to the ledger. Nothing is posted."""
     # 16 random hex digits: the message's own id. The ledger compares it with what it has under the same consent.
-    await client.start_workflow(
+    result = await client.execute_workflow(
         "recordLateConsent",
         {"consent": consent},
         id=f"late-consent-{consent['journeyId']}-{uuid4().hex[:16]}",
@@ -37,6 +40,10 @@ async def record_late(client: Client, consent) -> None:
         id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
     )
+    unmatched = result.get("unmatched")
+    if unmatched is not None:
+        return f"kept: the ledger does not know this {unmatched}"
+    return "recorded before" if result["duplicate"] else "recorded"
 
 
 async def main(consent_file: str) -> None:
@@ -46,7 +53,13 @@ async def main(consent_file: str) -> None:
         os.environ["TEMPORAL_ADDRESS"], namespace=namespace, data_converter=codec_server.data_converter()
     )
     with open(consent_file, encoding="utf-8") as file:
-        await send_consent(client, json.load(file))
+        try:
+            print(await send_consent(client, json.load(file)))
+        except WorkflowFailureError as failure:
+            # Not recorded: `details` has paths and rules, such as a decision that is no word of the list.
+            cause = failure.cause
+            print(f"refused: {cause.details[0] if isinstance(cause, ApplicationError) else cause}", file=sys.stderr)
+            sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -281,6 +281,12 @@ export class CreditJourneys {
     return markSeen(this.#context(), seen);
   }
 
+  /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */
+  async markConsentsSeen(seen: { ownerId: string; by: string; reason: string }): Promise<number> {
+    const ledger = await this.#context().ledger();
+    return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
+  }
+
   /** Closes what it opened itself. */
   async close(): Promise<void> {
     const ledger = await this.#ledger?.catch(() => undefined);

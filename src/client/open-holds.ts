@@ -1,6 +1,7 @@
 /** Everything that needs a person: the holds of running journeys, and what runs that are gone have left behind. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { UnmatchedConsent } from '../ledger/kept-consents.ts';
 import type { AttentionReason, Ledger, OpenInquiry } from '../ledger/port.ts';
 import { ALLOWED_ACTIONS, type FailureType } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
@@ -23,6 +24,8 @@ export interface HoldsQuery {
 }
 
 export interface OpenHolds {
+  /** Consents that the ledger keeps and that match no journey, share or applicant which it knows. The oldest first. */
+  unmatchedConsents: UnmatchedConsent[];
   /** The oldest first. */
   holds: OpenHold[];
   /** Running journeys that no worker answered for, and why they need a person where a search attribute says so. */
@@ -51,7 +54,18 @@ export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): P
   const asked = await askThem(context, journeys);
   const rows = query.ledger === false ? [] : await leftInLedger(context, query, new Set(journeys.keys()));
   const holds = [...asked.holds, ...rows].filter((hold) => isWanted(hold, query));
-  return { holds: holds.sort(byAge), unanswered: asked.unanswered };
+  const unmatchedConsents = await unmatchedIn(context, query);
+  return { holds: holds.sort(byAge), unanswered: asked.unanswered, unmatchedConsents };
+}
+
+/** More than a person reads at once. */
+const MOST_CONSENTS = 100;
+
+async function unmatchedIn(context: HoldsContext, query: HoldsQuery): Promise<UnmatchedConsent[]> {
+  if (query.ledger === false || query.failureType !== undefined) return [];
+  const sinceMs = parseInstantMs(query.since ?? '') ?? 0;
+  const found = await (await context.ledger()).kept.unmatched(MOST_CONSENTS);
+  return found.filter(({ since }) => (parseInstantMs(since) ?? 0) >= sinceMs);
 }
 
 function isWanted({ reason, since }: OpenHold, query: HoldsQuery): boolean {
@@ -86,7 +100,7 @@ async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map
 async function askThem(
   { status }: HoldsContext,
   journeys: ReadonlyMap<string, string | undefined>,
-): Promise<OpenHolds> {
+): Promise<Omit<OpenHolds, 'unmatchedConsents'>> {
   const unanswered: OpenHolds['unanswered'] = [];
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
     const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;

@@ -13,6 +13,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'stage.answered',
   'gate.reached',
   'consent.missing',
+  'consent.refused',
   'inquiry.held',
   'hold.resolved',
   'share.posted',
@@ -43,6 +44,8 @@ export interface WebhookEventData {
   'gate.reached': { stage: StageCode; until: string };
   /** `waitingFor`: the applicantIds of those whose grant does not stand. */
   'consent.missing': { shareId: string; waitingFor: string[]; until: string };
+  /** A consent that came by signal, or whose refusal came after its answer: it does not count, or its proof is not kept. */
+  'consent.refused': { consentId?: string; reason: string };
   'inquiry.held': InquiryName & { attempt: number; failureType: FailureType; allowedActions: HoldAction[] };
   'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction };
   'share.posted': { shareId: string; customerTraceNumber?: string };
@@ -82,6 +85,7 @@ export interface WebhookRuns {
   'stage.answered': OfJourney;
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;
+  'consent.refused': OfJourney | OfShare;
   'inquiry.held': WebhookRun;
   'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;

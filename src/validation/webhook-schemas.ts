@@ -37,6 +37,10 @@ const DATA = {
     waitingFor: z.array(applicantId).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
     until: instant.meta({ description: 'When the share expires.' }),
   },
+  'consent.refused': {
+    consentId: z.string().exactOptional().meta({ description: 'Where the message has one that looks like an id.' }),
+    reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
+  },
   'inquiry.held': { ...inquiry, attempt, failureType, allowedActions: z.array(action) },
   'hold.resolved': { ...inquiry, attempt, failureType, action },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
@@ -70,6 +74,7 @@ export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
+  eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
   eventSchema(
     'inquiry.held',
     z.union([

@@ -7,7 +7,7 @@ import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
 import { advanceObjection, takeAdvance } from './advances.ts';
 import { handleConsents } from './consent-handlers.ts';
 import type { Journey } from './journey.ts';
-import { accepted, otherJourney, refuseFor } from './message-answers.ts';
+import { accepted, handleUnknownSignals, otherJourney, refuseFor } from './message-answers.ts';
 import { DESCRIPTIONS } from './message-descriptions.ts';
 import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import * as messages from './messages.ts';
@@ -39,6 +39,7 @@ export function handleMessages(journey: Journey): void {
   setHandler(messages.references, () => journey.references(), {
     description: DESCRIPTIONS.references,
   });
+  handleUnknownSignals(journey);
 }
 
 function profileOf({ input }: Journey): string {

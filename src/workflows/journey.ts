@@ -34,7 +34,7 @@ import { Holds } from './holds.ts';
 import type { CarriedInquiry } from './inquiry-terms.ts';
 import type { JourneyResumption } from './journey-resumption.ts';
 import { PublishedAttributes } from './published-attributes.ts';
-import { RefusedMessages } from './refused-messages.ts';
+import { RefusedMessages, tellIfConsent } from './refused-messages.ts';
 import { ungranted } from './share-consent.ts';
 
 export interface StageRecord {
@@ -327,6 +327,7 @@ export class Journey {
 
   refuse(refused: RefusedMessage): void {
     this.#refused.add(refused);
+    tellIfConsent(this, refused);
   }
 
   /** What the inquiry's retry waits for, in words; nothing once it goes on. */

@@ -1,5 +1,6 @@
 /** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
-import { ApplicationFailure } from '@temporalio/workflow';
+import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
+import { mayHoldSsn } from '../model/opaque-id.ts';
 import { ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
 
@@ -54,5 +55,14 @@ export function refuseMessage(
     at: new Date().toISOString(),
     reason,
     ...(isShown ? { consentId } : {}),
+  });
+}
+
+/** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */
+export function handleUnknownSignals(run: { refuse(refused: RefusedMessage): void }): void {
+  setDefaultSignalHandler((name) => {
+    // A name is the sender's text.
+    const shown = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && !mayHoldSsn(name) ? name : 'unknown';
+    refuseMessage(run, shown, 'no signal of this run has this name');
   });
 }

@@ -7,6 +7,7 @@ import type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from '../model/pull-shapes.ts';
+import { handleUnknownSignals } from './message-answers.ts';
 import { PULL_DESCRIPTIONS } from './message-descriptions.ts';
 import { resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import type { Pull } from './pull.ts';
@@ -35,4 +36,5 @@ export function handlePullMessages(pull: Pull): void {
   });
   setHandler(status, () => pull.status(), { description: PULL_DESCRIPTIONS.status });
   setHandler(references, () => pull.references(), { description: PULL_DESCRIPTIONS.references });
+  handleUnknownSignals(pull);
 }

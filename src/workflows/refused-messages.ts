@@ -1,5 +1,6 @@
 /** Messages that a run has refused where nobody waited for an answer. */
 import type { RefusedMessage } from '../model/shapes.ts';
+import type { EventsOut } from './events-out.ts';
 
 /** Those that `status` shows; the total counts the rest. */
 const SHOWN = 50;
@@ -26,4 +27,16 @@ export class RefusedMessages {
   status(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
     return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
   }
+}
+
+/** Tells the consent system of a consent that nobody waits for an answer to. */
+export function tellIfConsent(
+  { events }: { events: Pick<EventsOut, 'emit'> },
+  { message, consentId, reason }: RefusedMessage,
+): void {
+  if (message !== 'consent') return;
+  events.emit('consent.refused', [consentId ?? '', reason], {
+    ...(consentId === undefined ? {} : { consentId }),
+    reason,
+  });
 }

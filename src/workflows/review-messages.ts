@@ -7,7 +7,7 @@ import type {
   PortfolioUpdateAnswer,
   ResolvePortfolioMessage,
 } from '../model/portfolio-shapes.ts';
-import { accepted, refuseFor } from './message-answers.ts';
+import { accepted, handleUnknownSignals, refuseFor } from './message-answers.ts';
 import { PORTFOLIO_DESCRIPTIONS } from './message-descriptions.ts';
 import { resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import type { Review } from './review.ts';
@@ -49,6 +49,7 @@ export function handleReviewMessages(review: Review): void {
   });
   setHandler(status, () => review.status(), { description: PORTFOLIO_DESCRIPTIONS.status });
   setHandler(progress, () => review.progress(), { description: PORTFOLIO_DESCRIPTIONS.progress });
+  handleUnknownSignals(review);
 }
 
 function setPaused(review: Review, isPaused: boolean): boolean {

@@ -9,6 +9,7 @@ import type {
   WithdrawShareReportMessage,
 } from '../model/share-shapes.ts';
 import { handleConsents } from './consent-handlers.ts';
+import { handleUnknownSignals } from './message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from './message-descriptions.ts';
 import { resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import type { ReportShare } from './report-share.ts';
@@ -40,4 +41,5 @@ export function handleShareReportMessages(share: ReportShare): void {
   });
   setHandler(status, () => share.status(), { description: SHARE_REPORT_DESCRIPTIONS.status });
   setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
+  handleUnknownSignals(share);
 }

@@ -8,7 +8,7 @@ import { HandOver } from './hand-over.ts';
 import { Holds, type PastHolds } from './holds.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-terms.ts';
 import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
-import { RefusedMessages } from './refused-messages.ts';
+import { RefusedMessages, tellIfConsent } from './refused-messages.ts';
 
 /** How the inquiry stands while it is under way. */
 export interface InquiryStanding {
@@ -103,6 +103,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
 
   refuse(refused: RefusedMessage): void {
     this.#refused.add(refused);
+    tellIfConsent(this, refused);
   }
 
   /** Brings the search attributes up to date. */

@@ -107,7 +107,7 @@ const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
 test('holds says that nothing needs a person', async () => {
   const none = await cli('holds');
   assert.equal(none.code, 0, none.stderr);
-  assert.deepEqual(JSON.parse(none.stdout), { holds: [], unanswered: [] });
+  assert.deepEqual(JSON.parse(none.stdout), { holds: [], unanswered: [], unmatchedConsents: [] });
 });
 
 describe('what needs a person', { concurrency: 4 }, () => {

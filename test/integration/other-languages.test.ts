@@ -1,6 +1,7 @@
 /** The examples of docs/integrating.md that need no build, run as they are. Java: `npm run examples`. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -70,7 +71,7 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   // And after the end: it reaches the ledger, under an id by which disposal finds it.
   const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
   const file = await world.put('revocation.json', revocation);
-  await python('send_consent.py', file);
+  assert.equal((await python('send_consent.py', file)).stdout, 'recorded\n');
   const lateRuns = async () => {
     const { open, closed } = await runsOf(world.harness.client, journey.journeyId, []);
     return [...open, ...closed].filter(({ workflowId }) => workflowId.startsWith('late-consent-'));
@@ -94,6 +95,25 @@ test('a caller in Python whose message says something else than one under the sa
     return true;
   });
   await handle.terminate('the test is over');
+});
+
+test('a caller without an open journey is told whether its consent was recorded, kept or refused', async () => {
+  const journeyId = `J-${randomUUID().slice(0, 8)}`;
+  const consent = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
+  const [good, misspelt] = [
+    await world.put('unknown.json', consent),
+    await world.put('misspelt.json', { ...consent, decision: 'revoke' }),
+  ];
+  const kept = await python('send_consent.py', good);
+  assert.equal(kept.stdout, 'kept: the ledger does not know this journey\n');
+  await assert.rejects(python('send_consent.py', misspelt), /refused: .*decision/);
+
+  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
+  const env = { ...process.env, ...world.env, PATH: `${dirname(temporal)}:${process.env.PATH}` };
+  const byCli = (file: string) =>
+    run('sh', [example('temporal-cli/send-consent.sh'), `journey-${journeyId}`, file], { env, timeout: 30_000 });
+  assert.match((await byCli(good)).stdout, /^kept: /);
+  await assert.rejects(byCli(misspelt));
 });
 
 test('consents by curl and by the Temporal CLI, encrypted by the codec server, reach their journey', async () => {

@@ -152,6 +152,8 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     const right = await tell(consentMessage(journeyId, { applicantId: '1A', ...denied }));
     assert.equal(right.late && right.recorded && right.unmatched, undefined);
     assert.equal((await unmatchedOf(journeyId)).length, 2);
+    const { unmatchedConsents } = await journeys.holds();
+    assert.equal(unmatchedConsents.filter((one) => one.journeyId === journeyId).length, 2);
     const { ledgerId } = ledger.identity;
     assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: journeyId, by: 'ops', reason: 'misspelt' }), 2);
     assert.deepEqual(await unmatchedOf(journeyId), []);
@@ -168,6 +170,19 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
     const again = await update(handle, 'recordConsent', grant);
     assert.deepEqual([again.duplicate, again.unmatched], [true, undefined]);
+    await handle.terminate();
+  });
+
+  test('a signal under a name that no run knows is noted in the status, without a name that may be personal', async () => {
+    const input = inputOf();
+    const handle = await harness.start(input);
+    await untilStatus(handle, isWaiting);
+    for (const name of ['consents', 'casey@example.com']) await handle.signal(name, {});
+    const { refusedMessages } = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 2);
+    assert.deepEqual(
+      refusedMessages.map(({ message, reason }) => [message, reason]),
+      ['consents', 'unknown'].map((name) => [name, 'no signal of this run has this name']),
+    );
     await handle.terminate();
   });
 

@@ -68,22 +68,31 @@ public final class RunJourney {
                 Map.of("journeyId", journeyId, "to", "PREAPP"))
             .getResult();
 
-    for (int index = 1; index < files.length; index++) sendConsent(client, read(files[index]));
+    for (int index = 1; index < files.length; index++) System.err.println(sendConsent(client, read(files[index])));
 
     // A long poll: it returns when the journey ends, be it in weeks.
     JsonNode result = run.getResult(JsonNode.class);
     return Map.of("answer", answer, "result", result, "report", codecServer.report(journeyId, "PREAPP"));
   }
 
-  /** A consent that comes after its journey's end goes to the ledger by a workflow of its own. */
-  private static void sendConsent(WorkflowClient client, JsonNode consent) {
+  /**
+   * Without an open journey, a consent goes to the ledger by a workflow of its own. Says what became of it; where the
+   * ledger refuses it, `WorkflowFailedException` has an `ApplicationFailure` of type `InvalidInput` as its cause.
+   */
+  private static String sendConsent(WorkflowClient client, JsonNode consent) {
     String journeyId = consent.get("journeyId").textValue();
     try {
       client.newUntypedWorkflowStub("journey-" + journeyId).signal("consent", consent);
+      return "sent: what the journey refuses is in its status";
     } catch (WorkflowNotFoundException ended) {
       // 16 random hex digits: the message's own id.
       String id = "late-consent-" + journeyId + "-" + String.format("%016x", UUID.randomUUID().getLeastSignificantBits());
-      client.newUntypedWorkflowStub("recordLateConsent", options(id)).start(Map.of("consent", consent));
+      WorkflowStub late = client.newUntypedWorkflowStub("recordLateConsent", options(id));
+      late.start(Map.of("consent", consent));
+      JsonNode recorded = late.getResult(JsonNode.class);
+      return recorded.has("unmatched")
+          ? "kept: the ledger does not know this " + recorded.get("unmatched").textValue()
+          : "recorded";
     }
   }
 
