@@ -1,6 +1,7 @@
 /** Floods of messages, and the hand-overs to new runs that they lead to. */
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
+import { isAtRunLimit } from '../../src/client/error-translation.ts';
 import {
   applicant,
   consentMessage,
@@ -20,7 +21,22 @@ const AT_ONCE = 100;
 
 /** Sends `count` signals that the run refuses: what is refused is counted in `status`. */
 export async function floodWithNonsense(handle: WorkflowHandle, count: number): Promise<void> {
-  await inBatches(count, () => handle.signal('requestWithdrawal', {}));
+  await inBatches(count, () => untilTaken(() => handle.signal('requestWithdrawal', {})));
+}
+
+/**
+ * Sends again while the run has as many messages as Temporal takes: where signals never stop, the server lets a run hand
+ * over only then.
+ */
+async function untilTaken(send: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isAtRunLimit(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
 }
 
 export async function inBatches(count: number, send: (index: number) => Promise<unknown>): Promise<void> {
@@ -64,7 +80,7 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
   const first = await latestRunOf(harness, handle);
   await inBatches(consents, (index) => {
     const said = { applicantId: '1A', consentId: `C${index}`, ...(index % 2 ? {} : { decision: 'denied' as const }) };
-    return handle.signal('consent', consentMessage(journeyId, said));
+    return untilTaken(() => handle.signal('consent', consentMessage(journeyId, said)));
   });
   await floodWithNonsense(handle, signals);
   await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' }));

@@ -1,13 +1,22 @@
 /** A flood in small: what floods-slow.test.ts does with as many messages as Temporal takes. */
 import { after, before, test } from 'node:test';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
 import { floodedJourney, HANDS_OVER_SOON } from '../support/floods.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 
+let server: TemporalServer;
 let harness: Harness;
-before(async () => {
-  harness = await startHarness({ env: HANDS_OVER_SOON });
-});
-after(() => harness.close());
 
-test('after 300 consents and 250 signals that make no sense a revocation and a decision get through', () =>
+before(async () => {
+  // A server proper takes 10,000 signals in one run.
+  server = await startTemporalServer({ headless: true, dynamicConfig: { 'history.maximumSignalsPerExecution': 200 } });
+  harness = await startHarness({ server, env: HANDS_OVER_SOON });
+});
+
+after(async () => {
+  await harness?.close();
+  await server?.stop();
+});
+
+test('after more consents and signals that make no sense than one run takes, a revocation and a decision get through', () =>
   floodedJourney({ harness, consents: 300, signals: 250 }));
