@@ -90,6 +90,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
         keys,
         namespace: config.temporal.namespace,
         mode: 'worker',
+        refusesClear: config.environment !== 'sandbox',
         onUnknownKey: unknownKeyAlert(options.logger, telemetry),
         onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
       })

@@ -9,6 +9,7 @@
  * - `tampered`: the bytes, the key id or the namespace are not those that were encrypted
  * - `foreignNamespace`: encrypted for a namespace that is not on the allow-list
  * - `keyRefused`: encrypted under a key that an operator has refused for good
+ * - `inTheClear`: not encrypted, outside the sandbox, although it can lead to a posting
  * - `unparsable`: decoded, and not JSON, or JSON nested without measure
  */
 export const UNDECODABLE_REASONS = [
@@ -17,6 +18,7 @@ export const UNDECODABLE_REASONS = [
   'tampered',
   'foreignNamespace',
   'keyRefused',
+  'inTheClear',
   'unparsable',
 ] as const;
 export type UndecodableReason = (typeof UNDECODABLE_REASONS)[number];
@@ -28,6 +30,13 @@ export interface Undecodable {
 
 export function undecodable(reason: UndecodableReason): Undecodable {
   return { undecodable: { reason } };
+}
+
+/** In words, for the person who reads the refusal. */
+export function undecodableRule({ undecodable: { reason } }: Undecodable): string {
+  return reason === 'inTheClear'
+    ? 'the message came in the clear: outside the sandbox it must be encrypted'
+    : `the message could not be decoded (${reason})`;
 }
 
 /** Whether a message is the marker; a caller who sends one himself is refused like all others. */

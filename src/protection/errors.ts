@@ -52,6 +52,7 @@ const UNDECODABLE: Record<UndecodableReason, string> = {
   tampered:
     'its bytes, key id or namespace are not those that were encrypted, or the key ring has another key under that id: compare it with its copy',
   foreignNamespace: 'it was encrypted for a namespace that is not on the allow-list',
+  inTheClear: 'it came in the clear, although it can lead to a posting',
   keyRefused: 'it was encrypted under a key that was refused by `credit-journey keys refuse`',
   unparsable: 'it is not JSON in UTF-8, or is nested too deeply',
 };

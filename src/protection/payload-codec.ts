@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { type UndecodableReason, undecodable } from '../model/undecodable.ts';
+import { mayLeadToPosting } from './clear-messages.ts';
 import { UndecodablePayloadError, UnknownKeyError } from './errors.ts';
 import type { PayloadKeys } from './key-ring.ts';
 import {
@@ -25,6 +26,8 @@ export interface PayloadCodecOptions {
    * `UndecodablePayloadError`. Both throw `UnknownKeyError` for a key that may be on its way.
    */
   mode: 'worker' | 'client';
+  /** In the worker: a message in the clear that can lead to a posting is a marker too. Default false. */
+  refusesClear?: boolean;
   /** Raises the alert: called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
   /** In the worker: called each time that a marker takes a payload's place. */
@@ -55,6 +58,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       const inner = isEncrypted(payload) ? await opened(payload) : payload;
       // What was encrypted is checked too: whoever has a key may still write an encoding that nobody here reads.
       requireReadable(inner);
+      if (options.refusesClear && inner === payload) refuseClear(payload);
       return inner;
     } catch (error) {
       if (!(error instanceof BrokenEnvelopeError)) throw error;
@@ -86,6 +90,12 @@ function markerOf(reason: UndecodableReason): Payload {
     metadata: { encoding: Buffer.from('json/plain') },
     data: Buffer.from(JSON.stringify(undecodable(reason))),
   };
+}
+
+/** @param payload that can be read */
+function refuseClear(payload: Payload): void {
+  if (encodingOf(payload) !== 'json/plain') return;
+  if (mayLeadToPosting(JSON.parse(bytesOf(payload.data).toString('utf8')))) throw new BrokenEnvelopeError('inTheClear');
 }
 
 /** What the SDK's own converter, which runs in the workflow's sandbox and throws there, will turn into a value. */

@@ -12,7 +12,7 @@ import { consentOwnerProblem, type ID_NAMES, ownerOf, type RunKind } from '../mo
 import { STAGES } from '../model/products.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { isUndecodable } from '../model/undecodable.ts';
+import { isUndecodable, undecodableRule } from '../model/undecodable.ts';
 
 type Check = (value: unknown, path: string) => string | null;
 type Fields = Record<string, { check: Check; optional?: true }>;
@@ -64,7 +64,7 @@ const applicants: Check = (value, path) =>
 
 function object(fields: Fields): Check {
   return (value, path) => {
-    if (isUndecodable(value)) return `the message could not be decoded (${value.undecodable.reason})`;
+    if (isUndecodable(value)) return undecodableRule(value);
     if (!isRecord(value)) return `${path || '/'} must be an object`;
     if (Object.keys(value).some((key) => !Object.hasOwn(fields, key))) {
       return `${path || '/'} has an unknown field; known are ${Object.keys(fields).join(', ')}`;

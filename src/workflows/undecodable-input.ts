@@ -1,5 +1,9 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { Undecodable } from '../model/undecodable.ts';
+import type { Undecodable, UndecodableReason } from '../model/undecodable.ts';
+
+const RULES: Partial<Record<UndecodableReason, string>> = {
+  inTheClear: 'must be encrypted: no start in the clear is taken outside the sandbox',
+};
 
 /** A start that could not be decoded is invalid input like any other: it fails its own run, and nothing else. */
 export function undecodableInput({ undecodable: { reason } }: Undecodable): ApplicationFailure {
@@ -7,6 +11,6 @@ export function undecodableInput({ undecodable: { reason } }: Undecodable): Appl
     type: 'InvalidInput',
     message: 'the input could not be decoded; nothing was sent',
     nonRetryable: true,
-    details: [{ problems: [{ path: '', rule: `could not be decoded (${reason})` }] }],
+    details: [{ problems: [{ path: '', rule: RULES[reason] ?? `could not be decoded (${reason})` }] }],
   });
 }

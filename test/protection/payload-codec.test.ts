@@ -256,6 +256,39 @@ describe('a payload in the clear', () => {
     assert.equal(wasEncrypted(undefined), false);
   });
 
+  test('outside the sandbox counts for a worker only where it leads to no posting', async () => {
+    const codec = createPayloadCodec({ keys, namespace: NAMESPACE, mode: 'worker', refusesClear: true });
+    const consent = { journeyId: 'J-1', shareId: 'S-1', consentId: 'C-1' };
+    const [who, share] = [
+      { by: 'ops', reason: 'asked' },
+      { journeyId: 'J-1', shareId: 'S-1' },
+    ];
+    const refused = [
+      { ...consent, decision: 'granted' },
+      { ...consent, decision: 'GRANTED' },
+      { ...consent, decision: undefined },
+      { journeyId: 'J-1', to: 'PREAPP' },
+      { ...who, journeyId: 'J-1', repeat: 'PREQUAL', occurrence: 2 },
+      { ...who, journeyId: 'J-1', decisionId: 'D-1', action: 'abandon' },
+      { ...who, pullId: 'P-1', decisionId: 'D-1', decision: 'denied' },
+      { journeyId: 'J-1', share },
+      { reviewId: 'R-1', file: 'a.csv' },
+    ];
+    for (const value of refused) {
+      const [decoded] = await codec.decode([payloadOf(value)]);
+      assert.equal(markerReason(decoded), 'inTheClear', JSON.stringify(value));
+      const encrypted = await codec.encode([payloadOf(value)]);
+      assert.deepEqual((await codec.decode(encrypted)).map(decodedValue), [JSON.parse(JSON.stringify(value))]);
+    }
+    const counted = [
+      { ...consent, decision: 'denied' },
+      { ...consent, decision: 'revoked' },
+      ...['journeyId', 'pullId', 'shareId', 'reviewId'].map((name) => ({ [name]: 'X-1', ...who })),
+      ...[{ traceparent: '00-1-2-01' }, 'x', null, undefined, 7, []],
+    ];
+    for (const value of counted) assert.deepEqual(await codec.decode([payloadOf(value)]), [payloadOf(value)]);
+  });
+
   test('is refused where the SDK would throw in the middle of a workflow', async () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     const CASES: [Payload, UndecodableReason][] = [

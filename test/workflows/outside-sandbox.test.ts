@@ -2,12 +2,24 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, type Workflow } from '@temporalio/common';
+import { Client, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, type Payload, type Workflow } from '@temporalio/common';
 import { sampleJourney } from '../../src/cli/sample-journey.ts';
 import { samplePull } from '../../src/cli/sample-pull.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { applicant, type Harness, journeyInput, refusalOf, startHarness, update } from '../support/journey-harness.ts';
+import { createDataConverter } from '../../src/protection/data-converter.ts';
+import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
 
 /** As an ITIN may look: this profile sends it. */
 const SENT_SSN = '912700001';
@@ -37,6 +49,19 @@ async function refusedWith(workflow: string, workflowId: string, input: object):
   while (cause instanceof Error && !(cause instanceof ApplicationFailure)) cause = cause.cause;
   assert.ok(cause instanceof ApplicationFailure && cause.type === 'InvalidInput', String(cause));
   return ((cause.details ?? [])[0] as { problems: Problem[] }).problems;
+}
+
+/** Sends in the clear, and reads what is encrypted. */
+async function clearClient(): Promise<Client> {
+  const { config, client } = harness;
+  const { namespace } = client.options;
+  const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  const converter = createDataConverter({ keys, namespace, mode: 'client' });
+  const payloadCodecs = (converter.payloadCodecs ?? []).map((codec) => ({
+    encode: async (payloads: Payload[]) => payloads,
+    decode: (payloads: Payload[]) => codec.decode(payloads),
+  }));
+  return new Client({ connection: client.connection, namespace, dataConverter: { ...converter, payloadCodecs } });
 }
 
 async function received(): Promise<unknown[]> {
@@ -81,5 +106,58 @@ describe('made-up applicants outside the sandbox', () => {
     );
     assert.match(refusal, /\/applicants\/0\/ssn must be one that was issued/);
     await handle.terminate();
+  });
+});
+
+describe('messages in the clear outside the sandbox', () => {
+  test('are refused where they can lead to a posting; refusals of consent and withdrawals count', async () => {
+    const input = journeyInput({
+      applicants: [applicant('1A', '912700002')],
+      stages: ['PREQUAL', 'PREAPP'],
+      shares: [{ shareId: 'S1', endUserCode: 'EU999' }],
+    });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    // The stand-in's answers carry its mark, which nobody believes here: so it is held.
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const plain = (await clearClient()).workflow.getHandle(handle.workflowId);
+    const sent = (name: string, message: object) => plain.executeUpdate(name, { args: [message] });
+    const decision = {
+      ...{ journeyId, decisionId: 'D-1', customerTraceNumber: holds[0]?.customerTraceNumber, attempt: 1 },
+      ...{ action: 'abandon', by: 'somebody', reason: 'unknown', providerSaid: 'notAsked' },
+    };
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    const messages: [string, object][] = [
+      ['advance', { journeyId, to: 'PREAPP' }],
+      ['resolveInquiry', decision],
+      ['requestShare', { journeyId, share: { shareId: 'S2', endUserCode: 'EU777' } }],
+      ['recordConsent', grant],
+    ];
+    for (const [name, message] of messages)
+      assert.match(await refusalOf(sent(name, message)), /came in the clear/, name);
+    await plain.signal('consent', grant);
+    const noted = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal === 1);
+    assert.match(noted.refusedMessages[0]?.reason ?? '', /came in the clear/);
+    assert.deepEqual([noted.holds.length, noted.shares.length], [1, 1]);
+
+    await sent('recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
+    await sent('withdraw', { journeyId, by: 'platform', reason: 'the applicant has withdrawn' });
+    assert.equal((await statusOf(handle)).refusedMessagesTotal, 1);
+    // The same decision, encrypted, is taken.
+    await update(handle, 'resolveInquiry', decision);
+    assert.equal((await handle.result()).outcome, 'withdrawn');
+  });
+
+  test('start nothing', async () => {
+    const clear = await clearClient();
+    const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)] });
+    const { client } = harness;
+    harness.client = clear;
+    try {
+      const [problem] = await refusedWith('lendingJourney', `journey-${input.journeyId}`, input);
+      assert.match(problem?.rule ?? '', /^must be encrypted/);
+    } finally {
+      harness.client = client;
+    }
   });
 });
