@@ -97,9 +97,16 @@ describe('while no gateway worker runs', () => {
       (await harness.received(handle)).map(({ productCode }) => productCode),
       ['PREQUAL'],
     );
+    // Its attempt was never claimed, and is closed to whoever might still have it in hand.
     assert.deepEqual(
-      (await inquiriesOf(harness, input.journeyId)).map(({ productCode }) => productCode),
-      ['PREQUAL'],
+      (await inquiriesOf(harness, input.journeyId)).map(({ productCode, attempts }) => [
+        productCode,
+        attempts.map(({ state, claimedAt }) => [state, claimedAt !== undefined]),
+      ]),
+      [
+        ['PREQUAL', [['answered', true]]],
+        ['SECONDUSE', [['notSent', false]]],
+      ],
     );
   });
 });
