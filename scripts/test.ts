@@ -57,6 +57,8 @@ const TOGETHER = [
   'test/ledger/decision',
   'test/ledger/observed-ledger',
   'test/ledger/outcome',
+  'test/ledger/share-explorer',
+  'test/ledger/share-standing',
   'test/model/',
   'test/protection/key-ring',
   'test/protection/payload-codec',

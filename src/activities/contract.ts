@@ -5,7 +5,15 @@
 
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents, Unmatched } from '../ledger/kept-consents.ts';
-import type { ConsentRecord, DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/port.ts';
+import type {
+  ConsentRecord,
+  DecisionRecord,
+  DecisionVerdict,
+  OutcomeRecord,
+  RecordVerdict,
+  ShareObjection,
+  StandingConsents,
+} from '../ledger/port.ts';
 import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
@@ -49,15 +57,11 @@ export interface PreparedRun extends RunIdentity {
 export interface PreparedShare extends PreparedRun {
   report: ReportSource;
   reference: ReportReference;
-  consents: StandingConsents;
+  consents: FoundConsents;
 }
 
 /** What the ledger has about sharing one report with one secondary user. */
-export interface StandingConsents {
-  /** Said under this share's id, in the order in which it came; of the grants those that count. */
-  own: ConsentRecord[];
-  /** What stands refused under other ids: it ends every grant that was decided no later. */
-  elsewhere: { applicantId: string; decision: 'denied' | 'revoked'; decidedAt: string }[];
+export interface FoundConsents extends StandingConsents {
   /** The report was disposed of, or came under a legal hold, since the share was started. */
   reportGone?: true;
 }
@@ -75,6 +79,8 @@ export interface SubmitInquiryArgs extends InquiryContent {
   attempt: number;
   settings: ProtocolSettings;
   consents: ConsentRecord[];
+  /** SECONDUSE: how old a grant may be when the attempt is claimed. Default: any age. */
+  consentValidForMs?: number;
   /** After a 401: only a token fetched after this instant will do. */
   tokenFetchedAfter?: string;
 }
@@ -84,8 +90,8 @@ export type SubmitInquiryResult =
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
   | { kind: 'latest'; latest: AttemptView }
-  /** Nothing was claimed or sent: the ledger has refusals against the grants that were to permit it. */
-  | { kind: 'consentRefused'; refusals: ConsentRecord[] };
+  /** Nothing was claimed or sent: what the ledger has about the share does not permit it. */
+  | ({ kind: 'notPermitted' } & ShareObjection);
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
 export interface SubmitFailureDetails {
@@ -153,7 +159,7 @@ export interface JourneyActivities {
   /** `firstRunId`: of the run's chain. */
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
   /** Reads only; asked before each attempt, since what was said elsewhere reaches no run. */
-  lookUpConsents(args: LookUpConsentsArgs): Promise<StandingConsents>;
+  lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents>;
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
   /** A share that is requested of a running journey; paths as its message has them. */

@@ -1,38 +1,32 @@
 /** A share's input checked, its report found, and what the ledger has about sharing it. */
+import { standingConsents } from '../ledger/share-standing.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
-import type { ReportSource } from '../model/share-shapes.ts';
 import { parseShareReportInput } from '../validation/messages.ts';
-import type { JourneyActivities, LookUpConsentsArgs, StandingConsents } from './contract.ts';
+import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
 import { checkRequestCanBeBuilt } from './inquiry-request.ts';
 import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
-import { findSharedReport, useProblem } from './shared-report.ts';
-import { standingConsents } from './standing-consents.ts';
+import { findSharedReport } from './shared-report.ts';
 
 export function createPrepareShareReport(
   dependencies: ActivityDependencies,
 ): Pick<JourneyActivities, 'prepareShareReport' | 'lookUpConsents'> {
   const { ledger } = dependencies;
 
-  async function lookUpConsents(args: LookUpConsentsArgs): Promise<StandingConsents> {
-    const { share, report, reportReferenceNumber } = args;
-    const stored = await ledger.consentsToShare({
-      callerId: ownerIdOf('share', share.shareId),
-      shareId: share.shareId,
-      reportReferenceNumber,
-      ...(report.kind === 'ledger' ? { reportOwnerId: report.ownerId } : {}),
-    });
-    return { ...standingConsents(stored, args), ...((await isGone(report)) ? { reportGone: true } : {}) };
-  }
-
-  async function isGone(report: ReportSource): Promise<boolean> {
-    if (report.kind === 'given') return false;
-    const inquiry = await ledger.inquiry(report.customerTraceNumber);
-    return !inquiry || (await useProblem(ledger, inquiry)) !== null;
+  async function lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents> {
+    const { share, report, reportReferenceNumber, consentTrust } = args;
+    const callerId = ownerIdOf('share', share.shareId);
+    const facts = await ledger.shareFacts({ callerId, shareId: share.shareId, reportReferenceNumber });
+    // What the ledger had of the report when the share was started, and has no more.
+    const isLost = report.kind === 'ledger' && !facts.owners.includes(report.ownerId);
+    return {
+      ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
+      ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
+    };
   }
 
   return {

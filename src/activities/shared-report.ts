@@ -101,7 +101,7 @@ async function requireShareable(
 }
 
 /** Why a report may not be used any more, or `null`. */
-export async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
+async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
   const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.callerId)) !== null;
   if (isDisposed) return 'was disposed of';
   return inquiry.legalHoldAt === undefined ? null : 'is under a legal hold';

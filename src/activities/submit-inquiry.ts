@@ -56,8 +56,8 @@ async function attempt(
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
   }
-  if (claim.kind === 'consentRefused') {
-    say('warn', 'nothing was sent: the ledger has a refusal of this consent', {});
+  if (claim.kind === 'notPermitted') {
+    say('warn', 'nothing was sent: by what the ledger has, the share is not permitted', {});
     return claim;
   }
   if (claim.kind === 'writerTooOld') {
@@ -127,6 +127,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       consents: args.consents,
+      ...(args.consentValidForMs === undefined ? {} : { consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });

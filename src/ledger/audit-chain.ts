@@ -113,7 +113,10 @@ export async function chaining(
   if (head !== before) await writeHead(session, cipher, head);
 }
 
-/** Keeps every other writer of consents and decisions out until the transaction ends. An inquiry's lock comes first. */
+/**
+ * Keeps every other writer of consents and decisions out until the transaction ends, and of whatever else a share's claim
+ * goes by. An inquiry's lock comes first.
+ */
 export async function lockHead({ session, dialect }: Pick<Writing, 'session' | 'dialect'>): Promise<void> {
   await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
 }

@@ -3,6 +3,7 @@
  * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
  * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
  */
+import type { GrantFault } from '../model/consent-book.ts';
 import type { DecisionAction } from '../model/failure-types.ts';
 import type { Answer, AttemptState } from '../model/inquiry.ts';
 
@@ -45,6 +46,16 @@ export interface KnownInquiry {
   /** In ascending order. */
   attempts: readonly KnownAttempt[];
   decisions: readonly KnownDecision[];
+  /** Of a share: what the ledger has about sharing its report, held against the claim's grants. */
+  share?: KnownShare;
+}
+
+/** What a share's claim goes by, read under the lock that every writer of consents takes. */
+export interface KnownShare {
+  /** The report was disposed of, or is about to be, or is under a legal hold. */
+  reportIsGone: boolean;
+  /** What the claim's grants are worth; `missing` for an applicant who has none that is for this share. */
+  grants: readonly { worth: GrantFault | 'stands' }[];
 }
 
 /** What is claimed: attempt n of a request with this digest, by a run that started with this ledger. */
@@ -62,6 +73,8 @@ export type ClaimDecision =
   /** Send nothing; answer how the latest attempt stands. */
   | { kind: 'latest' }
   | { kind: 'requestDiffers' }
+  /** Of a share: what permits it is not there, or not any more. */
+  | { kind: 'notPermitted' }
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   | { kind: 'ledgerChanged' }
   /** A newer program has to make the claim. */
@@ -83,6 +96,20 @@ export const HELD_STATES: readonly AttemptState[] = [
 ];
 /** States that already are the inquiry's outcome. */
 const SETTLED_STATES: readonly AttemptState[] = ['answered', 'accepted', 'abandoned'];
+
+const NOT_PERMITTED = { kind: 'notPermitted' } as const;
+
+/** Only of shares, and after everything else: an attempt that was made is told of, whatever became of its permission. */
+export const SHARE_RULES: readonly ClaimRule[] = [
+  { name: 'reportGone', forbids: ({ share }) => (share?.reportIsGone ? NOT_PERMITTED : null) },
+  {
+    name: 'consentMissing',
+    forbids: ({ share }) => (share && (share.grants.length === 0 || has(share, 'missing')) ? NOT_PERMITTED : null),
+  },
+  { name: 'consentRefused', forbids: ({ share }) => (share && has(share, 'refused') ? NOT_PERMITTED : null) },
+  { name: 'consentTooOld', forbids: ({ share }) => (share && has(share, 'tooOld') ? NOT_PERMITTED : null) },
+  { name: 'consentSpent', forbids: ({ share }) => (share && has(share, 'spent') ? NOT_PERMITTED : null) },
+];
 
 /** The order matters: whose request and whose ledger this is comes before anything is said about an attempt. */
 export const CLAIM_RULES: readonly ClaimRule[] = [
@@ -136,6 +163,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
     forbids: (known, claim) =>
       isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
   },
+  ...SHARE_RULES,
 ];
 
 /** What becomes of a claim. `rules` is there to be thinned out by tests that show what each rule is for. */
@@ -210,6 +238,10 @@ export function permitToSpend(known: KnownInquiry, attempt: number): KnownDecisi
 /** Whether any attempt was claimed; one that was closed was not. */
 export function wasClaimed(known: KnownInquiry): boolean {
   return known.attempts.some(({ closed }) => !closed);
+}
+
+function has({ grants }: KnownShare, fault: GrantFault): boolean {
+  return grants.some(({ worth }) => worth === fault);
 }
 
 function latestStanding(known: KnownInquiry): AttemptState | undefined {

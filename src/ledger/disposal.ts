@@ -7,6 +7,7 @@
  * although a copy is left in Temporal. Were the ledger first, its rows would say so too early; without (1) a journey
  * started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
  */
+import { lockHead } from './audit-chain.ts';
 import { instant } from './inquiry-rows.ts';
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
@@ -160,6 +161,8 @@ export async function beginDisposal(
   const refused = refusalOf(view);
   if (refused) return { keep: false, value: refused };
   const { inquiries, reports, begunAt } = view;
+  // A share's claim reads it under this lock: it comes before the disposal begins, or finds that it has.
+  await lockHead({ session, dialect });
   if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposalBegun' });
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
 }

@@ -94,6 +94,11 @@ export interface InquiryState {
   nowMs: number;
 }
 
+/** How many disposals of an inquiry `i` were begun: of its journey, or of its product there. */
+export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
+  WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
+    AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
+
 /** Reads it; whoever means to write has locked the row before, so that it stays true until the commit. */
 export async function readState(
   session: SqlSession,
@@ -112,9 +117,7 @@ export async function readState(
     } & InquiryRow
   >(
     `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
-       (SELECT count(*) FROM retention_events e WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
-         AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at))
-       ) AS is_disposal_begun,
+       ${DISPOSALS_BEGUN} AS is_disposal_begun,
        (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
@@ -149,7 +152,10 @@ export async function readState(
 }
 
 /** What was disposed of by its review's id is closed for each of the review's rows. */
-async function isReviewDisposed(session: SqlSession, inquiry: InquiryRow | null): Promise<boolean> {
+export async function isReviewDisposed(
+  session: SqlSession,
+  inquiry: Pick<InquiryRow, 'caller_id'> | null,
+): Promise<boolean> {
   const review = inquiry && reviewOfRow(inquiry.caller_id);
   if (!review) return false;
   const rows = await session.rows(

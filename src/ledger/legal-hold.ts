@@ -1,4 +1,5 @@
 /** Legal holds: nothing of a journey that is under one is disposed of. */
+import { lockHead } from './audit-chain.ts';
 import { lockInquiriesOf } from './disposal.ts';
 import { instant } from './inquiry-rows.ts';
 import { isReview, ofOwner, reviewOfRow } from './owner-rows.ts';
@@ -30,6 +31,8 @@ export async function setLegalHold(
      WHERE ${ofOwner(journeyId)} AND legal_hold_at IS NULL AND disposed_at IS NULL RETURNING customer_trace_number`,
     [journeyId, by, reason],
   );
+  // A share's claim reads it under this lock: it comes before the hold, or finds it.
+  await lockHead({ session, dialect });
   if (set.length === 0) return { keep: false, value: before ? { ...before, isNew: false } : null };
   await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldSet' });
   const [hold] = await readHolds(session, journeyId);

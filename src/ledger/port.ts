@@ -7,6 +7,7 @@
  * that writes, but for `claim`, which says so, and `recordOutcome`, which goes on, throws `WriterTooOldError` where the
  * ledger asks for a newer program by now.
  */
+import type { GrantFault } from '../model/consent-book.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
@@ -47,6 +48,8 @@ export interface ClaimRequest {
   answerWithinMs: number;
   /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
   consents: readonly ConsentRecord[];
+  /** SECONDUSE: how old a grant may be, by the database's clock. Default: any age. */
+  consentValidForMs?: number;
   /** Of the applicants that the request names, in its order; of a share those of the report. */
   applicantIds?: readonly string[];
   /** SECONDUSE: which report is shared, by its `reportReferenceNumber`. Kept as a keyed digest. */
@@ -61,8 +64,8 @@ export type ClaimVerdict =
   | { kind: 'requestDiffers' }
   /** The inquiry stands under this number already, for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
-  /** A grant does not stand: the ledger has these refusals, which the run that asks may never have heard of. */
-  | { kind: 'consentRefused'; refusals: ConsentRecord[] }
+  /** What the ledger has about the share does not permit it; the run that asks may never have heard of it. */
+  | ({ kind: 'notPermitted' } & ShareObjection)
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' }
   /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
@@ -70,6 +73,30 @@ export type ClaimVerdict =
 
 /** An attempt whose activity was lost or cancelled, and of which the ledger may have nothing. */
 export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
+
+/** Why a share's claim was not taken: nothing was written. */
+export interface ShareObjection {
+  /** The report was disposed of, or is about to be, or is under a legal hold. */
+  reportGone?: true;
+  /** Those of the claim's grants that permit nothing. */
+  grants: { applicantId: string; consentId: string; fault: GrantFault }[];
+  /** What was refused of their applicants: the newest that end their grants, and under other shares' ids. */
+  standing: StandingConsents;
+}
+
+/** What the ledger has about sharing one report with one secondary user. */
+export interface StandingConsents {
+  /** Said under this share's id, in the order in which it came; of the grants those that count. */
+  own: ConsentRecord[];
+  /** What stands refused under other ids: it ends every grant that was decided no later. */
+  elsewhere: RefusalElsewhere[];
+}
+
+export interface RefusalElsewhere {
+  applicantId: string;
+  decision: 'denied' | 'revoked';
+  decidedAt: string;
+}
 
 /** How an attempt ended, or what is now known of it. */
 export interface OutcomeRecord {
@@ -237,9 +264,20 @@ export interface ConsentsQuery {
   /** The share that consents are looked for. */
   callerId: string;
   shareId: string;
-  /** The report that it is of; and whose inquiry brought it, where the ledger knows. */
-  reportReferenceNumber: string;
-  reportOwnerId?: string;
+  /** The report that it is of; the ledger finds whose it is. */
+  reportReferenceNumber?: string;
+}
+
+/** What the ledger has about sharing one report. */
+export interface ShareFacts {
+  /** Whose consents may count: the share's owner, and the report's where the ledger has it. */
+  owners: string[];
+  /** Everything that was said about sharing the report, in the order in which it came. */
+  stored: StoredConsent[];
+  /** The report was disposed of, or is about to be, or is under a legal hold. */
+  reportIsGone: boolean;
+  /** By the database's clock. */
+  nowMs: number;
 }
 
 /** A consent as it stands in the ledger. */
@@ -337,10 +375,10 @@ export interface Ledger {
   recordShare(ledgerId: string, share: ShareRecord): Promise<boolean>;
 
   /**
-   * Reads only: everything that was said about sharing this report, in the order in which it came. What was said to
-   * this share, to any share of the report's owner, and to any other share of the report that the ledger knows of.
+   * Reads only: whether the report may still be shared, and everything that was said about it: to this share, to any
+   * share of the report's owner, and to any other share of the report that the ledger knows of.
    */
-  consentsToShare(query: ConsentsQuery): Promise<StoredConsent[]>;
+  shareFacts(query: ConsentsQuery): Promise<ShareFacts>;
 
   /**
    * Reads only, in pages: every share that was, or may have been, posted in a period, oldest first, with the report it

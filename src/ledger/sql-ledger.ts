@@ -9,8 +9,9 @@ import { type LedgerCipher, type Sealed, seal, unseal } from '../protection/seal
 import { acceptProblem } from './accept-problem.ts';
 import { verifyChain } from './audit-verification.ts';
 import { decideClaim } from './claim.ts';
+import { objectionOf, readClaimedShare } from './claimed-shares.ts';
 import { decideClose } from './close.ts';
-import { insertConsents, linkConsents, refusalsOf } from './consent-rows.ts';
+import { insertConsents, linkConsents } from './consent-rows.ts';
 import { type DecisionEffect, decideDecision } from './decision.ts';
 import { disposalOfAny, insertDerived, newestDerived } from './derived-rows.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from './errors.ts';
@@ -68,15 +69,15 @@ import type {
   RewrapResult,
   SeenRecord,
   SeenVerdict,
+  ShareFacts,
   ShareRecord,
-  StoredConsent,
   StoredDocument,
   StoredReport,
 } from './port.ts';
 import { flagIfRefused, flagShares } from './refused-postings.ts';
 import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
-import { insertShare, readConsentsToShare } from './report-shares.ts';
+import { insertShare, readShareFacts } from './report-shares.ts';
 import { comparableDigest, type RequestDigests } from './request-digests.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
@@ -128,7 +129,8 @@ export class SqlLedger implements Ledger {
       const digest = comparableDigest(state.inquiry, request.digests);
       // Neither ours nor there: another number has taken the key since it was read.
       if (!state.inquiry) throw new LostRaceError('the number was taken');
-      const known = otherNumber ? { ...state.known, otherNumber } : state.known;
+      const share = await readClaimedShare(writing, request);
+      const known = { ...state.known, ...(otherNumber ? { otherNumber } : {}), ...(share ? { share } : {}) };
       const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
       switch (decision.kind) {
         case 'anotherNumber':
@@ -136,14 +138,14 @@ export class SqlLedger implements Ledger {
         case 'ledgerChanged':
         case 'writerTooOld':
           return { keep: false, value: decision };
+        case 'notPermitted':
+          return { keep: false, value: { ...decision, ...objectionOf(share) } };
         case 'latest':
           return {
             keep: await settleOverdue(writing, state, customerTraceNumber),
             value: { kind: 'latest', latest: standingView(state, this.#cipher) },
           };
         case 'claim': {
-          const refusals = await refusalsOf(writing, request.consents);
-          if (refusals.length > 0) return { keep: false, value: { kind: 'consentRefused', refusals } };
           await settleOverdue(writing, state, customerTraceNumber);
           const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
           await insertConsents(writing, request.consents);
@@ -304,8 +306,8 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  consentsToShare(query: ConsentsQuery): Promise<StoredConsent[]> {
-    return this.#engine.read((session) => readConsentsToShare(session, this.#cipher, query));
+  shareFacts(query: ConsentsQuery): Promise<ShareFacts> {
+    return this.#engine.read((session) => readShareFacts(session, this.#engine.dialect, this.#cipher, query));
   }
 
   sharesBetween(query: SharesQuery = {}): AsyncIterable<AuditedShare> {

@@ -8,9 +8,14 @@
  * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
  *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
  */
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord, StandingConsents } from '../ledger/port.ts';
 import { parseInstantMs } from './instants.ts';
 import type { SecondaryUser } from './shapes.ts';
+
+/** What a grant is worth by everything that was said and by its age. */
+export type GrantWorth = 'stands' | 'refused' | 'tooOld';
+/** Why the ledger has not taken a grant. `missing`: it is not for this share and its secondary user. */
+export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
 
 interface Entry {
   record: ConsentRecord;
@@ -22,10 +27,12 @@ interface Entry {
   isPending: boolean;
   /** It came before this run. */
   isEarlier?: boolean;
+  /** What the ledger has said of a grant: from then on it permits nothing. */
+  fault?: GrantFault;
 }
 
 /** A consent as the next run takes it over. */
-export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending'>> {
+export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {
   record: ConsentRecord;
   /** The ledger has it. */
   isRecorded?: boolean;
@@ -39,7 +46,23 @@ export interface Elsewhere {
 }
 
 /** How one applicant stands towards one share. `none`: has not been heard of. */
-export type Standing = { kind: 'granted'; consent: ConsentRecord } | { kind: 'denied' | 'revoked' | 'tooOld' | 'none' };
+export type Standing =
+  | { kind: 'granted'; consent: ConsentRecord }
+  | { kind: 'denied' | 'revoked' | 'tooOld' | 'spent' | 'none' };
+
+/** When, and how old a grant may be. */
+export interface At {
+  nowMs: number;
+  validForMs?: number | undefined;
+}
+
+/** The latest refusal of an applicant that came under another id than this share's. */
+export interface CarriedRefusal {
+  shareId: string;
+  applicantId: string;
+  decision: 'denied' | 'revoked';
+  decidedAtMs: number;
+}
 
 /** What tells one message from another. */
 export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
@@ -61,15 +84,25 @@ export class ConsentBook {
   /** How many there were when those that are not needed were last dropped. */
   #leftAtLast = 0;
 
-  constructor(past: readonly CarriedConsent[] = []) {
-    for (const { record, revokesAll = false, ended = false, isPending = false } of past) {
-      this.#note({ ...{ record, revokesAll, ended, isPending }, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
+  /** By share and applicant: what was refused last under another share's id. */
+  readonly #elsewhere = new Map<string, CarriedRefusal>();
+
+  constructor(past: readonly CarriedConsent[] = [], elsewhere: readonly CarriedRefusal[] = []) {
+    for (const { record, revokesAll = false, ended = false, isPending = false, fault } of past) {
+      const entry = { record, revokesAll, ended, isPending, ...(fault ? { fault } : {}) };
+      this.#note({ ...entry, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
     }
+    for (const refusal of elsewhere) this.#elsewhere.set(nameOf(refusal), refusal);
+  }
+
+  /** What was refused under other shares' ids, as the next run takes it over. */
+  get elsewhere(): CarriedRefusal[] {
+    return [...this.#elsewhere.values()];
   }
 
   /** What the next run takes over: what it needs, and what the ledger does not have. */
   carried(elsewhere: Elsewhere): CarriedConsent[] {
-    return this.#needed(elsewhere).map(({ record, revokesAll, ended, isPending }) => {
+    return this.#needed(elsewhere).map(({ record, revokesAll, ended, isPending, fault }) => {
       const isRecorded = !isPending && elsewhere.isRecorded(record);
       const { proof: _, ...withoutProof } = record;
       return {
@@ -79,6 +112,7 @@ export class ConsentBook {
         ...(revokesAll ? { revokesAll } : {}),
         ...(ended ? { ended } : {}),
         ...(isPending ? { isPending } : {}),
+        ...(fault ? { fault } : {}),
       };
     });
   }
@@ -118,10 +152,33 @@ export class ConsentBook {
     return true;
   }
 
-  /** A refusal of before this run, which ends every grant that is known now, whatever it names. */
-  addEnding(record: ConsentRecord): void {
-    this.#wordOf(record).endAll();
-    if (!this.has(record)) this.#append(record, false);
+  /**
+   * Takes in what the ledger has about a share, each message as if it had come when it was received; what it says of
+   * refusals elsewhere replaces what it said before. Returns the messages that were new here.
+   */
+  learn(shareId: string, standing: StandingConsents): ConsentRecord[] {
+    for (const [name, refusal] of this.#elsewhere) if (refusal.shareId === shareId) this.#elsewhere.delete(name);
+    return this.heed(shareId, standing);
+  }
+
+  /** As `learn`, of some applicants: what is known of the others stays. */
+  heed(shareId: string, { own, elsewhere }: StandingConsents): ConsentRecord[] {
+    for (const { applicantId, decision, decidedAt } of elsewhere) {
+      const refusal = { shareId, applicantId, decision, decidedAtMs: parseInstantMs(decidedAt) ?? 0 };
+      const known = this.#elsewhere.get(nameOf(refusal));
+      if (!known || known.decidedAtMs <= refusal.decidedAtMs) this.#elsewhere.set(nameOf(refusal), refusal);
+    }
+    return own.filter((record) => {
+      const isNew = !this.has(record);
+      if (isNew) this.#insert(record);
+      return isNew;
+    });
+  }
+
+  /** The ledger has not taken this grant: it permits nothing any more. */
+  fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): void {
+    const grants = this.#byApplicant.get(nameOf(grant))?.grants ?? [];
+    for (const entry of grants) if (entry.record.consentId === grant.consentId) entry.fault = fault;
   }
 
   /**
@@ -184,8 +241,32 @@ export class ConsentBook {
     return dropped.map(({ record }) => record);
   }
 
-  standing(shareId: string, applicantId: string, at: { nowMs: number; validForMs?: number | undefined }): Standing {
-    return this.#byApplicant.get(nameOf({ shareId, applicantId }))?.standing(at) ?? { kind: 'none' };
+  /** What was refused elsewhere ends every grant that was decided no later; without a later one it is refused here. */
+  standing(shareId: string, applicantId: string, at: At): Standing {
+    const name = nameOf({ shareId, applicantId });
+    return (this.#byApplicant.get(name) ?? new ApplicantsWord()).standing(at, this.#elsewhere.get(name));
+  }
+
+  /** What this very grant is worth, whichever others there are. */
+  worthOf(grant: ConsentRecord, at: At): GrantWorth {
+    const name = nameOf(grant);
+    const word = this.#byApplicant.get(name);
+    const entry = word?.grants.find(({ record }) => record.consentId === grant.consentId);
+    const refusal = this.#elsewhere.get(name);
+    if (!entry || !word?.stands(entry) || (refusal && refusal.decidedAtMs >= entry.decidedAtMs)) return 'refused';
+    return isYoung(entry, at) ? 'stands' : 'tooOld';
+  }
+
+  /** The refusals under the share's own id that end this grant. */
+  refusalsOf(grant: ConsentRecord): ConsentRecord[] {
+    const decidedAtMs = parseInstantMs(grant.decidedAt) ?? 0;
+    const ends = ({ record, decidedAtMs: refusedAtMs, revokesAll }: Entry) => {
+      if (record.decision === 'granted' || nameOf(record) !== nameOf(grant)) return false;
+      if (record.consentId === grant.consentId) return true;
+      if (revokesAll && receivedAtMs(record) >= receivedAtMs(grant)) return true;
+      return (record.decision === 'denied' || revokesAll) && refusedAtMs >= decidedAtMs;
+    };
+    return this.#entries.filter(ends).map(({ record }) => record);
   }
 
   /** Whether the applicant has ever granted it, whatever came of that. */
@@ -218,6 +299,19 @@ export class ConsentBook {
     if (revokesAll) word.endAll();
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
     this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
+  }
+
+  /** As `#append`, of a message that may have come before others that are here. */
+  #insert(record: ConsentRecord): void {
+    const word = this.#wordOf(record);
+    const atMs = receivedAtMs(record);
+    const before = word.grants.filter(({ record: grant }) => receivedAtMs(grant) <= atMs);
+    const namesGrant = before.some(({ record: grant }) => grant.consentId === record.consentId);
+    const revokesAll = record.decision === 'revoked' && !namesGrant;
+    if (revokesAll) for (const grant of before) grant.ended = true;
+    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    const ended = record.decision === 'granted' && atMs < word.revokedAllAtMs;
+    this.#note({ record, decidedAtMs, revokesAll, ended, isPending: false });
   }
 
   #note(entry: Entry): void {
@@ -273,6 +367,8 @@ class ApplicantsWord {
   /** The latest of the refusals that end every grant before them. */
   #ending: Entry | undefined;
   #lastRefusal: Entry | undefined;
+  /** When the last message came that revoked every grant there was. */
+  revokedAllAtMs = Number.NEGATIVE_INFINITY;
 
   note(entry: Entry): void {
     const { record, decidedAtMs, revokesAll } = entry;
@@ -282,6 +378,7 @@ class ApplicantsWord {
       return;
     }
     this.#refusedIds.add(record.consentId);
+    if (revokesAll) this.revokedAllAtMs = Math.max(this.revokedAllAtMs, receivedAtMs(record));
     if ((record.decision === 'denied' || revokesAll) && decidedAtMs >= this.#endedUntilMs) {
       this.#endedUntilMs = decidedAtMs;
       this.#ending = entry;
@@ -293,17 +390,19 @@ class ApplicantsWord {
     for (const grant of this.grants) grant.ended = true;
   }
 
-  stands({ record, decidedAtMs, ended, isPending }: Entry): boolean {
+  stands({ record, decidedAtMs, ended, isPending, fault }: Entry): boolean {
+    if (fault === 'refused') return false;
     return !ended && !isPending && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
   }
 
-  standing({ nowMs, validForMs }: { nowMs: number; validForMs?: number | undefined }): Standing {
-    const grants = this.grants.filter((grant) => this.stands(grant));
-    const valid = grants.filter(({ decidedAtMs }) => validForMs === undefined || nowMs - decidedAtMs <= validForMs);
-    const newest = newestOf(valid);
+  standing(at: At, elsewhere: CarriedRefusal | undefined): Standing {
+    const unrefused = this.grants.filter((grant) => this.stands(grant));
+    const grants = unrefused.filter(({ decidedAtMs }) => !elsewhere || decidedAtMs > elsewhere.decidedAtMs);
+    const newest = newestOf(grants.filter((grant) => grant.fault === undefined && isYoung(grant, at)));
     if (newest) return { kind: 'granted', consent: newest.record };
-    if (grants.length > 0) return { kind: 'tooOld' };
+    if (grants.length > 0) return { kind: grants.some(({ fault }) => fault === 'spent') ? 'spent' : 'tooOld' };
     const { decision } = this.#lastRefusal?.record ?? {};
+    if (elsewhere && (!decision || unrefused.length > 0)) return { kind: elsewhere.decision };
     if (!decision) return { kind: 'none' };
     return { kind: decision === 'denied' ? 'denied' : 'revoked' };
   }
@@ -312,9 +411,18 @@ class ApplicantsWord {
   get deciding(): Entry[] {
     const counting = this.grants.filter(({ isPending }) => !isPending);
     const standing = counting.filter((grant) => this.stands(grant));
-    const grant = newestOf(standing.length > 0 ? standing : counting);
+    const usable = standing.filter(({ fault }) => fault === undefined);
+    const grant = newestOf([usable, standing, counting].find(({ length }) => length > 0) ?? []);
     return [grant, this.#ending, this.#lastRefusal].filter((entry) => entry !== undefined);
   }
+}
+
+function isYoung({ decidedAtMs }: Entry, { nowMs, validForMs }: At): boolean {
+  return validForMs === undefined || nowMs - decidedAtMs <= validForMs;
+}
+
+function receivedAtMs({ receivedAt }: ConsentRecord): number {
+  return parseInstantMs(receivedAt) ?? 0;
 }
 
 /** Of several that were decided at once, the one that came first. */

@@ -178,6 +178,8 @@ export type ShareState =
   | 'expired'
   | 'revoked'
   | 'nothingToShare'
+  /** Its report was disposed of, or came under a legal hold, before it was posted. */
+  | 'reportGone'
   | 'abandoned';
 
 export interface ShareStatus {

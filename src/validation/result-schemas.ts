@@ -97,6 +97,7 @@ export const shareStatusSchema = z
       'expired',
       'revoked',
       'nothingToShare',
+      'reportGone',
       'abandoned',
     ]),
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),

@@ -8,7 +8,7 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../activities/contract.ts';
-import type { ConsentRecord, OutcomeRecord } from '../ledger/port.ts';
+import type { OutcomeRecord, ShareObjection } from '../ledger/port.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
 import {
   type Answer,
@@ -33,8 +33,8 @@ export type AttemptStep =
   | { kind: 'closed'; attempt: number }
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
-  /** Before anything was claimed: the ledger has refusals that this run had not heard of. */
-  | { kind: 'consentRefused'; refusals: ConsentRecord[] }
+  /** Before anything was claimed: what the ledger has about the share does not permit it. */
+  | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
 
 export interface AttemptHost {

@@ -184,14 +184,3 @@ export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): P
     await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
   }
 }
-
-/** Takes over what the ledger has from an earlier run, or from the time between two. */
-export function learnRefusals(
-  { consents, recorder }: Pick<ConsentKeeper, 'consents' | 'recorder'>,
-  refusals: readonly ConsentRecord[],
-): void {
-  for (const refusal of refusals) {
-    consents.addEnding(refusal);
-    recorder.noteRecorded(refusal);
-  }
-}

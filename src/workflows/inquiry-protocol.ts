@@ -180,10 +180,12 @@ class InquiryRun {
     }
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
+    const { consentValidForMs } = this.#spec;
     return makeAttempt(this.#host, {
       ...this.#content(),
       attempt: this.#attempt,
       consents,
+      ...(consentValidForMs === undefined ? {} : { consentValidForMs }),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
       shouldStop: () => this.#isCalledBack(),
     });
@@ -235,8 +237,8 @@ class InquiryRun {
         return {};
       case 'closed':
         return this.#closed(step.attempt);
-      case 'consentRefused':
-        this.#spec.onRefused?.(step.refusals);
+      case 'notPermitted':
+        this.#spec.onObjection?.(step);
         return { end: { kind: 'notPermitted' } };
       case 'wait':
         return { next: await waitOut(this.#host, this.#content(), step) };

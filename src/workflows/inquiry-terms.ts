@@ -1,6 +1,6 @@
 /** What an inquiry is asked with, what it needs of its run, and how it may end. Types only. */
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord, ShareObjection } from '../ledger/port.ts';
 import type { Answer } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
@@ -29,8 +29,10 @@ export interface InquirySpec {
   refresh?(): Promise<void>;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
-  /** Told of refusals that the ledger has against those grants: from then on they permit nothing. */
-  onRefused?(refusals: readonly ConsentRecord[]): void;
+  /** How old those grants may be when the attempt is claimed. Default: any age. */
+  consentValidForMs?: number;
+  /** Told why the ledger does not permit it: from then on `permit` must say the same, or bring other grants. */
+  onObjection?(objection: ShareObjection): void;
   /** How far a run before has brought it. */
   resume?: InquiryResumption;
 }

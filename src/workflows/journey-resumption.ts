@@ -1,6 +1,6 @@
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 import type { PreparedRun } from '../activities/contract.ts';
-import type { CarriedConsent } from '../model/consent-book.ts';
+import type { CarriedConsent, CarriedRefusal } from '../model/consent-book.ts';
 import type { StageCode } from '../model/products.ts';
 import type {
   Applicant,
@@ -24,6 +24,8 @@ export interface JourneyResumption {
   applicants: Applicant[];
   applicantIds: string[];
   consents: CarriedConsent[];
+  /** What was refused under other shares' ids. */
+  elsewhere: CarriedRefusal[];
   withdrawal?: WithdrawMessage;
   stageWasAbandoned: boolean;
   isClosing: boolean;

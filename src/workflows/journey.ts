@@ -66,6 +66,8 @@ export interface ShareRecord {
   since?: string;
   /** Until when it waits for consent, once its report exists. */
   until?: string;
+  /** The report was disposed of, or came under a legal hold, before the share was posted. */
+  reportIsGone?: boolean;
   /** Listed already while it waits, so that its posting costs no upsert of its own. */
   plannedTraceNumber?: string;
   /** Whom the last event named whose consent is missing, less those who have granted it since. */
@@ -126,7 +128,7 @@ export class Journey {
   constructor(input: LendingJourneyInput, past?: JourneyResumption) {
     this.input = isObject(input) ? input : ({} as LendingJourneyInput);
     const consents = past?.consents ?? [];
-    this.consents = new ConsentBook(consents);
+    this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
     this.events = new EventsOut(past?.events);
     this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
@@ -171,6 +173,7 @@ export class Journey {
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       consents: this.consents.carried(elsewhere(this)),
+      elsewhere: this.consents.elsewhere,
       ...(withdrawal ? { withdrawal } : {}),
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...(stagesEndedAs ? { stagesEndedAs } : {}),

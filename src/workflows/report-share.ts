@@ -1,6 +1,7 @@
 /** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
-import type { PreparedShare, StandingConsents } from '../activities/contract.ts';
-import type { CarriedConsent } from '../model/consent-book.ts';
+import type { FoundConsents, PreparedShare } from '../activities/contract.ts';
+import type { ShareObjection } from '../ledger/port.ts';
+import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { SecondaryUser, ShareInput } from '../model/shapes.ts';
@@ -16,8 +17,8 @@ import type {
 import { ConsentChecks } from './consent-checks.ts';
 import { ConsentRecorder, elsewhere } from './consent-recording.ts';
 import type { ShareRecord } from './journey.ts';
-import { type RefusalsElsewhere, ReportConsents } from './report-consents.ts';
 import { type Consent, consentTowards, ungranted } from './share-consent.ts';
+import { heed } from './share-objections.ts';
 import { noteRefusalAfterPosting, tellPosted } from './shares.ts';
 import { SingleInquiry, type SingleInquiryResumption } from './single-inquiry.ts';
 
@@ -27,12 +28,12 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
   /** What has come of it, where nothing but consents is left to be recorded. */
   outcome?: ShareReportOutcome;
   consents: CarriedConsent[];
-  elsewhere: RefusalsElsewhere;
+  elsewhere: CarriedRefusal[];
 }
 
 export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
   readonly input: ShareReportInput;
-  readonly consents: ReportConsents;
+  readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
   /** The one share, as whatever is told of consents finds it. */
@@ -42,9 +43,6 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   /** As `run`, with the report. */
   prepared: PreparedShare | undefined;
 
-  /** Disposed of, or under a legal hold, since the share was started. */
-  reportIsGone = false;
-
   /**
    * The input is not checked yet: nothing here may fail on it, whatever it is.
    *
@@ -53,7 +51,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   constructor(input: ShareReportInput, past?: ShareReportResumption) {
     super(past);
     const consents = past?.consents ?? [];
-    this.consents = new ReportConsents(consents, past?.elsewhere);
+    this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
     this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
     const { shareId, consentValidFor } = this.input;
@@ -129,9 +127,19 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   /** What the ledger has by now. */
-  learn(standing: StandingConsents): void {
-    this.reportIsGone = standing.reportGone ?? false;
-    for (const record of this.consents.learn(standing)) this.recorder.noteRecorded(record);
+  learn(standing: FoundConsents): void {
+    this.#share.reportIsGone = standing.reportGone ?? false;
+    for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
+  }
+
+  /** Disposed of, or under a legal hold, since the share was started. */
+  get reportIsGone(): boolean {
+    return this.#share.reportIsGone ?? false;
+  }
+
+  /** What the ledger has against it. */
+  heed(objection: ShareObjection): void {
+    heed(this, this.#share, objection);
   }
 
   /** Until when it waits for consent, however many runs that takes. */

@@ -7,7 +7,7 @@ import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '..
 import type { Ended } from '../model/webhook-events.ts';
 import { journeyActivities, untilDone } from './activity-stubs.ts';
 import { closeUnprepared, settleEarlyGrants } from './consent-handlers.ts';
-import { closeDown, learnRefusals, recordWhatCameLast } from './consent-recording.ts';
+import { closeDown, recordWhatCameLast } from './consent-recording.ts';
 import { ConsentWait } from './consent-wait.ts';
 import { showDetails } from './details-on-demand.ts';
 import { endWithoutOutcome } from './ends-without-outcome.ts';
@@ -16,6 +16,7 @@ import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquirySpec } from './inquiry-terms.ts';
 import { prepareRun } from './prepare-run.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
+import { consentValidForMs } from './share-consent.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
 import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
@@ -118,7 +119,16 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
 
 function specOf({ shareId, sharedWith, ownerId, input }: ReportShare, { reference }: PreparedShare): InquirySpec {
   const { permissiblePurposeCode } = input;
-  return { callerId: ownerId, productCode: 'SECONDUSE', shareId, reference, ...sharedWith, permissiblePurposeCode };
+  const validForMs = consentValidForMs(input);
+  return {
+    callerId: ownerId,
+    productCode: 'SECONDUSE',
+    shareId,
+    reference,
+    ...sharedWith,
+    permissiblePurposeCode,
+    ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
+  };
 }
 
 /** By a run that this one knows nothing of: one that failed, or that a reset has undone. The refusal came afterwards. */
@@ -135,7 +145,7 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
     ...specOf(share, run),
     ...(share.carried ? { resume: share.carried } : {}),
     refresh: () => refresh(share, run),
-    onRefused: (refusals) => learnRefusals(share, refusals),
+    onObjection: (objection) => share.heed(objection),
     permit: () => {
       const now = share.consent();
       return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;

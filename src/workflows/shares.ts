@@ -5,12 +5,12 @@ import { parseInstantMs } from '../model/instants.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { ReportReference, ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
-import { learnRefusals } from './consent-recording.ts';
 import { ConsentWait } from './consent-wait.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec, Outcome } from './inquiry-terms.ts';
 import type { Journey, ShareRecord } from './journey.ts';
-import { type Consent, consentTowards } from './share-consent.ts';
+import { type Consent, consentTowards, consentValidForMs } from './share-consent.ts';
+import { heed } from './share-objections.ts';
 
 export const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
@@ -70,6 +70,7 @@ async function shareReportOf(
   if (share.inquiry) {
     const end = await postShare(journey, run, share, report, consent);
     if (end !== 'notPermitted') return end;
+    if (share.reportIsGone) return 'reportGone';
   }
   const wait = new ConsentWait(journey, share, { applicantIds, untilMs, called: `${shareId} ` });
   for (;;) {
@@ -89,6 +90,7 @@ async function shareReportOf(
     journey.changeShare(share, 'posting');
     const end = await postShare(journey, run, share, report, consent);
     if (end !== 'notPermitted') return end;
+    if (share.reportIsGone) return 'reportGone';
   }
 }
 
@@ -102,10 +104,10 @@ async function postShare(
   const end = await runInquiry(hostOf(journey, run, share), {
     ...specOf(journey, share, report),
     ...(share.inquiry ? { resume: share.inquiry } : {}),
-    onRefused: (refusals) => learnRefusals(journey, refusals),
+    onObjection: (objection) => heed(journey, share, objection),
     permit: () => {
       const now = consent();
-      return now.kind === 'granted' ? now.consents : null;
+      return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
     },
   });
   delete share.inquiry;
@@ -125,6 +127,7 @@ async function postShare(
 }
 
 function specOf(journey: Journey, share: ShareRecord, report: ReportReference): InquirySpec {
+  const validForMs = consentValidForMs(share.input);
   const permissiblePurposeCode = share.input.permissiblePurposeCode ?? journey.input.permissiblePurposeCodes.SECONDUSE;
   return {
     callerId: journey.journeyId,
@@ -132,6 +135,7 @@ function specOf(journey: Journey, share: ShareRecord, report: ReportReference): 
     shareId: share.input.shareId,
     reference: report,
     ...secondaryUserOf(share.input),
+    ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
   };
 }

@@ -221,6 +221,38 @@ const TABLE: Row[] = [
     claim: facts(1, { writer: 10 }),
     expected: { kind: 'claim', attempt: 1 },
   },
+  {
+    title: 'a share, every grant of which stands',
+    known: known({ share: { reportIsGone: false, grants: [{ worth: 'stands' }, { worth: 'stands' }] } }),
+    claim: facts(1),
+    expected: { kind: 'claim', attempt: 1 },
+  },
+  {
+    title: 'a share of a report that is gone',
+    known: known({ share: { reportIsGone: true, grants: [{ worth: 'stands' }] } }),
+    claim: facts(1),
+    expected: { kind: 'notPermitted' },
+  },
+  {
+    title: 'a share that brings no grant',
+    known: known({ share: { reportIsGone: false, grants: [] } }),
+    claim: facts(1),
+    expected: { kind: 'notPermitted' },
+  },
+  ...(['missing', 'refused', 'tooOld', 'spent'] as const).map(
+    (worth): Row => ({
+      title: `a share, one grant of which is ${worth}`,
+      known: known({ share: { reportIsGone: false, grants: [{ worth: 'stands' }, { worth }] } }),
+      claim: facts(1),
+      expected: { kind: 'notPermitted' },
+    }),
+  ),
+  {
+    title: 'a share that was answered, although it is not permitted any more',
+    known: known({ attempts: [attempt('answered')], share: { reportIsGone: true, grants: [{ worth: 'refused' }] } }),
+    claim: facts(1),
+    expected: LATEST,
+  },
 ];
 
 const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, permittedRepeat: 0 };

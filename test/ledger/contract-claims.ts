@@ -69,13 +69,14 @@ export function claimTests(opened: Open): void {
     const { evidence: _, ...said } = grant;
     const later = '2999-01-01T00:00:00Z';
     const earlier = '2000-01-01T00:00:00Z';
+    const forAnother = { secondaryUser: { endUserCode: 'EU9' } };
     const harmless = [
       consentOf({ consentId: 'C-other', decidedAt: earlier, receivedAt: earlier }),
       { ...said, consentId: 'C-other', decision: 'revoked', decidedAt: later, receivedAt: later },
+      { ...said, ...forAnother, shareId: 'S9', decision: 'denied', decidedAt: later },
       { ...said, consentId: 'C-denied', decision: 'denied', decidedAt: earlier },
       { ...said, consentId: 'C-unknown', decision: 'revoked', decidedAt: earlier, receivedAt: earlier },
       { ...said, applicantId: '09', decision: 'revoked', decidedAt: later },
-      { ...said, shareId: 'S9', decision: 'revoked', decidedAt: later },
     ] as const;
     await ledger.recordConsents(ledgerId, harmless);
     const against = [
@@ -85,9 +86,10 @@ export function claimTests(opened: Open): void {
     ] as const;
     await ledger.recordConsents(ledgerId, against);
     const verdict = await claim();
-    assert.ok(verdict.kind === 'consentRefused');
+    assert.ok(verdict.kind === 'notPermitted');
+    assert.deepEqual(verdict.grants, [{ applicantId: '01', consentId: 'C-1', fault: 'refused' }]);
     assert.deepEqual(
-      new Set(verdict.refusals.map(({ consentId }) => consentId)),
+      new Set(verdict.standing.own.map(({ consentId }) => consentId)),
       new Set(against.map((one) => one.consentId)),
     );
     assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);

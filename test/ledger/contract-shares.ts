@@ -34,7 +34,6 @@ const QUERY: ConsentsQuery = {
   callerId: 'share:S-9',
   shareId: 'S-9',
   reportReferenceNumber: 'REF-1',
-  reportOwnerId: 'J-1',
 };
 const POSTED: Answer = {
   kind: 'outcome',
@@ -162,39 +161,47 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), callerId: 'share:S-7', shareId: 'S-7' });
     const said = [
       consentOf({ journeyId: 'share:S-9', shareId: 'S-9', consentId: 'OWN', receivedAt: '2026-01-05T00:00:00Z' }),
-      consentOf({ consentId: 'OWNER', receivedAt: '2026-01-04T00:00:00Z', proof: 'a.b.c' }),
+      consentOf({ shareId: 'S-9', consentId: 'OWNER', receivedAt: '2026-01-04T00:00:00Z', proof: 'a.b.c' }),
+      consentOf({ consentId: 'OTHER-SHARE', decision: 'revoked', receivedAt: '2026-01-03T00:00:00Z' }),
       consentOf({ journeyId: 'share:S-8', shareId: 'S-8', consentId: 'OTHER', decision: 'denied' }),
       consentOf({ journeyId: 'share:S-7', shareId: 'S-7', consentId: 'OTHER-REPORT', decision: 'denied' }),
       consentOf({ journeyId: 'J-2', consentId: 'STRANGER' }),
     ];
     await ledger.recordConsents(ledgerId, said);
-    const found = await ledger.consentsToShare(QUERY);
+    const told = async () => {
+      const { owners, stored } = await ledger.shareFacts(QUERY);
+      return [owners, stored.map(({ consent }) => consent.consentId)];
+    };
     assert.deepEqual(
-      found.map(({ consent }) => consent.consentId),
-      ['OTHER', 'OWNER', 'OWN'],
+      await told(),
+      [['share:S-9'], ['OTHER', 'OWN']],
+      'whose report it is, the ledger does not know yet',
     );
-    assert.deepEqual(found[1]?.consent, said[1]);
-    const { reportOwnerId: _, ...given } = QUERY;
-    assert.deepEqual(
-      (await ledger.consentsToShare(given)).map(({ consent }) => consent.consentId),
-      ['OTHER', 'OWN'],
-    );
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    assert.deepEqual(await told(), [
+      ['share:S-9', 'J-1'],
+      ['OTHER', 'OTHER-SHARE', 'OWNER', 'OWN'],
+    ]);
+    const { stored } = await ledger.shareFacts(QUERY);
+    assert.deepEqual(stored.find(({ consent }) => consent.consentId === 'OWNER')?.consent, said[1]);
   });
 
   test('a grant says where another share was posted under it, and a late refusal of it flags that one', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
     const ofJourney = { ...SHARE, shareId: 'S-9' };
     await attempted(ledger, { inquiry: ofJourney, consents: [grant] }, { state: 'notSent' });
-    assert.equal((await ledger.consentsToShare(QUERY))[0]?.usedBy, undefined);
+    assert.equal((await ledger.shareFacts(QUERY)).stored[0]?.usedBy, undefined);
     const again = { inquiry: ofJourney, attempt: 2, consents: [grant] };
     await attempted(ledger, again, { attempt: 2, state: 'answered', answer: POSTED });
-    assert.equal((await ledger.consentsToShare(QUERY))[0]?.usedBy, 'J-1');
+    assert.equal((await ledger.shareFacts(QUERY)).stored[0]?.usedBy, 'J-1');
 
     const other = consentOf({ shareId: 'S-9', applicantId: '02' });
-    await attempted(ledger, { inquiry: BY_ITSELF, consents: [other] }, { state: 'answered', answer: POSTED });
-    const own = (await ledger.consentsToShare(QUERY)).find(({ consent }) => consent.applicantId === '02');
+    const claim = { inquiry: BY_ITSELF, consents: [other], sharedReference: 'REF-1' };
+    await attempted(ledger, claim, { state: 'answered', answer: POSTED });
+    const own = (await ledger.shareFacts(QUERY)).stored.find(({ consent }) => consent.applicantId === '02');
     assert.equal(own?.usedBy, undefined);
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...other, decision: 'revoked' }), 1);
     assert.ok((await ledger.inquiry(BY_ITSELF.customerTraceNumber ?? ''))?.lateConsentAt);
@@ -203,11 +210,12 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('a share that was accepted as not posted was not, until an answer comes after all', async (t) => {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
     const claim = { inquiry: { ...SHARE, shareId: 'S-9' }, consents: [grant] };
     const strange: Answer = { kind: 'returnCodeUnknown', returnCode: 'Pending' };
     await attempted(ledger, claim, { state: 'answered', answer: strange, failureType: 'ReturnCodeUnknown' });
-    const usedBy = async () => (await ledger.consentsToShare(QUERY))[0]?.usedBy;
+    const usedBy = async () => (await ledger.shareFacts(QUERY)).stored[0]?.usedBy;
     const listed = async () => (await shares(ledger)).map(({ posted }) => posted);
     assert.deepEqual([await usedBy(), await listed()], ['J-1', ['yes']]);
     const accept = decisionOf({

@@ -64,6 +64,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
   const ownRules = asker.isOlder ? rules.filter(({ name }) => name !== 'disposedOf') : rules;
   const verdict = decideClaim(known, { ledgerId: asker.ledgerId, writer, digest: asker.of, attempt }, ownRules);
+  if (verdict.kind === 'notPermitted') throw new Error('a rule about shares');
   if (verdict.kind !== 'latest' && verdict.kind !== 'claim') return { kind: verdict.kind };
   const settled = settleOverdue(ledger);
   if (verdict.kind === 'latest') {

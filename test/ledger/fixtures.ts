@@ -56,15 +56,16 @@ export const UNKNOWN_CODE: Answer = { kind: 'returnCodeUnknown', returnCode: 'Ma
 type ClaimChange = Partial<Omit<ClaimRequest, 'inquiry'>> & { inquiry?: Partial<InquiryDescription>; request?: string };
 
 export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...change }: ClaimChange = {}): ClaimRequest {
+  const described = { ...INQUIRY, ...inquiry };
   return {
     ledgerId: ledger.identity.ledgerId,
-    inquiry: numbered({ ...INQUIRY, ...inquiry }),
+    inquiry: numbered(described),
     attempt: 1,
     digests: { [CANONICAL_VERSION]: ledger.digest(request) },
     run: { workflowId: 'journey-J-1', runId: 'run-1' },
     sendByMs: 5_000,
     answerWithinMs: 60_000,
-    consents: [],
+    consents: described.productCode === 'SECONDUSE' ? [grantFor(described)] : [],
     ...change,
   };
 }
@@ -74,6 +75,12 @@ function numbered(inquiry: InquiryDescription): InquiryDescription {
   const { customerTraceNumber, ordinal } = inquiry;
   if (customerTraceNumber.endsWith('00') || ordinal > 0) return inquiry;
   return { ...inquiry, ordinal: createHash('sha256').update(customerTraceNumber).digest().readUInt32BE() };
+}
+
+/** What a share's claim needs at the least. */
+function grantFor({ callerId: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
+  const secondaryUser = { ...(endUserCode ? { endUserCode } : {}), ...(endUser ? { endUser } : {}) };
+  return consentOf({ journeyId, shareId, secondaryUser });
 }
 
 export function outcomeOf(ledger: Ledger, change: Partial<OutcomeRecord>): OutcomeRecord {

@@ -8,7 +8,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
-import { claimOf, keyRing, outcomeOf, RECORD } from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 
 const server = await startPostgres();
 after(() => server.stop());
@@ -35,6 +35,121 @@ async function open(t: TestContext, url: string, ring = keyRing()): Promise<Ledg
 }
 
 const OTHERS = "datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'credit-journey'";
+
+describe('PostgreSQL: a share is claimed while others write what it goes by', () => {
+  const grant = consentOf({ shareId: 'S-9' });
+  const { evidence: _, ...said } = grant;
+  const revocation = { ...said, decision: 'revoked' as const, decidedAt: '2026-02-01T00:00:00Z' };
+  const OF_JOURNEY = { ...SHARE, shareId: 'S-9' };
+  const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', callerId: 'share:S-9', shareId: 'S-9' };
+  const warrant = { by: 'legal', reason: 'a claim' };
+
+  /** A ledger with the report, and a second session that holds the lock of the chain's head until it lets go. */
+  async function locked(t: TestContext) {
+    const url = await newUrl();
+    const ledger = await open(t, url);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const blocker = new pg.Client({ connectionString: url });
+    const watcher = new pg.Client({ connectionString: url });
+    for (const client of [blocker, watcher]) {
+      await client.connect();
+      t.after(() => client.end());
+    }
+    await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+    const untilWaiting = async (count: number) => {
+      for (;;) {
+        // Not within the blocker's transaction, which sees one snapshot of it.
+        const waiting = await watcher.query(
+          `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`,
+        );
+        if (waiting.rows.length >= count) return;
+      }
+    };
+    const claim = (inquiry: object = OF_JOURNEY) =>
+      ledger.claim(claimOf(ledger, { inquiry, consents: [grant], sharedReference: 'REF-1' }));
+    return { ledger, blocker, untilWaiting, claim };
+  }
+
+  test('a refusal that commits between what the claim reads and what it writes is respected', async (t) => {
+    const { ledger, blocker, untilWaiting, claim } = await locked(t);
+    const refusing = ledger.recordConsents(ledger.identity.ledgerId, [revocation]);
+    await untilWaiting(1);
+    // It waits behind the refusal, of which nothing is to be seen yet.
+    const claiming = claim();
+    await untilWaiting(2);
+    await blocker.query('COMMIT');
+    await refusing;
+    const verdict = await claiming;
+    assert.ok(verdict.kind === 'notPermitted');
+    assert.deepEqual(verdict.grants, [{ applicantId: '01', consentId: 'C-1', fault: 'refused' }]);
+    assert.equal(await ledger.flagPostedShares(ledger.identity.ledgerId, revocation), 0);
+  });
+
+  test('one that commits after the claim flags the share', async (t) => {
+    const { ledger, blocker, untilWaiting, claim } = await locked(t);
+    const claiming = claim();
+    await untilWaiting(1);
+    const refusing = ledger.recordConsents(ledger.identity.ledgerId, [revocation]);
+    await untilWaiting(2);
+    await blocker.query('COMMIT');
+    assert.equal((await claiming).kind, 'claimed');
+    await refusing;
+    const customerTraceNumber = SHARE.customerTraceNumber ?? '';
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'unknown' }));
+    assert.notEqual((await ledger.inquiry(customerTraceNumber))?.lateConsentAt, undefined);
+  });
+
+  test('of two shares under one grant one is claimed', async (t) => {
+    const { blocker, untilWaiting, claim } = await locked(t);
+    const claims = [claim(), claim(BY_ITSELF)];
+    await untilWaiting(2);
+    await blocker.query('COMMIT');
+    const [one, other] = await Promise.all(claims);
+    assert.deepEqual([one?.kind, other?.kind].sort(), ['claimed', 'notPermitted']);
+    const refused = [one, other].find((verdict) => verdict?.kind === 'notPermitted');
+    assert.equal(refused?.kind === 'notPermitted' && refused.grants[0]?.fault, 'spent');
+  });
+
+  for (const [name, begin] of [
+    ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', warrant)],
+    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ callerId: 'J-1' }, warrant)],
+  ] as const) {
+    test(`${name} on the report that commits before the claim is respected`, async (t) => {
+      const { ledger, blocker, untilWaiting, claim } = await locked(t);
+      const holding = begin(ledger);
+      await untilWaiting(1);
+      const claiming = claim(BY_ITSELF);
+      await untilWaiting(2);
+      await blocker.query('COMMIT');
+      await holding;
+      const verdict = await claiming;
+      assert.equal(verdict.kind === 'notPermitted' && verdict.reportGone, true);
+    });
+  }
+
+  test('whatever is written at once, no two wait for each other for ever', async (t) => {
+    const { ledger, blocker, claim } = await locked(t);
+    await blocker.query('COMMIT');
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, { inquiry: OF_JOURNEY, consents: [grant] }, { state: 'unknown' });
+    const { inquiry } = claimOf(ledger, { inquiry: OF_JOURNEY });
+    const writes = Array.from({ length: 12 }, (_, nth) => [
+      () => claim(),
+      () => claim(BY_ITSELF),
+      () => ledger.recordConsents(ledgerId, [{ ...revocation, consentId: `C-${nth}`, applicantId: '02' }]),
+      () => ledger.flagPostedShares(ledgerId, revocation),
+      () => ledger.retention.setLegalHold('J-1', warrant),
+      () => ledger.retention.releaseLegalHold('J-1', warrant),
+      () => {
+        const decision = decisionOf({ ...inquiry, decisionId: `D-${nth}`, action: 'abandon', attempt: 1 });
+        return ledger.recordDecision(ledgerId, inquiry, decision);
+      },
+    ]).flat();
+    for (const outcome of await Promise.allSettled(writes.map((write) => write()))) {
+      assert.equal(outcome.status === 'rejected' ? String(outcome.reason) : '', '');
+    }
+  });
+});
 
 describe('PostgreSQL: the server', () => {
   test('whose connections are cut while idle is used again', async (t) => {

@@ -385,11 +385,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await revoked.result()).outcome, 'revoked');
     assert.equal((await silent.result()).outcome, 'expired');
     assert.deepEqual(await postedOf(silent.shareId, revoked.shareId), []);
-    const rows = await ledger.consentsToShare({
-      callerId: revoked.ownerId,
-      shareId: revoked.shareId,
-      reportReferenceNumber: '',
-    });
+    const { stored: rows } = await ledger.shareFacts({ callerId: revoked.ownerId, shareId: revoked.shareId });
     assert.deepEqual(
       rows.map(({ consent: { decision } }) => decision),
       ['granted', 'revoked'],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { standingConsents } from '../../src/activities/standing-consents.ts';
 import type { ConsentRecord, StoredConsent } from '../../src/ledger/port.ts';
-import { consentOf } from '../ledger/fixtures.ts';
+import { standingConsents } from '../../src/ledger/share-standing.ts';
+import { consentOf } from './fixtures.ts';
 
 const SHARE = { shareId: 'S-9', endUserCode: 'EU2', endUser: 'Example Bank' };
-const REPORT = { kind: 'ledger', ownerId: 'J-1', productCode: 'CR', customerTraceNumber: 'CR00' } as const;
+const OWNERS = ['share:S-9', 'J-1'];
 
 /** Said to the share itself, unless it says otherwise. */
 function said(change: Partial<ConsentRecord>, more: Partial<StoredConsent> = {}): StoredConsent {
@@ -13,7 +13,7 @@ function said(change: Partial<ConsentRecord>, more: Partial<StoredConsent> = {})
 }
 
 function judged(stored: StoredConsent[], consentTrust: 'namespace' | 'proof' = 'namespace') {
-  const { own, elsewhere } = standingConsents(stored, { share: SHARE, report: REPORT, consentTrust });
+  const { own, elsewhere } = standingConsents(stored, { ...SHARE, owners: OWNERS, consentTrust });
   return { own: own.map(({ consentId, decision }) => `${consentId} ${decision}`), elsewhere };
 }
 
@@ -33,7 +33,7 @@ describe('what was said about sharing a report', () => {
   test('grants nothing without a proof where one is asked for, and tells no proof again', () => {
     const stored = [said({ consentId: 'A' }), said({ consentId: 'B', proof: 'a.b.c' }), said({ decision: 'denied' })];
     assert.deepEqual(judged(stored, 'proof').own, ['B granted', 'C-1 denied']);
-    const [first] = standingConsents(stored, { share: SHARE, report: REPORT, consentTrust: 'proof' }).own;
+    const [first] = standingConsents(stored, { ...SHARE, owners: OWNERS, consentTrust: 'proof' }).own;
     assert.equal(first?.proof, undefined);
   });
 

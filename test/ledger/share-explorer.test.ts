@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { CLAIM_RULES, SHARE_RULES } from '../../src/ledger/claim.ts';
+import { exploreShares, type ShareExploration } from './share-explorer.ts';
+
+function tell(t: TestContext, { states, counterexample }: ShareExploration): void {
+  t.diagnostic(`${states} states`);
+  if (counterexample) t.diagnostic(`${counterexample.violation}: ${counterexample.trace.join('; ')}`);
+}
+
+describe('refusals against claims', () => {
+  test('no order of them lets a share be claimed that its consumer, its grant or its report forbids', (t) => {
+    const exploration = exploreShares();
+    tell(t, exploration);
+    assert.equal(exploration.counterexample, undefined);
+    assert.ok(exploration.states > 100, 'it has looked at next to nothing');
+    assert.equal(exploreShares({ bringsStrangersGrant: true }).counterexample, undefined);
+  });
+
+  const VIOLATIONS: Record<string, RegExp> = {
+    reportGone: /report was gone/,
+    consentMissing: /nobody has granted/,
+    consentRefused: /had refused/,
+    consentTooOld: /too old/,
+    consentSpent: /spent/,
+  };
+  for (const rule of SHARE_RULES) {
+    test(`find it broken without the rule ${rule.name}`, (t) => {
+      const rules = CLAIM_RULES.filter((other) => other !== rule);
+      const exploration = exploreShares({ rules, bringsStrangersGrant: rule.name === 'consentMissing' });
+      tell(t, exploration);
+      assert.match(exploration.counterexample?.violation ?? '', VIOLATIONS[rule.name] ?? /^$/);
+    });
+  }
+
+  test('find it broken where a claim reads before it takes the lock of who writes consents', (t) => {
+    const exploration = exploreShares({ readsBeforeTheLock: true });
+    tell(t, exploration);
+    assert.match(exploration.counterexample?.violation ?? '', /^claimed although /);
+  });
+});

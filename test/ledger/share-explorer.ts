@@ -1,0 +1,148 @@
+/**
+ * Walks, breadth first, through every order in which consents are recorded and two shares of one report are claimed under
+ * one grant, and asks of each whether a share is claimed although its consumer had refused it, its grant was too old or
+ * spent, or its report gone. Every verdict is the product's own: `decideClaim` over `judgeGrants`.
+ */
+import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
+import type { ConsentRecord, StoredConsent } from '../../src/ledger/port.ts';
+import { judgeGrants } from '../../src/ledger/share-standing.ts';
+import { consentOf } from './fixtures.ts';
+
+/** The journey's own share, and one by itself under the same id; both bring the grant that the journey was given. */
+const SHARES = ['J-1', 'share:S1'] as const;
+type Share = (typeof SHARES)[number];
+
+const GRANT = consentOf({ decidedAt: '2026-01-01T00:00:00Z', receivedAt: '2026-01-01T00:00:01Z' });
+const { evidence: _, ...SAID } = GRANT;
+const REFUSALS: Record<'own' | 'elsewhere', ConsentRecord> = {
+  own: { ...SAID, decision: 'revoked', decidedAt: '2026-01-02T00:00:00Z', receivedAt: '2026-01-02T00:00:00Z' },
+  elsewhere: { ...SAID, ...{ shareId: 'S9', consentId: 'C-9', decision: 'denied', decidedAt: '2026-01-02T00:00:00Z' } },
+};
+const GRANTED_AT_MS = Date.parse(GRANT.decidedAt);
+const VALID_FOR_MS = 1_000;
+
+interface Attempt {
+  /** `reading`: it has read what the ledger has, and has not claimed yet. A product that locks first is never there. */
+  phase: 'none' | 'reading' | 'claimed' | 'sent' | 'notPermitted';
+  /** What it has read. */
+  known?: KnownInquiry;
+}
+
+interface World {
+  /** Refusals that the ledger has. */
+  recorded: readonly (keyof typeof REFUSALS)[];
+  isOld: boolean;
+  isGone: boolean;
+  attempts: Record<Share, Attempt>;
+}
+
+export interface ShareMutation {
+  rules?: readonly ClaimRule[];
+  /** What the ledger has is read before the lock that its writers take. */
+  readsBeforeTheLock?: boolean;
+  /** The run brings a grant for another secondary user. */
+  bringsStrangersGrant?: boolean;
+}
+
+export interface ShareExploration {
+  states: number;
+  counterexample?: { violation: string; trace: string[] };
+}
+
+type Emit = (label: string, world: World, violation?: string) => void;
+
+const FIRST: World = {
+  recorded: [],
+  isOld: false,
+  isGone: false,
+  attempts: { 'J-1': { phase: 'none' }, 'share:S1': { phase: 'none' } },
+};
+
+export function exploreShares(mutation: ShareMutation = {}): ShareExploration {
+  const seen = new Set([JSON.stringify(FIRST)]);
+  let frontier: { world: World; trace: string[] }[] = [{ world: FIRST, trace: [] }];
+  let counterexample: ShareExploration['counterexample'];
+  while (frontier.length > 0 && !counterexample) {
+    const next: typeof frontier = [];
+    for (const { world, trace } of frontier) {
+      tellWhatMayHappen(world, mutation, (label, reached, violation) => {
+        if (violation) counterexample ??= { violation, trace: [...trace, label] };
+        const key = JSON.stringify(reached);
+        if (seen.has(key)) return;
+        seen.add(key);
+        next.push({ world: reached, trace: [...trace, label] });
+      });
+    }
+    frontier = next;
+  }
+  return { states: seen.size, ...(counterexample ? { counterexample } : {}) };
+}
+
+function tellWhatMayHappen(world: World, mutation: ShareMutation, emit: Emit): void {
+  for (const share of SHARES) shareGoesOn(world, share, mutation, emit);
+  for (const name of ['own', 'elsewhere'] as const) {
+    if (world.recorded.includes(name)) continue;
+    emit(`the refusal ${name} is recorded`, { ...world, recorded: [...world.recorded, name] });
+  }
+  if (!world.isOld) emit('the grant becomes too old', { ...world, isOld: true });
+  if (!world.isGone) emit('the report is disposed of', { ...world, isGone: true });
+}
+
+function shareGoesOn(world: World, share: Share, mutation: ShareMutation, emit: Emit): void {
+  const { phase, known } = world.attempts[share];
+  switch (phase) {
+    case 'none':
+      if (mutation.readsBeforeTheLock) {
+        emit(`${share} reads`, withAttempt(world, share, { phase: 'reading', known: knownTo(world, share, mutation) }));
+      } else claims(world, share, knownTo(world, share, mutation), mutation, emit);
+      break;
+    case 'reading':
+      if (known) claims(world, share, known, mutation, emit);
+      break;
+    case 'claimed':
+      emit(`${share} sends`, withAttempt(world, share, { phase: 'sent' }));
+      break;
+  }
+}
+
+function claims(world: World, share: Share, known: KnownInquiry, mutation: ShareMutation, emit: Emit): void {
+  const facts = { ledgerId: 'L', writer: 1, digest: 'd', attempt: 1 };
+  const { kind } = decideClaim(known, facts, mutation.rules ?? CLAIM_RULES);
+  if (kind !== 'claim') {
+    emit(`${share} is not permitted`, withAttempt(world, share, { phase: 'notPermitted' }));
+    return;
+  }
+  const why = whyNothingMayBeClaimed(world, share, mutation);
+  emit(`${share} claims`, withAttempt(world, share, { phase: 'claimed' }), why && `claimed although ${why}`);
+}
+
+function whyNothingMayBeClaimed(world: World, share: Share, mutation: ShareMutation): string | undefined {
+  if (mutation.bringsStrangersGrant) return 'nobody has granted it';
+  if (world.isGone) return 'its report was gone';
+  if (world.recorded.length > 0) return 'its consumer had refused it';
+  if (world.isOld) return 'its grant was too old';
+  return SHARES.some((other) => other !== share && isOnFile(world, other)) ? 'its grant was spent' : undefined;
+}
+
+/** As `readClaimedShare`: what is in the tables at this moment, and the grant that the run brings. */
+function knownTo(world: World, share: Share, { bringsStrangersGrant }: ShareMutation): KnownInquiry {
+  const user = SHARES.find((other) => other !== share && isOnFile(world, other));
+  const stored: StoredConsent[] = [
+    { consent: GRANT, ...(user ? { usedBy: user } : {}) },
+    ...world.recorded.map((name) => ({ consent: REFUSALS[name] })),
+  ];
+  const terms = { shareId: 'S1', owners: [share, 'J-1'], endUserCode: bringsStrangersGrant ? 'EU9' : 'EU2' };
+  const nowMs = GRANTED_AT_MS + (world.isOld ? VALID_FOR_MS + 1 : 0);
+  const brought = { grants: [GRANT], applicantIds: ['01'], nowMs, validForMs: VALID_FOR_MS };
+  const { grants } = judgeGrants(stored, terms, brought);
+  const known = { ledgerId: 'L', oldestWriter: 1, digest: null, abandoned: false, attempts: [], decisions: [] };
+  return { ...known, share: { reportIsGone: world.isGone, grants } };
+}
+
+function isOnFile({ attempts }: World, share: Share): boolean {
+  return attempts[share].phase === 'claimed' || attempts[share].phase === 'sent';
+}
+
+function withAttempt(world: World, share: Share, attempt: Attempt): World {
+  return { ...world, attempts: { ...world.attempts, [share]: attempt } };
+}
