@@ -18,6 +18,7 @@ import { registerHoldsCommand } from './cli/holds-command.ts';
 import { registerInquiriesCommand } from './cli/inquiries-command.ts';
 import { registerKeysCommand } from './cli/keys-command.ts';
 import { sayLastWords } from './cli/last-words.ts';
+import { registerLedgerCommand } from './cli/ledger-command.ts';
 import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
 import { registerListCommand } from './cli/list-command.ts';
 import { registerPortfolioCommand } from './cli/portfolio-command.ts';
@@ -63,6 +64,7 @@ export function createProgram(): Command {
     registerCodecServerCommand,
     registerKeysCommand,
     registerAuditCommand,
+    registerLedgerCommand,
     registerStartCommand,
     registerPullCommand,
     registerPortfolioCommand,

@@ -73,6 +73,8 @@ export interface WorkerSettings {
   maxConcurrentInquiries: number;
   /** Across all workers of a gateway queue; the provider's limits are not shown (interface 8). */
   maxInquiriesPerSecond?: number;
+  /** How often the newest attempt of the ledger is looked for. */
+  ledgerWatchMs: number;
   /** Outlives the HTTP time-out, so that SIGTERM never cuts off an attempt in flight. */
   shutdownGraceMs: number;
   /** Path of the prebuilt workflow bundle; absent in development. */

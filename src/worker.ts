@@ -19,6 +19,7 @@ import { WriterTooOldError } from './ledger/errors.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { Ledger } from './ledger/port.ts';
 import { watchWriter } from './ledger/writer-watch.ts';
+import { watchOwnLedger } from './ledger-watch.ts';
 import { errorFields } from './log-fields.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { createConsentProofVerifier } from './protection/consent-proof.ts';
@@ -110,6 +111,10 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const workers = await createWorkers(config, foundations, dependencies, dataConverter);
   const deployment = watchOwnDeployment(config, connection, options.logger);
   if (deployment) resources.defer(() => deployment.close());
+  const { namespace } = config.temporal;
+  const { taskQueue, worker: settings } = config;
+  const watched = { connection, namespace, taskQueue, dataConverter, ledger, everyMs: settings.ledgerWatchMs };
+  await watchOwnLedger({ ...watched, logger: options.logger });
   telemetry.watch({ ledger, connection, registeredSearchAttributes: registered });
   const tooOld = new AbortController();
   const writer = watchWriter(parts.ledger, () => {

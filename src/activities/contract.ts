@@ -11,9 +11,11 @@ import type {
   DecisionVerdict,
   OutcomeRecord,
   RecordVerdict,
+  SeenAttempt,
   ShareObjection,
   StandingConsents,
 } from '../ledger/port.ts';
+import type { RestoreState } from '../ledger/restores.ts';
 import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
@@ -39,6 +41,8 @@ export interface RunIdentity {
   customerId: string;
   profileFingerprint: string;
   ledgerId: string;
+  /** The newest attempt of any run that this one has seen: a ledger that lacks it is an older copy. */
+  seen?: SeenAttempt;
 }
 
 export interface PreparedRun extends RunIdentity {
@@ -87,7 +91,7 @@ export interface SubmitInquiryArgs extends InquiryContent {
 
 export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
-  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
+  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string; seen: SeenAttempt }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
   | { kind: 'latest'; latest: AttemptView }
   /** Nothing was claimed or sent: what the ledger has about the share does not permit it. */
@@ -105,6 +109,8 @@ export interface SubmitFailureDetails {
   requestedAt?: string;
   /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
   resendFrom?: string;
+  /** Of the attempt that was claimed. */
+  seen?: SeenAttempt;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
 }
@@ -177,6 +183,8 @@ export interface JourneyActivities {
    * so that a late claim loses.
    */
   closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
+  /** The newest attempt of all, and whether one that was seen is missing, which it writes down (docs/protocol.md). */
+  lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
   recordDecision(args: {

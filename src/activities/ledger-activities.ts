@@ -14,7 +14,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'recordOutcome' | 'recordDecision'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordDecision'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -33,6 +33,8 @@ export function createLedgerActivities({
           run: callingRun(),
         });
       }),
+
+    lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
 

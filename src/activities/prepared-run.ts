@@ -23,12 +23,24 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     customerId: profile.customerId,
     profileFingerprint: profileFingerprint(profile),
     ledgerId: dependencies.ledger.identity.ledgerId,
+    ...(await newestAttempt(dependencies)),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     token: await preflight(dependencies, profile),
   };
+}
+
+/** A ledger that does not answer is no reason to refuse: the run sees attempts of its own. */
+async function newestAttempt({ ledger }: ActivityDependencies): Promise<Pick<PreparedRun, 'seen'>> {
+  try {
+    const { newest } = await ledger.restoreState();
+    return newest ? { seen: newest } : {};
+  } catch (error) {
+    if (error instanceof LedgerUnavailableError) return {};
+    throw error;
+  }
 }
 
 export interface OwnerInput {

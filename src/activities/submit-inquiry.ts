@@ -1,7 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
-import type { ClaimVerdict, OutcomeRecord } from '../ledger/port.ts';
+import type { ClaimVerdict, OutcomeRecord, SeenAttempt } from '../ledger/port.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
@@ -19,6 +19,7 @@ const RECORD_RETRY_MS = 250;
 const FAILURE_OF_VERDICT = {
   requestDiffers: 'RequestDiffers',
   anotherNumber: 'AnotherNumber',
+  ledgerRestored: 'LedgerRestored',
   ledgerChanged: 'LedgerChanged',
 } as const satisfies Record<string, FailureType>;
 
@@ -70,7 +71,8 @@ async function attempt(
     const other = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
     throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...other });
   }
-  const recorder = new OutcomeRecorder(dependencies, args, endsAt, claim.resendFrom);
+  const seen = { position: claim.position, claimedAt: claim.claimedAt };
+  const recorder = new OutcomeRecorder(dependencies, args, { endsAt, seen, resendFrom: claim.resendFrom });
   const submittedAt = performance.now();
   const sinceMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
@@ -101,6 +103,7 @@ async function attempt(
     answer: reply.answer,
     recorded,
     requestedAt: reply.requestedAt,
+    seen,
   };
 }
 
@@ -124,6 +127,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       digests: requestDigests(dependencies.ledger, args),
       run: callingRun(),
       resendAfterMs: args.settings.resendAfterMs,
+      ...(args.run.seen ? { seen: args.run.seen } : {}),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       consents: args.consents,
@@ -143,13 +147,19 @@ class OutcomeRecorder {
   readonly #args: SubmitInquiryArgs;
   readonly #endsAt: number;
   readonly #resendFrom: string | undefined;
+  readonly #seen: SeenAttempt;
 
-  /** @param resendFrom as the claim said */
-  constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number, resendFrom?: string) {
-    this.#resendFrom = resendFrom;
+  /** @param claimed what the claim said, and when the activity ends */
+  constructor(
+    dependencies: ActivityDependencies,
+    args: SubmitInquiryArgs,
+    claimed: { endsAt: number; seen: SeenAttempt; resendFrom: string | undefined },
+  ) {
     this.#dependencies = dependencies;
     this.#args = args;
-    this.#endsAt = endsAt;
+    this.#endsAt = claimed.endsAt;
+    this.#seen = claimed.seen;
+    this.#resendFrom = claimed.resendFrom;
   }
 
   answered(reply: GatewayReply): Promise<boolean> {
@@ -169,7 +179,7 @@ class OutcomeRecorder {
 
   /** The failure to throw: translated, recorded where it could be, and with its details. */
   async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
-    const details = { attempt: this.#args.attempt, claimed: true };
+    const details = { attempt: this.#args.attempt, claimed: true, seen: this.#seen };
     if (!(error instanceof GatewayError)) {
       // An abort before the first byte arrives as the signal's own reason; what nobody foresaw may have sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';

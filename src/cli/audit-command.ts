@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ChainFinding, ChainReport } from '../ledger/port.ts';
+import type { ChainFinding, ChainReport, SeenAttempt } from '../ledger/port.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
@@ -13,14 +13,16 @@ export function registerAuditCommand(program: Command): void {
   const audit = program.command('audit').description('what the ledger can prove of itself').helpCommand(false);
   const verify = audit
     .command('verify')
-    .description('hold every consent and decision against the chain over them: 3 if anything does not fit')
+    .description(
+      'hold every consent and decision against the chain over them: 3 if anything does not fit, or attempts are missing',
+    )
     .option('--expect-head <hash>', 'a head of before, kept elsewhere: the chain must pass through it');
   withExamples(withOutputOptions(verify), 'credit-journey audit verify');
   verify.action(async (options: VerifyOptions) => {
     const report = await verifyLedger(expectedHead(options));
     const output = createOutput(options);
     output.answer(report, () => reportLines(report, output));
-    if (report.findings.length > 0) process.exitCode = EXIT.needsPerson;
+    if (report.findings.length > 0 || report.lost) process.exitCode = EXIT.needsPerson;
   });
 }
 
@@ -30,17 +32,21 @@ function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   return { expectHead: expectHead.toLowerCase() };
 }
 
-async function verifyLedger(expected: { expectHead?: string }): Promise<ChainReport & { ledgerId: string }> {
+type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt };
+
+async function verifyLedger(expected: { expectHead?: string }): Promise<Verified> {
   const { openConfiguredLedger } = await import('../client/configured-ledger.ts');
   const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
   try {
-    return { ledgerId: ledger.identity.ledgerId, ...(await ledger.verifyChain(expected)) };
+    const { lost } = await ledger.restoreState();
+    const report = await ledger.verifyChain(expected);
+    return { ledgerId: ledger.identity.ledgerId, ...report, ...(lost ? { lost } : {}) };
   } finally {
     await ledger.close();
   }
 }
 
-function reportLines({ ledgerId, entries, head, findings }: ChainReport & { ledgerId: string }, output: Output) {
+function reportLines({ ledgerId, entries, head, findings, lost }: Verified, output: Output) {
   const { colors, width } = output;
   const verdict =
     findings.length === 0
@@ -49,6 +55,12 @@ function reportLines({ ledgerId, entries, head, findings }: ChainReport & { ledg
   return [
     verdict,
     ...findings.flatMap((finding) => wrap(findingLine(finding), width, '  ')),
+    ...(lost
+      ? wrap(
+          `older: it lacks an attempt of ${lost.claimedAt}, and nothing is sent until \`ledger accept-restore\``,
+          width,
+        )
+      : []),
     `ledger   ${ledgerId}`,
     `entries  ${entries}`,
     `head     ${head}`,

@@ -52,6 +52,8 @@ export function readWorkerSettings(
     maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
     maxConcurrentInquiries: readInquirySlots(reader, profiles),
     ...(rate === undefined ? {} : { maxInquiriesPerSecond: rate }),
+    // What was sent since the last look is what a restored ledger may lack unseen.
+    ledgerWatchMs: reader.integer('LEDGER_WATCH_EVERY_MS', { default: 60_000, min: 200, max: 86_400_000 }),
     shutdownGraceMs: readShutdownGrace(reader, protocol),
     ...(workflowBundlePath === undefined ? {} : { workflowBundlePath }),
     ...(deployment === undefined ? {} : { deployment }),

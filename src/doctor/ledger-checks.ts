@@ -55,6 +55,12 @@ function identityFinding({ config }: DoctorContext, found: LedgerInspection): Fi
       'correct LEDGER_URL: another ledger knows nothing of what was sent',
     );
   }
+  if (content.lost) {
+    return fail(
+      `it is an older copy: it lacks an attempt of ${content.lost.claimedAt}, and nothing is sent`,
+      'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',
+    );
+  }
   return pass(`${ledgerId}, ${environment}, tables at version ${schemaVersion}`);
 }
 

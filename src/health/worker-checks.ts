@@ -11,7 +11,7 @@ import type { ReadinessCheck } from './readiness.ts';
 export interface WorkerParts {
   workers: readonly Pick<Worker, 'getState'>[];
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
-  ledger: Pick<Ledger, 'identity' | 'lookUp'>;
+  ledger: Pick<Ledger, 'identity' | 'lookUp' | 'restoreState'>;
   keys: Pick<WatchedKeyRing, 'current' | 'currentKeyId' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   writer: Pick<WriterWatch, 'isTooOld'>;
@@ -36,7 +36,8 @@ export function workerChecks(parts: WorkerParts): Record<string, ReadinessCheck>
       if (writer.isTooOld) return 'asks for newer workers';
       try {
         await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
-        return null;
+        const { lost } = await ledger.restoreState();
+        return lost ? 'is an older copy, and nothing is sent until `ledger accept-restore`' : null;
       } catch (error) {
         return error instanceof LedgerChangedError
           ? 'is not the one that the worker was started with'

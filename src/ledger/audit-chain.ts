@@ -29,6 +29,11 @@ export const CHAINED = {
     ],
     later: ['confirms_consumers'],
   },
+  ledger_restores: {
+    key: ['restore_id'],
+    columns: ['kind', 'position', 'claimed_at', 'recorded_by', 'reason', 'recorded_at'],
+    later: [],
+  },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;

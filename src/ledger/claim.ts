@@ -38,6 +38,8 @@ export interface KnownInquiry {
   oldestWriter: number;
   /** `null` until something was claimed: a decision may come before any claim. */
   digest: string | null;
+  /** It is an older copy of itself, which nobody has accepted. */
+  isRestored?: boolean;
   abandoned: boolean;
   /** Absent where nobody disposes of it. Once that was begun nothing is sent; when it is done no answer is left. */
   disposal?: 'begun' | 'done';
@@ -77,6 +79,7 @@ export type ClaimDecision =
   | { kind: 'notPermitted' }
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   | { kind: 'ledgerChanged' }
+  | { kind: 'ledgerRestored' }
   /** A newer program has to make the claim. */
   | { kind: 'writerTooOld' };
 
@@ -120,6 +123,10 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'olderWriter',
     forbids: (known, claim) => (claim.writer < known.oldestWriter ? { kind: 'writerTooOld' } : null),
+  },
+  {
+    name: 'restored',
+    forbids: (known) => (known.isRestored ? { kind: 'ledgerRestored' } : null),
   },
   {
     name: 'anotherRequest',

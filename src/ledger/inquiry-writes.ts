@@ -117,17 +117,31 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
   ]);
 }
 
-/** The claim itself: INSERT or lose. Returns when it was made, by the database's clock, in milliseconds. */
+/**
+ * The next place in the sequence. The row's lock is held until the commit, so that attempts are committed in the order of
+ * their places: a copy that has one has all before it. Of all locks that a claim takes it is the last.
+ */
+async function nextPosition(session: SqlSession): Promise<number> {
+  const [row] = await session.rows<{ last_position: number }>(
+    'UPDATE attempt_counter SET last_position = last_position + 1 RETURNING last_position',
+  );
+  if (!row) throw new Error('a ledger without a counter of attempts');
+  return row.last_position;
+}
+
+/** The claim itself: INSERT or lose. Returns its place, and when it was made, by the database's clock, in milliseconds. */
 export async function insertAttempt(
   { session, dialect }: Writing,
   request: ClaimRequest,
   permittedBy: string | undefined,
-): Promise<number> {
+): Promise<{ claimedAt: number; position: number }> {
   const { resendAfterMs = 0 } = request;
+  const position = await nextPosition(session);
   const row = await insertRow(
     session,
     'attempts',
     {
+      position,
       customer_trace_number: request.inquiry.customerTraceNumber,
       attempt: request.attempt,
       state: 'sending',
@@ -146,7 +160,7 @@ export async function insertAttempt(
       returning: ['claimed_at'],
     },
   );
-  return Number(row?.claimed_at);
+  return { claimedAt: Number(row?.claimed_at), position };
 }
 
 /** Writes that the attempt can be claimed no more; returns since when, by the database's clock, in milliseconds. */

@@ -3,6 +3,8 @@ import type { Environment } from '../model/products.ts';
 import { instant } from './inquiry-rows.ts';
 import { countOpenInquiries } from './open-inquiries.ts';
 import { openEngine } from './open-ledger.ts';
+import type { SeenAttempt } from './port.ts';
+import { readRestore } from './restores.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
@@ -29,6 +31,8 @@ export interface LedgerContent {
   wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
   /** Inquiries that need a person, whether or not a run still waits for them. */
   openInquiries: number;
+  /** It is an older copy of itself: this attempt was seen, is not there, and nobody has accepted that. */
+  lost?: SeenAttempt;
 }
 
 export interface Durability {
@@ -87,6 +91,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
        SELECT key_id, wrapped_key FROM reports UNION ALL SELECT key_id, wrapped_key FROM derived_documents
      ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
+  const { lost } = await readRestore(session);
   const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
   const secretKeyId = identity?.secret_key_id ?? '';
   return {
@@ -98,6 +103,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
       reports: reports.get(keyId) ?? 0,
     })),
     openInquiries: await countOpenInquiries(session, dialect),
+    ...(lost ? { lost } : {}),
   };
 }
 

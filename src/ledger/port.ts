@@ -16,6 +16,7 @@ import type { ConsentMessage, ReportReference } from '../model/shapes.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { RequestDigests } from './request-digests.ts';
+import type { RestoreState } from './restores.ts';
 import type { Retention } from './retention.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
 
@@ -31,6 +32,20 @@ export interface ConsentRecord extends ConsentMessage {
   receivedAt: string;
 }
 
+/** An attempt of any inquiry by its place in the ledger's sequence; with its instant, since a restored ledger counts anew. */
+export interface SeenAttempt {
+  position: number;
+  /** RFC 3339, by the database's clock. */
+  claimedAt: string;
+}
+
+/** A person goes on with a ledger that was put back from an older copy. */
+export interface RestoreAcceptance {
+  acceptanceId: string;
+  by: string;
+  reason: string;
+}
+
 export interface ClaimRequest {
   /** The ledger that the run started with. */
   ledgerId: string;
@@ -40,6 +55,8 @@ export interface ClaimRequest {
   /** Of the request, in every canonical form; the row keeps one, with its version. */
   digests: RequestDigests;
   run: { workflowId: string; runId: string };
+  /** The newest attempt that the run has seen; where it is not here, this is an older copy. */
+  seen?: SeenAttempt;
   /** How long after the claim the first byte may still be written. */
   sendByMs: number;
   /** How long after the claim the request may still arrive where its outcome is unknown: no `resend` is taken before. */
@@ -58,7 +75,14 @@ export interface ClaimRequest {
 
 export type ClaimVerdict =
   /** The row is written as `sending`: this caller, and nobody else, may send now. */
-  | { kind: 'claimed'; attempt: number; claimedAt: string; firstClaimedAt: string; resendFrom?: string }
+  | {
+      kind: 'claimed';
+      attempt: number;
+      claimedAt: string;
+      firstClaimedAt: string;
+      position: number;
+      resendFrom?: string;
+    }
   /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
@@ -66,6 +90,8 @@ export type ClaimVerdict =
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   /** What the ledger has about the share does not permit it; the run that asks may never have heard of it. */
   | ({ kind: 'notPermitted' } & ShareObjection)
+  /** An older copy of the ledger was put back: nothing is claimed until `acceptRestore`. */
+  | { kind: 'ledgerRestored' }
   /** Not the ledger that was used: another id, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' }
   /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
@@ -309,7 +335,7 @@ export interface ChainFinding {
   position?: number;
   /** Of `removed` without a key: so many, from `position` on. */
   rows?: number;
-  table?: 'consents' | 'decisions';
+  table?: 'consents' | 'decisions' | 'ledger_restores';
   /** The row's primary key; ids, opaque. */
   key?: string[];
 }
@@ -454,6 +480,20 @@ export interface Ledger {
 
   /** Reads only: whether it still takes claims and decisions from a program of this version. */
   mayWrite(): Promise<boolean>;
+
+  /**
+   * The newest attempt of all, and whether this is an older copy of the ledger: `lost` was seen and is not here. Where
+   * that is new, it is written down, and nothing is claimed from then on.
+   *
+   * @param seen by the watch over all runs
+   */
+  watch(ledgerId: string, seen?: SeenAttempt): Promise<RestoreState>;
+
+  /** Reads only: the newest attempt, and what is known to be missing. */
+  restoreState(): Promise<RestoreState>;
+
+  /** Lets claims go on from what this ledger has; `lost` is what was missing, where that had been found. */
+  acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState>;
 
   /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
   ping(): Promise<{ now: string }>;

@@ -1,4 +1,5 @@
 /** The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970. */
+import { restoreTables } from './restores.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /**
@@ -233,6 +234,7 @@ function newFences(dialect: SqlDialect): string[] {
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     ...knownConsumers(),
     ...keptConsents(dialect),
+    ...restoreTables(dialect),
   ];
 }
 

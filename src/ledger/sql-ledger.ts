@@ -66,7 +66,9 @@ import type {
   OutcomeRecord,
   RecordVerdict,
   ReferredInquiry,
+  RestoreAcceptance,
   RewrapResult,
+  SeenAttempt,
   SeenRecord,
   SeenVerdict,
   ShareFacts,
@@ -79,6 +81,7 @@ import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
 import { insertShare, readShareFacts } from './report-shares.ts';
 import { comparableDigest, type RequestDigests } from './request-digests.ts';
+import { insertAcceptance, insertFound, type RestoreState, readRestore } from './restores.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
@@ -115,7 +118,14 @@ export class SqlLedger implements Ledger {
     return this.#cipher.digest(text);
   }
 
-  claim(request: ClaimRequest): Promise<ClaimVerdict> {
+  async claim(request: ClaimRequest): Promise<ClaimVerdict> {
+    const verdict = await this.#claim(request);
+    // What one run has found holds for all: in a transaction of its own, since nothing of the claim is kept.
+    if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
+    return verdict;
+  }
+
+  #claim(request: ClaimRequest): Promise<ClaimVerdict> {
     const { customerTraceNumber } = request.inquiry;
     const work = async (writing: Writing): Promise<Written<ClaimVerdict>> => {
       const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
@@ -130,11 +140,17 @@ export class SqlLedger implements Ledger {
       // Neither ours nor there: another number has taken the key since it was read.
       if (!state.inquiry) throw new LostRaceError('the number was taken');
       const share = await readClaimedShare(writing, request);
-      const known = { ...state.known, ...(otherNumber ? { otherNumber } : {}), ...(share ? { share } : {}) };
+      const { lost } = await readRestore(writing.session, request.seen);
+      const known = {
+        ...{ ...state.known, isRestored: lost !== undefined },
+        ...(otherNumber ? { otherNumber } : {}),
+        ...(share ? { share } : {}),
+      };
       const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
       switch (decision.kind) {
         case 'anotherNumber':
         case 'requestDiffers':
+        case 'ledgerRestored':
         case 'ledgerChanged':
         case 'writerTooOld':
           return { keep: false, value: decision };
@@ -147,7 +163,7 @@ export class SqlLedger implements Ledger {
           };
         case 'claim': {
           await settleOverdue(writing, state, customerTraceNumber);
-          const claimedAt = await insertAttempt(writing, request, decision.permittedBy);
+          const { claimedAt, position } = await insertAttempt(writing, request, decision.permittedBy);
           await insertConsents(writing, request.consents);
           await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
           await insertClaimedShare(writing, request);
@@ -160,6 +176,7 @@ export class SqlLedger implements Ledger {
               claimedAt: instant(claimedAt),
               firstClaimedAt: instant(state.attempts[0]?.claimed_at ?? claimedAt),
               ...(request.resendAfterMs ? { resendFrom: instant(claimedAt + request.resendAfterMs) } : {}),
+              position,
             },
           };
         }
@@ -389,6 +406,29 @@ export class SqlLedger implements Ledger {
     const { of, from, sealed, storedAtMs } = found;
     const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
     return { kind, of, from, storedAt: instant(storedAtMs), body };
+  }
+
+  watch(ledgerId: string, seen?: SeenAttempt): Promise<RestoreState> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      const state = await readRestore(writing.session, seen);
+      const isNew = state.lost !== undefined && state.lost === seen;
+      if (isNew && state.lost) await insertFound(writing, state.lost);
+      return { keep: isNew, value: state };
+    });
+  }
+
+  restoreState(): Promise<RestoreState> {
+    return this.#engine.read((session) => readRestore(session));
+  }
+
+  acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      const state = await readRestore(writing.session);
+      await insertAcceptance(writing, acceptance, state.newest);
+      return { keep: true, value: state };
+    });
   }
 
   rewrapDataKeys(): Promise<RewrapResult> {

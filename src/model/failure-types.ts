@@ -20,6 +20,7 @@ export const FAILURE_TYPES = [
   'RequestDiffers',
   'AnotherNumber',
   'LedgerChanged',
+  'LedgerRestored',
   'InvalidInput',
   'ActivityFailed',
 ] as const;
@@ -54,9 +55,10 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   ProfileChanged: ['resend', 'abandon'],
   LedgerChanged: ['resend', 'abandon'],
   ActivityFailed: ['resend', 'abandon'],
-  // The next four are retried by themselves; they become holds only when `giveUpAfter` is over.
+  // The next five are retried by themselves; they become holds only when `giveUpAfter` is over.
   TokenUnavailable: ['resend', 'abandon'],
   LedgerUnavailable: ['resend', 'abandon'],
+  LedgerRestored: ['resend', 'abandon'],
   GatewayUnreachable: ['resend', 'abandon'],
   Throttled: ['resend', 'abandon'],
   // A second refusal is CredentialsRefused; listed so that the table is whole.
@@ -67,6 +69,7 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
 export const RETRIED_BY_THEMSELVES = [
   'TokenUnavailable',
   'LedgerUnavailable',
+  'LedgerRestored',
   'GatewayUnreachable',
   'TokenRejected',
   'Throttled',

@@ -120,6 +120,7 @@ export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> 
   RequestDiffers: null,
   AnotherNumber: null,
   LedgerChanged: null,
+  LedgerRestored: null,
   InvalidInput: null,
   ActivityFailed: null,
 };

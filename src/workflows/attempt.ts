@@ -56,9 +56,13 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
       priority: inquiryPriority(args.inquiry),
     })({ ...args, run: identityOf(run), settings: run.settings }),
   );
-  if (landing.kind === 'landed') return stepOfResult(landing.value);
+  if (landing.kind === 'landed') {
+    if (landing.value.kind === 'answered') run.seen = landing.value.seen;
+    return stepOfResult(landing.value);
+  }
   const failure = applicationFailureOf(landing.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
+  if (details?.seen) run.seen = details.seen;
   // An activity that says itself that it has failed before its claim is over; any other failure of that type is not.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
     return stepOfFailure(failure.type, args.attempt, details);
@@ -75,8 +79,8 @@ function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attem
 }
 
 function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId } = run;
-  return { environment, profile, customerId, profileFingerprint, ledgerId };
+  const { environment, profile, customerId, profileFingerprint, ledgerId, seen } = run;
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...(seen ? { seen } : {}) };
 }
 
 function stepOfResult(result: SubmitInquiryResult): AttemptStep {
@@ -245,7 +249,13 @@ export function stepInTheWay(found: AttemptView | null, attempt: number): Attemp
 }
 
 /** What the ledger has said itself; and what says that it cannot be asked. */
-const LEDGERS_WORD: readonly FailureType[] = ['LedgerChanged', 'RequestDiffers', 'AnotherNumber', 'LedgerUnavailable'];
+const LEDGERS_WORD: readonly FailureType[] = [
+  'LedgerChanged',
+  'LedgerRestored',
+  'RequestDiffers',
+  'AnotherNumber',
+  'LedgerUnavailable',
+];
 
 /**
  * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no

@@ -234,6 +234,10 @@ const STORIES: Record<FailureType, Story> = {
     file: 'not known: what this run’s attempts have posted is not in this ledger.',
     ask: WAS_IT_POSTED,
   },
+  LedgerRestored: {
+    happened: 'an older copy of our ledger was put back, and nobody has accepted it for longer than retries go on.',
+    file: 'not known: what was posted since that copy was made is not in this ledger.',
+  },
   ProfileChanged: {
     happened: 'the gateway profile’s addresses or customer are not those that this run started with.',
     file: NOTHING,

@@ -6,4 +6,5 @@ export { portfolioReview } from './portfolio-review.ts';
 export { recordLateConsent } from './record-late-consent.ts';
 export { scheduledReview } from './scheduled-review.ts';
 export { shareReport } from './share-report.ts';
+export { watchLedger } from './watch-ledger.ts';
 export { webhookDelivery } from './webhook-delivery.ts';

@@ -430,6 +430,7 @@ function isRetried(failure: InquiryFailure): boolean {
 const WHY_WAITING: Partial<Record<string, string>> = {
   TokenUnavailable: 'the token service is not answering',
   LedgerUnavailable: 'the ledger cannot be reached',
+  LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
   GatewayUnreachable: 'the gateway cannot be reached',
   Throttled: 'the gateway said to wait',
   ActivityFailed: 'the attempt failed before it was claimed',

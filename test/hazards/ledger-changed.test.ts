@@ -17,7 +17,7 @@ import {
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { type LedgerStore, postgresStore, sqliteStore } from './ledger-store.ts';
-import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS } from './operator-hands.ts';
+import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS, withLedger } from './operator-hands.ts';
 
 let directory: string;
 let postgres: PostgresServer | undefined;
@@ -45,7 +45,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
     let harness: Harness;
     before(async () => {
       store = await openStore();
-      harness = await startHarness({ env: { ...SHORT_TIMEOUTS, LEDGER_URL: store.url } });
+      harness = await startHarness({ env: { ...SHORT_TIMEOUTS, BACKOFF_MAX_MS: '1000', LEDGER_URL: store.url } });
     });
     after(async () => {
       await harness?.close();
@@ -134,7 +134,15 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await goOn(waiting);
     });
 
-    test('that meets its ledger as it was before the send is held, and goes on with the right one', async () => {
+    /** As an operator does it, who has asked the provider. */
+    function acceptRestore(acceptanceId: string): Promise<void> {
+      const acceptance = { acceptanceId, by: 'ops', reason: 'the disk was lost' };
+      return withLedger(harness, async (ledger) => {
+        await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
+      });
+    }
+
+    test('that meets its ledger as it was before the send waits for a person, and goes on with the right one', async () => {
       await whileStopped(() => store.backUp('older'));
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
       const handle = await harness.start(input);
@@ -145,10 +153,20 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       });
       assert.deepEqual(await inquiriesOf(harness, input.journeyId), []);
       await update(handle, 'resolveInquiry', decisionAbout(lost));
+      const isWaiting = ({ waitingFor = '' }: { waitingFor?: string }) => waitingFor.includes('an older copy');
+      await untilStatus(handle, isWaiting);
+      // Once it is found, nobody sends: neither a run that began on this copy.
+      const other = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+      await untilStatus(other, isWaiting);
+      assert.deepEqual(await received([handle, other]), [1, 0]);
+      await acceptRestore('A1');
+      assert.equal((await other.result()).outcome, 'completed');
       const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
-      assert.equal((await harness.received(handle)).length, 1);
+      assert.deepEqual(await received([handle, other]), [1, 1]);
 
       await whileStopped(() => store.restore('own'));
+      // It lacks what was sent on the copy.
+      await acceptRestore('A2');
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
       // The first decision was written into the ledger that is gone.
       const again = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'OutcomeUnknown');

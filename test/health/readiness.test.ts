@@ -153,8 +153,17 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   await rename(join(directory, 'ledger.db'), join(directory, 'away.db'));
   assert.equal((await wrong(parts)).ledger, 'does not answer');
   const another = await newLedger('another.db');
-  const asked = { identity: ledger.identity, lookUp: another.lookUp.bind(another) };
+  const lookUp = another.lookUp.bind(another);
+  const restoreState = another.restoreState.bind(another);
+  const asked = { identity: ledger.identity, lookUp, restoreState };
   assert.equal((await wrong({ ...parts, ledger: asked })).ledger, 'is not the one that the worker was started with');
+
+  const { identity } = another;
+  await another.watch(identity.ledgerId, { position: 9, claimedAt: new Date().toISOString() });
+  const older = 'is an older copy, and nothing is sent until `ledger accept-restore`';
+  assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, older);
+  await another.acceptRestore(identity.ledgerId, { acceptanceId: 'A', by: 'ops', reason: 'the disk was lost' });
+  assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, undefined);
 });
 
 test('a worker that the ledger takes nothing more from is not ready', async (t) => {

@@ -146,6 +146,18 @@ const TABLE: Row[] = [
     expected: LATEST,
   },
   {
+    title: 'an older copy of the ledger, which has the inquiry’s outcome',
+    known: known({ isRestored: true, attempts: [attempt('answered')] }),
+    claim: facts(1),
+    expected: { kind: 'ledgerRestored' },
+  },
+  {
+    title: 'an older copy of the ledger, which has nothing of the inquiry',
+    known: known({ isRestored: true, digest: null }),
+    claim: facts(1),
+    expected: { kind: 'ledgerRestored' },
+  },
+  {
     title: 'the inquiry stands under another number',
     known: known({ digest: null, otherNumber: 'U' }),
     claim: facts(1),

@@ -13,6 +13,7 @@ import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
+import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
 import { writerTests } from './contract-writers.ts';
@@ -34,6 +35,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: claims`, () => claimTests(opened));
   describe(`${backend.name}: attempts that nobody claimed`, () => closingTests(opened, backend));
   describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
+  describe(`${backend.name}: older copies`, () => restoreTests(opened));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));

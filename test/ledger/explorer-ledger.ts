@@ -36,7 +36,7 @@ export interface Asker {
 export type Claimed =
   | { kind: 'claimed'; ledger: LedgerCopy; violation?: string }
   | { kind: 'latest'; ledger: LedgerCopy; view: AttemptView }
-  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerChanged' | 'writerTooOld' };
+  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerRestored' | 'ledgerChanged' | 'writerTooOld' };
 
 /** The rows under the trace number that is asked about. */
 export function rowsOf(ledger: LedgerCopy, of: Request): LedgerCopy {

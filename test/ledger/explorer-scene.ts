@@ -32,6 +32,8 @@ export interface Surroundings {
    * waits for (`olderThanAWait`); a backup that lacks only what nobody has told the run of yet.
    */
   swap?: 'foreign' | 'older' | 'olderThanAWait' | 'olderByTheAttemptInFlight';
+  /** Of a backup it is found that it lacks attempts, before anything is claimed on it. */
+  isWatched?: boolean;
   /** Who starts it again has another customer in place of corrected applicants. */
   customerChanges?: boolean;
   /** Workers of two versions, and a migration at any moment. */

@@ -125,7 +125,10 @@ export function ledgerIsReplaced(scene: Scene): void {
     const decisions = ledger.decisions.filter(({ attempt }) => attempt < kept);
     emit(`a backup with ${kept} attempts takes its place`, {
       ...replaced,
-      ledger: { ...empty, ledgerId: ledger.ledgerId, digest, attempts, decisions },
+      ledger: {
+        ...{ ...empty, ledgerId: ledger.ledgerId, digest, attempts, decisions },
+        isRestored: surroundings.isWatched === true && kept < ledger.attempts.length,
+      },
     });
   }
 }

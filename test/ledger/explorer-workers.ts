@@ -59,6 +59,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'anotherNumber':
       lands(scene, `${who} finds another number`, execution, failedAs('AnotherNumber', attempt));
       break;
+    case 'ledgerRestored':
+      lands(scene, `${who} finds an older copy`, execution, failedAs('LedgerRestored', attempt));
+      break;
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;

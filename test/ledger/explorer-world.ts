@@ -179,9 +179,10 @@ export function keyOf({ ledger, run, executions, budget, slack }: World): string
 }
 
 function keyOfLedger(ledger: LedgerCopy): string {
-  const { ledgerId, oldestWriter, copy, digest, abandoned, disposal, permittedRepeat = '' } = ledger;
+  const { ledgerId, oldestWriter, copy, digest, abandoned, disposal, isRestored, permittedRepeat = '' } = ledger;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}`;
   return [
-    `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${permittedRepeat}`,
+    `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`,
     ledger.attempts.map(keyOfRow).join(','),
     ledger.decisions.map(keyOfKnownDecision).join(','),
   ].join(';');

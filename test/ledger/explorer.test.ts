@@ -48,6 +48,11 @@ const OLDER_LEDGER = scope(
   { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
   { swap: 'older' },
 );
+const WATCHED_LEDGER = scope(
+  'the same, while a backup takes its place that lacks just the attempt in flight, which is found out',
+  { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
+  { swap: 'olderByTheAttemptInFlight', isWatched: true },
+);
 const MISCOUNTING_RUN = scope('a run that once asks for one attempt too many', {
   crashes: ANY,
   timeOuts: 1,
@@ -95,6 +100,7 @@ const SCOPES = [
   DISPOSED_OF,
   MIXED_WORKERS,
   OLDER_LEDGER,
+  WATCHED_LEDGER,
   CHANGED_CUSTOMER,
   STARTED_AGAIN,
   REFUSED_INPUT,

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { FailureType } from '../../src/model/failure-types.ts';
 import type { HoldStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { withLedger } from '../hazards/operator-hands.ts';
 import {
   applicant,
   type Harness,
@@ -76,6 +77,15 @@ const GIVEN_UP_AT_GATE: Partial<Record<FailureType, Trouble>> = {
         get credentials(): never {
           throw new Error('a bug');
         },
+      }),
+  },
+  LedgerRestored: {
+    make: (harness) =>
+      withLedger(harness, async (ledger) => {
+        const { ledgerId } = ledger.identity;
+        await ledger.watch(ledgerId, { position: 1_000_000, claimedAt: new Date().toISOString() });
+        const acceptance = { acceptanceId: `accept-${ledgerId}`, by: 'a test', reason: 'it is over' };
+        return () => withLedger(harness, async (again) => void (await again.acceptRestore(ledgerId, acceptance)));
       }),
   },
   LedgerUnavailable: {

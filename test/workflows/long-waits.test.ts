@@ -27,7 +27,8 @@ before(async () => {
   environment = await startTimeSkippingEnvironment();
   harness = await startHarness({
     server: { address: environment.address, namespace: environment.namespace ?? 'default' },
-    env: { PORTFOLIO_DIR: portfolios },
+    // A look each minute of all those days would be all that the server has time for.
+    env: { PORTFOLIO_DIR: portfolios, LEDGER_WATCH_EVERY_MS: '86400000' },
   });
 });
 after(async () => {

@@ -1,0 +1,50 @@
+/** What a worker does before it polls: asks what was seen of its ledger, holds the ledger to it, and sees to its being watched. */
+import { Client, type ConnectionLike, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { Ledger, SeenAttempt } from './ledger/port.ts';
+import { type LedgerWatchInput, ledgerWatchId, WATCH_LEDGER } from './model/ledger-watch.ts';
+
+export interface WatchedLedger {
+  connection: ConnectionLike;
+  namespace: string;
+  taskQueue: string;
+  dataConverter: DataConverter | undefined;
+  ledger: Pick<Ledger, 'identity' | 'watch'>;
+  everyMs: number;
+  logger: Pick<Logger, 'warn' | 'error'> | undefined;
+}
+
+/** @throws what the server does where it does not answer: nothing is claimed before the ledger has been held to what was seen */
+export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
+  const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
+  const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
+  const { ledgerId } = ledger.identity;
+  const workflowId = ledgerWatchId(ledgerId, taskQueue);
+  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, workflowId, logger));
+  if (lost)
+    logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
+  const input: LedgerWatchInput = { ledgerId, everyMs };
+  await client.workflow.start(WATCH_LEDGER, {
+    ...{ workflowId, taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+    staticSummary: 'watches whether the ledger is an older copy',
+  });
+}
+
+async function seenBefore(
+  client: Client,
+  workflowId: string,
+  logger: WatchedLedger['logger'],
+): Promise<SeenAttempt | undefined> {
+  try {
+    const { memo } = await client.workflow.getHandle(workflowId).describe();
+    const { position, claimedAt } = (memo?.seen ?? {}) as Partial<SeenAttempt>;
+    return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (isGrpcServiceError(error)) throw error;
+    // Encrypted under a key that is gone. The watch itself tells within a minute.
+    logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
+    return undefined;
+  }
+}

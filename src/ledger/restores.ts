@@ -1,0 +1,121 @@
+/**
+ * Whether this ledger is an older copy of the one that was used: attempts take their place in one sequence, and who has
+ * seen one that is not here has found a restore. Nothing is claimed then until a person has accepted it.
+ */
+import { parseInstantMs } from '../model/instants.ts';
+import { chaining, columnsOf } from './audit-chain.ts';
+import { insertRow, type Writing } from './inquiry-writes.ts';
+import type { RestoreAcceptance, SeenAttempt } from './port.ts';
+import type { SqlDialect, SqlSession } from './sql-session.ts';
+
+/** What the ledger says of itself. */
+export interface RestoreState {
+  /** The newest attempt that it has. */
+  newest?: SeenAttempt;
+  /** The attempt that somebody has seen and that is not here, which nobody has accepted yet. */
+  lost?: SeenAttempt;
+}
+
+interface StateRow {
+  found_position: number | null;
+  found_claimed_at: number | null;
+  newest_position: number | null;
+  newest_claimed_at: number | null;
+  accepted_at: number | null;
+  is_there: number;
+}
+
+/**
+ * @param seen by a run, or by the watch over all of them. One that was claimed before a restore was accepted may be
+ *   missing: that is what was accepted
+ */
+export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
+  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
+  const [row] = await session.rows<StateRow>(
+    `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at,
+       newest.position AS newest_position, newest.claimed_at AS newest_claimed_at, accepted.accepted_at,
+       (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
+     FROM (SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
+       LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
+         ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
+       LEFT JOIN (SELECT position, claimed_at FROM attempts WHERE position IS NOT NULL
+         ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
+    [seen?.position ?? -1, seenAtMs ?? -1],
+  );
+  if (!row) return {};
+  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
+  const lost = seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
+  const newest = seenOf(row.newest_position, row.newest_claimed_at);
+  return { ...(newest ? { newest } : {}), ...(lost ? { lost } : {}) };
+}
+
+function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
+  if (position === null || claimedAtMs === null) return undefined;
+  return { position, claimedAt: new Date(claimedAtMs).toISOString() };
+}
+
+/** Writes down that this attempt was seen and is not here. From its commit on nothing is claimed. */
+export async function insertFound(writing: Writing, lost: SeenAttempt): Promise<void> {
+  const claimedAtMs = parseInstantMs(lost.claimedAt) ?? 0;
+  await insertRestore(writing, {
+    restore_id: `found-${lost.position}-${claimedAtMs}`,
+    kind: 'found',
+    position: lost.position,
+    claimed_at: claimedAtMs,
+    recorded_by: 'credit-journey',
+    reason: 'an attempt that was seen is not in this ledger',
+  });
+}
+
+/** Writes down who goes on with what this ledger has. */
+export async function insertAcceptance(
+  writing: Writing,
+  { acceptanceId, by, reason }: RestoreAcceptance,
+  newest: SeenAttempt | undefined,
+): Promise<void> {
+  await insertRestore(writing, {
+    restore_id: acceptanceId,
+    kind: 'accepted',
+    position: newest?.position ?? 0,
+    claimed_at: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
+    recorded_by: by,
+    reason,
+  });
+}
+
+async function insertRestore(writing: Writing, columns: Record<string, string | number>): Promise<void> {
+  await chaining(writing, async (append) => {
+    const row = await insertRow(writing.session, 'ledger_restores', columns, {
+      sql: { recorded_at: writing.dialect.now },
+      onConflict: 'ON CONFLICT DO NOTHING',
+      returning: columnsOf('ledger_restores'),
+    });
+    if (row) await append('ledger_restores', row);
+  });
+}
+
+/** Of migration 8. */
+export function restoreTables(dialect: SqlDialect): string[] {
+  return [
+    // The place in the sequence of all attempts; NULL: claimed before there was one.
+    'ALTER TABLE attempts ADD COLUMN position BIGINT',
+    'CREATE UNIQUE INDEX attempts_by_position ON attempts (position)',
+    `CREATE TABLE attempt_counter (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      last_position BIGINT NOT NULL
+    )`,
+    'INSERT INTO attempt_counter VALUES (1, 0)',
+    `CREATE TABLE ledger_restores (
+      restore_id TEXT PRIMARY KEY,
+      -- found: this attempt was seen, and is not here. accepted: this one was the ledger's newest then.
+      kind TEXT NOT NULL,
+      position BIGINT NOT NULL,
+      claimed_at BIGINT NOT NULL,
+      recorded_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      recorded_at BIGINT NOT NULL
+    )`,
+    ...dialect.guardRows('attempt_counter', 'keepRows'),
+    ...dialect.guardRows('ledger_restores', 'appendOnly'),
+  ];
+}

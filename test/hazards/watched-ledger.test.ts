@@ -1,0 +1,91 @@
+/** An older copy of the ledger is found before anything is sent on it, also where no run that knows better goes on. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { ledgerWatchId } from '../../src/model/ledger-watch.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
+import { type LedgerStore, sqliteStore } from './ledger-store.ts';
+import { until, withLedger } from './operator-hands.ts';
+
+let directory: string;
+let store: LedgerStore;
+let harness: Harness;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-watched-'));
+  store = sqliteStore(directory);
+  harness = await startHarness({
+    env: { LEDGER_URL: store.url, LEDGER_WATCH_EVERY_MS: '200', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '1000' },
+  });
+});
+after(async () => {
+  await harness?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function watch() {
+  return withLedger(harness, async (ledger) => {
+    const workflowId = ledgerWatchId(ledger.identity.ledgerId, harness.config.taskQueue);
+    return harness.client.workflow.getHandle(workflowId);
+  });
+}
+
+/** The watch has seen the newest attempt that there is. */
+async function untilSeen(): Promise<void> {
+  const newest = await withLedger(harness, async (ledger) => (await ledger.restoreState()).newest);
+  const handle = await watch();
+  await until(async () => {
+    const { memo } = await handle.describe();
+    return (memo?.seen as { position?: number } | undefined)?.position === newest?.position;
+  }, 'the watch has not seen it');
+}
+
+async function completed(): Promise<void> {
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+  assert.equal((await handle.result()).outcome, 'completed');
+}
+
+describe('a ledger that is put back from an older copy while no worker runs', () => {
+  test('claims nothing, for no run, until somebody has accepted it, and is found anew the next time', async () => {
+    const { config } = harness;
+    const env = { LEDGER_URL: config.ledger.url, KEY_RING_FILE: config.keyRingFile, PAYLOAD_ENCRYPTION: 'off' };
+    await completed();
+    for (const round of ['first', 'second']) {
+      await harness.stopWorker();
+      await store.backUp('older');
+      await harness.startWorker();
+      await completed();
+      await untilSeen();
+      await harness.stopWorker();
+      await store.restore('older');
+      await harness.startWorker();
+
+      const waiting = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
+      await untilStatus(waiting, ({ waitingFor = '' }) => waitingFor.includes('an older copy'));
+      assert.deepEqual(await harness.received(waiting), [], round);
+      const verified = await runCli(['audit', 'verify', '--json'], { env });
+      assert.equal(verified.code, 3);
+      assert.ok((JSON.parse(verified.stdout) as { lost?: object }).lost);
+      const unsaid = await runCli(['ledger', 'accept-restore', '--by', 'ops'], { env });
+      assert.equal(unsaid.code, 2);
+      const accepted = await runCli(['ledger', 'accept-restore', '--by', 'ops', '--reason', 'the disk was lost'], {
+        env,
+      });
+      assert.equal(accepted.code, 0, accepted.stderr);
+      assert.equal((await waiting.result()).outcome, 'completed');
+      await untilSeen();
+      assert.equal((await runCli(['audit', 'verify'], { env })).code, 0);
+    }
+  });
+
+  test('is watched by one workflow, whichever worker starts', async () => {
+    const handle = await watch();
+    const { runId, status } = await handle.describe();
+    assert.equal(status.name, 'RUNNING');
+    await harness.stopWorker();
+    await harness.startWorker();
+    assert.equal((await handle.describe()).runId, runId);
+  });
+});

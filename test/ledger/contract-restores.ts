@@ -1,0 +1,92 @@
+/** Part of the contract suite: the sequence of attempts, and how an older copy of the ledger is found and accepted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import type { Ledger, SeenAttempt } from '../../src/ledger/port.ts';
+import { attempted, claimOf } from './fixtures.ts';
+import type { Open } from './ledger-backend.ts';
+
+const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
+
+async function claimed(ledger: Ledger, attempt: number, seen?: SeenAttempt): Promise<SeenAttempt> {
+  const verdict = await attempted(ledger, { attempt, ...(seen ? { seen } : {}) }, { state: 'notSent' });
+  assert.ok(verdict.kind === 'claimed', verdict.kind);
+  return { position: verdict.position, claimedAt: verdict.claimedAt };
+}
+
+/** What an older copy lacks: claimed at once after its newest attempt, in the place that its next one will take. */
+function lostAfter({ position, claimedAt }: SeenAttempt): SeenAttempt {
+  return { position: position + 1, claimedAt };
+}
+
+export function restoreTests(opened: Open): void {
+  test('attempts take their places in the order of their commits, also many at once', async (t) => {
+    const { ledger } = await opened(t);
+    assert.deepEqual(await ledger.restoreState(), {});
+    const inquiries = Array.from({ length: 12 }, (_, index) => ({ customerTraceNumber: `PQMANY${index}` }));
+    const verdicts = await Promise.all(inquiries.map((inquiry) => ledger.claim(claimOf(ledger, { inquiry }))));
+    const places = verdicts.map((verdict) => (verdict.kind === 'claimed' ? verdict.position : 0));
+    assert.deepEqual(
+      places.toSorted((a, b) => a - b),
+      Array.from({ length: 12 }, (_, index) => index + 1),
+    );
+    const { newest, lost } = await ledger.restoreState();
+    assert.equal(newest?.position, 12);
+    assert.equal(lost, undefined);
+  });
+
+  test('who has seen an attempt that is there claims, whatever was claimed since', async (t) => {
+    const { ledger } = await opened(t);
+    const first = await claimed(ledger, 1);
+    const second = await claimed(ledger, 2, first);
+    await claimed(ledger, 3, first);
+    await claimed(ledger, 4, second);
+    assert.deepEqual((await ledger.watch(ledger.identity.ledgerId, second)).lost, undefined);
+  });
+
+  for (const finder of ['a run', 'the watch'] as const) {
+    test(`where ${finder} has seen an attempt that is not there, nothing is claimed until that is accepted`, async (t) => {
+      const { ledger, again } = await opened(t);
+      const { ledgerId } = ledger.identity;
+      const newest = await claimed(ledger, 1);
+      const lost = lostAfter(newest);
+      if (finder === 'the watch') assert.deepEqual(await ledger.watch(ledgerId, lost), { newest, lost });
+      else {
+        const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, seen: lost }));
+        assert.deepEqual(verdict, { kind: 'ledgerRestored' });
+      }
+      // For everybody: those who have seen less, those who begin, and whoever opens it next.
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen: newest })), { kind: 'ledgerRestored' });
+      const reopened = await again();
+      const other = { customerTraceNumber: 'PQOTHER' };
+      assert.deepEqual(await reopened.claim(claimOf(ledger, { inquiry: other })), { kind: 'ledgerRestored' });
+      assert.deepEqual((await reopened.restoreState()).lost, lost);
+      assert.equal((await reopened.inquiriesOf('J-1')).length, 1, 'nothing of those claims is kept');
+
+      assert.deepEqual(await ledger.acceptRestore(ledgerId, ACCEPTANCE), { newest, lost });
+      assert.deepEqual(await ledger.restoreState(), { newest });
+      const next = await claimed(ledger, 2, lost);
+      assert.equal(next.position, lost.position, 'it counts on from what it has');
+      assert.equal((await ledger.watch(ledgerId, lost)).lost, undefined);
+      assert.deepEqual((await ledger.verifyChain()).findings, []);
+      // The next restore is found as the first was.
+      const lostAgain = lostAfter({ ...next, claimedAt: new Date(Date.parse(next.claimedAt) + 60_000).toISOString() });
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, seen: lostAgain })), {
+        kind: 'ledgerRestored',
+      });
+    });
+  }
+
+  test('another attempt in the same place is not the one that was seen', async (t) => {
+    const { ledger } = await opened(t);
+    const { position, claimedAt } = await claimed(ledger, 1);
+    const seen = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen })), { kind: 'ledgerRestored' });
+  });
+
+  test('only the ledger that is meant is watched and accepted', async (t) => {
+    const { ledger } = await opened(t);
+    await assert.rejects(ledger.watch('ledger-x'), LedgerChangedError);
+    await assert.rejects(ledger.acceptRestore('ledger-x', ACCEPTANCE), LedgerChangedError);
+  });
+}
