@@ -82,15 +82,4 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     ],
     tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only where the provider' }],
   },
-  {
-    name: 'a caller gives the state of a run before',
-    edits: [
-      {
-        file: 'src/workflows/hand-over.ts',
-        find: 'if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;',
-        replace: "if (state !== '' || workflowInfo().continuedFromExecutionRunId !== undefined) return;",
-      },
-    ],
-    tests: [{ path: 'test/workflows/hand-over.test.ts', title: 'a caller gives no state' }],
-  },
 ];
