@@ -97,7 +97,7 @@ const reportTooOld: Scenario = {
       reference: {
         reportReferenceNumber: 'RPT-FROM-LONG-AGO',
         requestedAt: new Date(Date.now() - 40 * MS_PER_DAY).toISOString(),
-        applicants: [{ applicantId: '1A', consumerId: 'CONSUMER1' }],
+        applicants: [{ applicantId: '1A', consumerId: 'CONSUMER2' }],
       },
     });
     await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');
