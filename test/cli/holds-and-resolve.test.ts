@@ -230,8 +230,8 @@ describe('what needs a person', { concurrency: 4 }, () => {
       [
         [/Number or word: /, 'amend'],
         [/one of resend, accept, abandon[\s\S]*Number or word: /, '2'],
-        [/What the provider says[\s\S]*Number or word: /, 'posted'],
         [/What came of it[\s\S]*Number or word: /, 'record'],
+        [/What the provider says[\s\S]*Number or word: /, 'posted'],
         [/File with the reference[\s\S]*: /, '/nonexistent.json'],
         [/ENOENT[\s\S]*File with the reference[\s\S]*: /, path],
         [/Who decides.*: /, 'ops'],

@@ -46,7 +46,11 @@ const HOLDS: Record<string, { lastFour: string; bad: BadDecision[] }> = {
   OutcomeUnknown: {
     lastFour: '4002',
     bad: [
-      ['to resend without having asked the provider', { providerSaid: 'notAsked' }, /notAsked/],
+      [
+        'to resend without having asked the provider',
+        { providerSaid: 'notAsked' },
+        /providerSaid must be posted or notPosted/,
+      ],
       ['to amend', { action: 'amend', applicants: [applicant('1A')] }, /allows resend, accept, abandon/],
       ['to accept without an outcome', ACCEPT, /outcome is required/],
       ['to accept a record without a reference', { ...ACCEPT, outcome: 'record' }, /reference is required/],

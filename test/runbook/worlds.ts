@@ -149,9 +149,10 @@ export async function valuesFor(
     applicantsFile,
     historyFile: join(directory, `${journeyId}-history.json`),
     productCode: subject.held?.hold.productCode ?? 'PREQUAL',
-    reportReferenceNumber: 'RPT-FROM-PROVIDER',
+    // The ledger takes neither for two inquiries.
+    reportReferenceNumber: `R-${customerTraceNumber}`,
     requestedAt: '2026-01-05T10:00:00Z',
-    consumerId: 'CONSUMER1',
+    consumerId: `C${customerTraceNumber.slice(-12)}`,
     profile: [...harness.config.profiles.keys()][0] ?? '',
     keyId: 'payload-0123456789ab',
     taskQueue,

@@ -1,0 +1,120 @@
+/** What the explorer walks through: budgets of what may go wrong, each with the way in which the world is arranged. */
+import type { TestContext } from 'node:test';
+import type { Exploration, Scope } from './explorer.ts';
+import type { EndName } from './explorer-scene.ts';
+import type { Budget } from './explorer-world.ts';
+
+const NOTHING: Budget = {
+  crashes: 0,
+  resets: 0,
+  decisions: 0,
+  timeOuts: 0,
+  restarts: 0,
+  swaps: 0,
+  disposals: 0,
+  miscounts: 0,
+  withdrawals: 0,
+};
+const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
+/** One for each way to go on: with an outcome, by itself, by a decision. */
+export const THREE_ENDS: readonly EndName[] = ['outcome', 'throttled', 'lost'];
+
+function scope(name: string, budget: Partial<Budget>, rest: Partial<Scope> = {}): Scope {
+  return { name, ends: THREE_ENDS, budget: { ...NOTHING, ...budget }, ...rest };
+}
+
+/** Without end is more than the two crashes and the one late answer that matter, and needs no counting. */
+const ANY = Number.POSITIVE_INFINITY;
+
+export const ONE_RUN = scope(
+  '2 workers, 3 attempts, any crashes, time-outs and late answers, 1 reset, 1 decision',
+  { crashes: ANY, timeOuts: ANY, resets: 1, decisions: 1 },
+  { ends: EVERY_END },
+);
+export const STARTED_AGAIN = scope(
+  'the same, started again once for these or corrected applicants, in place of the reset',
+  {
+    crashes: ANY,
+    timeOuts: 1,
+    restarts: 1,
+    decisions: 1,
+  },
+);
+export const FOREIGN_LEDGER = scope(
+  'the same with 1 reset, while a foreign ledger takes the place of the run’s own',
+  { crashes: ANY, timeOuts: 1, resets: 1, decisions: 1, swaps: 1 },
+  { swap: 'foreign' },
+);
+export const OLDER_LEDGER = scope(
+  'the same, while a backup takes the ledger’s place that lacks an attempt which the run has passed',
+  { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
+  { swap: 'older' },
+);
+export const WATCHED_LEDGER = scope(
+  'the same, while a backup takes its place that lacks just the attempt in flight, which is found out',
+  { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
+  { swap: 'olderByTheAttemptInFlight', isWatched: true },
+);
+export const MISCOUNTING_RUN = scope('a run that once asks for one attempt too many', {
+  crashes: ANY,
+  timeOuts: 1,
+  decisions: 1,
+  miscounts: 1,
+});
+export const DISPOSED_OF = scope('the same, disposed of at any moment, and started again once', {
+  crashes: ANY,
+  timeOuts: 1,
+  restarts: 1,
+  decisions: 1,
+  disposals: 1,
+});
+export const CHANGED_CUSTOMER = scope(
+  'the same, started again once under a changed customer, while the first run’s attempts go on',
+  { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1 },
+  { customerChanges: true },
+);
+export const MIXED_WORKERS = scope(
+  'the same on workers of two versions, of which the older knows no disposal, migrated at any moment',
+  { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1, disposals: 1 },
+  { mixedWorkers: true },
+);
+export const AWAITED_IN_AN_OLDER_LEDGER = scope(
+  'the same, while a backup takes the ledger’s place that lacks an attempt which the run waits for, and nobody decides',
+  { crashes: ANY, timeOuts: 1, swaps: 1 },
+  { swap: 'olderThanAWait' },
+);
+export const WITHDRAWN = scope('a run that is withdrawn while a worker out of touch has its attempt', {
+  crashes: ANY,
+  timeOuts: 1,
+  decisions: 1,
+  withdrawals: 1,
+});
+export const REFUSED_INPUT = scope(
+  'a worker that may refuse the input of an attempt, whose run is started again once',
+  { crashes: ANY, restarts: 1, decisions: 1 },
+  { refusesInput: true },
+);
+/** The small ones first: a counterexample in them is found at once. */
+export const SCOPES = [
+  MISCOUNTING_RUN,
+  WITHDRAWN,
+  AWAITED_IN_AN_OLDER_LEDGER,
+  DISPOSED_OF,
+  MIXED_WORKERS,
+  OLDER_LEDGER,
+  WATCHED_LEDGER,
+  CHANGED_CUSTOMER,
+  STARTED_AGAIN,
+  REFUSED_INPUT,
+  FOREIGN_LEDGER,
+  ONE_RUN,
+];
+
+export function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {
+  t.diagnostic(`${name}: ${states} states, ${steps} steps, the furthest ${depth} steps away`);
+  if (!counterexample) return;
+  t.diagnostic(`${counterexample.violation}:`);
+  counterexample.trace.forEach((step, index) => {
+    t.diagnostic(`  ${index + 1}. ${step}`);
+  });
+}
