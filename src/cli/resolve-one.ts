@@ -75,6 +75,9 @@ async function send(run: AnyRun, customerTraceNumber: string, draft: DraftDecisi
   const { decisionId } = draft;
   output.answer({ decisionId, customerTraceNumber, ...answer }, () => [
     output.colors.green(answer.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
+    ...(answer.recorded === false
+      ? [output.colors.yellow('the ledger does not have the decision: the run alone has')]
+      : []),
     ...statusLines(answer.status, output),
   ]);
 }

@@ -191,7 +191,8 @@ export const acceptedSchema = z.object({
     .meta({
       description:
         'Answer to a consent or a decision: whether the ledger has it; of a decision only where it has not. false: the ledger ' +
-        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask.',
+        'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
+        'After LedgerChanged: no ledger has it, and none will.',
     }),
 });
 
@@ -199,7 +200,7 @@ export const acceptedSchema = z.object({
 export const consentAnswerFields = {
   unmatched: z.literal('share').exactOptional().meta({
     description:
-      'Answer to a consent only: nobody has requested its share yet. The consent is kept, and shown in status.',
+      'Answer to a consent only: nobody has requested its share yet. The consent is kept, and listed by holds.',
   }),
 };
 

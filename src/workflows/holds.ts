@@ -30,6 +30,8 @@ export interface SettledDecision {
   decisionId: string;
   /** Of the whole message, as `memberDigests` makes them. */
   digests: Record<string, string>;
+  /** The ledger that the run has used is gone: no other holds the decision. */
+  inNoLedger?: true;
 }
 
 /** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
@@ -149,12 +151,15 @@ export class Holds {
     return decision;
   }
 
-  /** Takes the hold off the list, once its decision stands in the ledger. */
-  settle(decision: Decision): void {
+  /** Takes the hold off the list, once its decision stands in the ledger, or can stand in none. */
+  settle(decision: Decision, { inNoLedger = false }: { inNoLedger?: boolean } = {}): void {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
-    if (hold) this.#settled.push({ customerTraceNumber, decisionId, digests: memberDigests(sentOf(decision)) });
+    const digests = memberDigests(sentOf(decision));
+    if (hold) {
+      this.#settled.push({ customerTraceNumber, decisionId, digests, ...(inNoLedger ? { inNoLedger } : {}) });
+    }
     this.#onChange();
     if (hold) this.#tell(hold.status, decision.action);
   }
@@ -187,10 +192,19 @@ export class Holds {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
     if (open?.decisionId === decisionId) return differingPaths(sentOf(open), message);
-    const settled = this.#settled.find(
+    const settled = this.#settledAs(message);
+    return settled && differingPaths(settled.digests, memberDigests(message));
+  }
+
+  #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
+    return this.#settled.find(
       (one) => one.customerTraceNumber === customerTraceNumber && one.decisionId === decisionId,
     );
-    return settled && differingPaths(settled.digests, memberDigests(message));
+  }
+
+  /** Whether the decision was taken although no ledger holds it. */
+  isInNoLedger(message: DecisionMessage): boolean {
+    return this.#settledAs(message)?.inNoLedger === true;
   }
 
   /** Whether the ledger has not said yet what becomes of the decision. */
@@ -274,7 +288,7 @@ function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attemp
 }
 
 export type DecisionEffect =
-  | { kind: 'recorded'; accepted: Outcome }
+  | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true }
   /** Something else stood in the ledger already: that is gone on with. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The ledger has refused it: the inquiry still waits for a decision. */
@@ -294,7 +308,7 @@ export async function holdUntilDecided(
   for (;;) {
     const effect = await recordTheDecision(run, inquiry, failure, decision);
     if (effect.kind !== 'refused') {
-      holds.settle(decision);
+      holds.settle(decision, effect.kind === 'recorded' ? effect : {});
       return { decision, effect };
     }
     holds.refuse(decision, effect.reason);
@@ -343,8 +357,9 @@ async function recordTheDecision(
     return action === 'resend' && isOpen ? { kind: 'recorded', accepted } : verdict;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it.
-    if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted };
+    // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it, and the
+    // answer says that there is none.
+    if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
     return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
   }
 }

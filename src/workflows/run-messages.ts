@@ -111,7 +111,8 @@ const ANSWER_WITHIN_MS = 5_000;
 
 /**
  * Answers when the ledger has the decision, since it may refuse it: then so does the run, and the hold stays. With the
- * ledger away the answer says `recorded: false`; writing goes on, and the hold shows what came of it.
+ * ledger away the answer says `recorded: false`; writing goes on, and the hold shows what came of it. After `LedgerChanged`
+ * it says so for good: no ledger has the decision.
  */
 async function told<Status>(
   run: TellableRun<unknown, Status>,
@@ -120,7 +121,8 @@ async function told<Status>(
 ): Promise<Accepted<Status>> {
   const isKnown = await condition(() => !run.holds.isPending(message), ANSWER_WITHIN_MS);
   refuseFor(run.holds.refusalOf(message));
-  return { ...accepted(run, isDuplicate), ...(isKnown ? {} : { recorded: false }) };
+  const isRecorded = isKnown && !run.holds.isInNoLedger(message);
+  return { ...accepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
 }
 
 /** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */

@@ -117,6 +117,20 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await goOn(waiting);
     });
 
+    test('that is given up on an empty ledger says that no ledger has the decision', async () => {
+      const waiting = await waitingJourneys();
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.empty();
+      });
+      await goOnInVain(waiting);
+      const status = await untilStatus(waiting.hold, ({ state }) => state === 'held');
+      const giveUp = decisionAbout(status, { decisionId: 'D7', action: 'abandon', providerSaid: 'unknown' });
+      const answer = await update(waiting.hold, 'resolveInquiry', giveUp);
+      assert.equal((answer as { recorded?: boolean }).recorded, false);
+      await whileStopped(() => store.restore('own'));
+    });
+
     test('that meets the ledger of others is held, and leaves no trace in it', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {
