@@ -10,14 +10,17 @@ import {
   recordDecision,
   recordOutcome,
 } from './explorer-ledger.ts';
-import { failedAs, hold, inPhase, ofARow, queue, stepOfView } from './explorer-run.ts';
+import { failedAs, hold, inPhase, MAX_ATTEMPTS, ofARow, queue, stepOfView } from './explorer-run.ts';
 import { type EndName, endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Decision, End, Failure, Hold, LedgerCopy, Request, Unrecorded } from './explorer-world.ts';
 
 export function runGoesOn(scene: Scene): void {
   const { run } = scene.world;
   const { phase } = run;
-  if (phase.kind === 'lookUp') looksUp(scene, run.attempt);
+  if (phase.kind === 'lookUp') {
+    looksUp(scene, run.attempt);
+    miscounts(scene);
+  }
   if (phase.kind === 'asking') asks(scene, 'the run asks before it holds', phase.failure);
   if (phase.kind === 'waiting') looksAgain(scene, 'the run looks while it waits', phase.attempt);
   if (phase.kind === 'recording') records(scene, phase.step);
@@ -36,6 +39,18 @@ function looksUp(scene: Scene, attempt: number): void {
   }
   const { closesOverGaps } = scene.mutation;
   closes(scene, attempt, closesOverGaps ? CLAIM_RULES.filter(({ name }) => name !== 'previousMissing') : CLAIM_RULES);
+}
+
+/** A wrong run: it takes the attempt that it has lost for one that is over, and asks for the next without a look-up. */
+function miscounts(scene: Scene): void {
+  const { world, emit } = scene;
+  const { run, budget } = world;
+  if (budget.miscounts === 0 || run.attempt >= MAX_ATTEMPTS) return;
+  emit('the run asks for the next attempt in place of a look-up', {
+    ...world,
+    ...spend(scene, { miscounts: budget.miscounts - 1 }),
+    run: queue({ ...run, attempt: run.attempt + 1 }),
+  });
 }
 
 /** As if there had been no activity. */
