@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { WATCH_LEDGER } from '../../src/model/ledger-watch.ts';
 import type { LendingJourneyInput, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import { createDataConverter } from '../../src/protection/data-converter.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
@@ -128,9 +129,15 @@ test('what sandbox, ledger and Temporal know is collected, and keeps every promi
   // What cannot be decoded as a consent is none.
   assert.equal(runs.flatMap(({ consents }) => consents).length, 2);
   const checked = new Map(verdicts.map(({ name, count }) => [name, count]));
-  assert.equal(checked.get(historiesReplay.name), 3);
+  // The worker's own watch of its ledger is a run of the task queue as well.
+  assert.deepEqual(runs.map(({ workflowType }) => workflowType).sort(), [
+    ...['lendingJourney', 'lendingJourney', 'lendingJourney'],
+    WATCH_LEDGER,
+  ]);
+  assert.equal(checked.get(historiesReplay.name), 4);
 
-  const scheduled = runs[0]?.history.events?.find((event) => event.activityTaskScheduledEventAttributes);
+  const journey = runs.find(({ workflowType }) => workflowType === 'lendingJourney');
+  const scheduled = journey?.history.events?.find((event) => event.activityTaskScheduledEventAttributes);
   assert.ok(scheduled?.activityTaskScheduledEventAttributes?.activityType);
   scheduled.activityTaskScheduledEventAttributes.activityType.name = 'recordOutcome';
   const [verdict] = await checkInvariants(evidence, [historiesReplay]);

@@ -201,9 +201,9 @@ describe('the client', { concurrency: 8 }, () => {
     await journey.result();
     const { evidence: _, ...revocation } = { ...grant, decision: 'revoked' as const };
     const late = await journey.recordConsent(revocation);
-    assert.deepEqual(late, { accepted: true, late: true, duplicate: false, postedSharesFlagged: 1 });
+    assert.deepEqual(late, { accepted: true, late: true, recorded: true, duplicate: false, postedSharesFlagged: 1 });
     assert.deepEqual(await journey.recordConsent(revocation), { ...late, duplicate: true });
-    assert.deepEqual(await journey.consent(revocation), { late: true });
+    assert.deepEqual(await journey.consent(revocation), { ...late, duplicate: true });
   });
 
   test('shows a hold in the watch, and its resolution', async () => {

@@ -51,7 +51,21 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
 
       await t.test('before the claim: it is sent once, by another', async () => {
         const result = await assertOwnRecord(world, beforeClaim);
-        assert.equal(result.stages[0]?.attempts, 1);
+        // The look-up after the lost activity has closed the attempt as never sent: the next one is the one that is sent.
+        assert.equal(result.stages[0]?.attempts, 2);
+        const [inquiry] = await world.ledger.inquiriesOf(inputs.beforeClaim.journeyId);
+        assert.deepEqual(
+          inquiry?.attempts.map(({ attempt, state, closedAt, claimedAt }) => [
+            attempt,
+            state,
+            closedAt !== undefined,
+            claimedAt !== undefined,
+          ]),
+          [
+            [1, 'notSent', true, false],
+            [2, 'answered', false, true],
+          ],
+        );
         await assertSent(world, inputs.beforeClaim.journeyId, { received: 1, posted: 1 });
       });
       await t.test('between record and completion: the journey goes on with the answer', async () => {
