@@ -85,11 +85,19 @@ export async function playBeforeTheKill(world: World) {
     journeyInput({ profile: 'moved', stages: ['PREQUAL', 'PREAPP'] }),
     ({ state }) => state === 'waitingAtGate',
   );
+  const again = journeyInput({ profile: 'moved', stages: ['PREQUAL', 'PREAPP'] });
+  const cutOff = await startUntil(world, again, ({ state }) => state === 'waitingAtGate');
+  await cutOff.terminate();
   // Last: it would not be in flight for long.
   const answer = world.gateway.hold('6015');
   const inFlight = await world.start(oneStage('6015', { profile: 'hostile' }));
   await answer.reached;
-  return { inFlight, moved, release: answer.release };
+  return { inFlight, moved, again, release: answer.release };
+}
+
+/** In the second worker: what the first customer has in the ledger under another number. */
+export function playForAnotherCustomer(world: World, input: LendingJourneyInput): Promise<JourneyHandle> {
+  return startUntil(world, input, isHeld);
 }
 
 /** In the second worker, all at once. */
@@ -177,7 +185,10 @@ export async function playWithoutLedger(world: World): Promise<JourneyHandle[]> 
   return [answered, waiting];
 }
 
-/** As if an older copy of the ledger had been put back: it lacks the attempt that the journey has made. */
+/**
+ * As if an older copy of the ledger had been put back: it lacks the attempt that the journey has made. It waits until a
+ * person accepts the copy, with words that only the ledger may keep, and is held then.
+ */
 export async function playWithOlderLedger(world: World): Promise<JourneyHandle> {
   const handle = await startUntil(world, oneStage('4002'), isHeld);
   const { holds } = await until(handle, isHeld);
@@ -186,6 +197,10 @@ export async function playWithOlderLedger(world: World): Promise<JourneyHandle> 
   ledger.prepare('DELETE FROM attempts WHERE customer_trace_number = ?').run(holds[0]?.customerTraceNumber ?? '');
   ledger.close();
   await decide(handle, { action: 'resend', decisionId: 'D1' });
+  await until(handle, ({ waitingFor }) => waitingFor?.includes('an older copy') === true);
+  const { by, reason } = DECIDED;
+  const exitCode = await world.runCommand(['ledger', 'accept-restore', '--by', by, '--reason', reason]);
+  if (exitCode !== 0) throw new Error(`the restore was not accepted: exit code ${exitCode}`);
   await until(handle, ({ holds: [hold] }) => hold?.failureType === 'LedgerChanged');
   return handle;
 }

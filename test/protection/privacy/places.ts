@@ -14,7 +14,8 @@ export interface Run {
   runId: string;
   /** Those of one kind went alike. */
   kind: string;
-  isRunning: boolean;
+  /** What it answers: nothing once it is over. */
+  queries: readonly string[];
 }
 
 /** In Temporal: its database, its log, and what its API and its CLI tell of the runs. */
@@ -25,7 +26,7 @@ export async function temporalPlaces(world: World, runs: readonly Run[]): Promis
     pageSize: 1_000,
   });
   const ofEach = await inParallel(runs, AT_ONCE, (run) =>
-    Promise.all([history(world, run), described(world, run), ...(run.isRunning ? answered(world, run) : [])]),
+    Promise.all([history(world, run), described(world, run), ...answered(world, run)]),
   );
   // The CLI takes its time for each, and shows the same history: one run of each kind is enough.
   const kinds = new Map(runs.map((run) => [run.kind, run]));
@@ -40,11 +41,14 @@ export function databasePlaces({ file, server }: World): Place[] {
   );
 }
 
-export async function runsOf({ plainClient }: World): Promise<Run[]> {
+/** With the key: the client decodes every memo that it lists, and that of the watch over the ledger is encrypted. */
+export async function runsOf({ client }: World): Promise<Run[]> {
   const runs: Run[] = [];
-  for await (const { workflowId, runId, type, status, searchAttributes } of plainClient.workflow.list()) {
+  for await (const { workflowId, runId, type, status, searchAttributes } of client.workflow.list()) {
     const kind = [type, status.name, searchAttributes?.NeedsAttention].join(' ');
-    runs.push({ workflowId, runId, kind, isRunning: status.name === 'RUNNING' });
+    // The watch over the ledger answers no query of ours.
+    const queries = ['__temporal_workflow_metadata', ...(type === 'watchLedger' ? [] : ['references'])];
+    runs.push({ workflowId, runId, kind, queries: status.name === 'RUNNING' ? queries : [] });
   }
   return runs;
 }
@@ -72,9 +76,9 @@ async function described({ plainClient }: World, { workflowId, runId }: Run): Pr
 }
 
 /** As Temporal carries it: what the UI shows without the codec server, such as the current details. */
-function answered({ plainClient }: World, { workflowId, runId }: Run): Promise<Place>[] {
+function answered({ plainClient }: World, { workflowId, runId, queries }: Run): Promise<Place>[] {
   const { connection, options } = plainClient;
-  return ['__temporal_workflow_metadata', 'references'].map(async (queryType) => {
+  return queries.map(async (queryType) => {
     const answer = await connection.workflowService.queryWorkflow({
       namespace: options.namespace,
       execution: { workflowId, runId },

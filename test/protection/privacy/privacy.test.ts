@@ -27,6 +27,7 @@ import {
   isHeld,
   playAll,
   playBeforeTheKill,
+  playForAnotherCustomer,
   playWithOlderLedger,
   playWithoutLedger,
   until,
@@ -47,13 +48,14 @@ let worker: Awaited<ReturnType<World['startWorker']>>;
 before(async () => {
   world = await startWorld();
   const first = await world.startWorker('first');
-  const { inFlight, moved, release } = await playBeforeTheKill(world);
+  const { inFlight, moved, again, release } = await playBeforeTheKill(world);
   first.process.kill('SIGKILL');
   await first.ended;
   release();
   [worker, endpoint] = await Promise.all([world.startWorker('second'), world.startCodecServer()]);
-  const [played, refused, refusedStarts, clear] = await Promise.all([
+  const [played, forAnother, refused, refusedStarts, clear] = await Promise.all([
     playAll(world),
+    playForAnotherCustomer(world, again),
     sendRefusedMessages(world),
     sendRefusedStarts(world),
     sendOthersMessages(world),
@@ -67,6 +69,7 @@ before(async () => {
     inFlight,
     moved,
     ...played,
+    forAnother,
     refused,
     ...refusedStarts,
     ...withoutLedger,
