@@ -1,6 +1,5 @@
 /** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
 import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
-import { mayHoldSsn } from '../model/opaque-id.ts';
 import { ownerOf, type RunKind } from '../model/owner-id.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
 
@@ -58,11 +57,12 @@ export function refuseMessage(
   });
 }
 
+/** What callers may have meant: our names, misspelt or sent as a signal. Any other name is the sender's own text. */
+const NEARLY_OURS = /^(consent|requestWithdrawal|recordConsent|requestShare|resolveInquiry|advance|withdraw)s?$/i;
+
 /** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */
 export function handleUnknownSignals(run: { refuse(refused: RefusedMessage): void }): void {
   setDefaultSignalHandler((name) => {
-    // A name is the sender's text.
-    const shown = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name) && !mayHoldSsn(name) ? name : 'unknown';
-    refuseMessage(run, shown, 'no signal of this run has this name');
+    refuseMessage(run, NEARLY_OURS.test(name) ? name : 'unknown', 'no signal of this run has this name');
   });
 }
