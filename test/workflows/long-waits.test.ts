@@ -8,10 +8,12 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PortfolioResult, PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
 import type { JourneyResult, LendingJourneyInput } from '../../src/model/shapes.ts';
 import {
+  applicant,
   consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
+  newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
@@ -111,6 +113,44 @@ test('a grant that is too old when its turn comes does not stand', async () => {
   );
   assert.equal(result.shares[0]?.state, 'expired');
   assert.equal((await harness.posted(handle)).length, 2);
+});
+
+test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a resend goes on', async () => {
+  const input = oneStage({ applicants: [applicant('1A', newSsn('0001'))] });
+  await harness.addFaults([{ target: 'token', fault: 'unavailable', times: 1_000_000 }]);
+  await fetch(`${harness.sandboxUrl}/_sandbox/tokens/revoke`, { method: 'POST' });
+  const handle = await harness.start(input);
+  const skipping = environment.sleep(2 * DAY_MS);
+  let hold: { customerTraceNumber: string; failureType: string; attempts: number } | undefined;
+  for (let tries = 0; !hold && tries < 600; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    hold = (await handle.query<{ holds: (typeof hold)[] }>('status')).holds[0];
+  }
+  await skipping;
+  assert.equal(hold?.failureType, 'TokenUnavailable');
+  assert.equal((await harness.posted(handle)).length, 0);
+  await fetch(`${harness.sandboxUrl}/_sandbox/faults`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ rules: [] }),
+  });
+  await handle.executeUpdate('resolveInquiry', {
+    args: [
+      {
+        journeyId: input.journeyId,
+        decisionId: 'D1',
+        customerTraceNumber: hold?.customerTraceNumber,
+        attempt: hold?.attempts,
+        action: 'resend',
+        by: 'operator',
+        reason: 'the token service is back',
+        providerSaid: 'notAsked',
+      },
+    ],
+  });
+  const result = await resultOf(handle);
+  assert.equal(result.outcome, 'completed');
+  assert.equal((await harness.posted(handle)).length, 1);
 });
 
 test('a journey that stays open for shares takes one in that time, and then ends', async () => {
