@@ -24,7 +24,7 @@ export async function runInTerminal(
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...bareEnvironment(), NO_COLOR: '1', TERM: 'xterm', ...env },
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 180_000);
   let screen = '';
   let read = 0;
   const open = [...answers];

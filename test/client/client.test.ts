@@ -38,7 +38,7 @@ before(async () => {
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
     // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 30_000,
+    queryTimeoutMs: 120_000,
     openLedger: async () =>
       openLedger({
         url: config.ledger.url,

@@ -65,7 +65,7 @@ async function connected(roles: readonly string[], url = server.endpoint): Promi
     address: temporal.address,
     namespace: temporal.namespace,
     taskQueue,
-    queryTimeoutMs: 30_000,
+    queryTimeoutMs: 120_000,
     codecServer: { url, readToken: async () => bearer },
   });
   closing.unshift(() => journeys.close());
@@ -205,7 +205,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
   test('cannot do without the codec server either', async () => {
     const { temporal, taskQueue } = harness.config;
     const { address, namespace } = temporal;
-    await using keyless = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+    await using keyless = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
     const journey = await platform.start(oneStage());
     await journey.result();
     await assert.rejects(keyless.get(journey.journeyId).status(), KeysMissingError);

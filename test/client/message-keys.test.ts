@@ -28,7 +28,7 @@ before(async () => {
     taskQueue: config.taskQueue,
     // More than the worker takes: so a message is accepted, and refused when the worker has checked it.
     maxApplicants: 3,
-    queryTimeoutMs: 30_000,
+    queryTimeoutMs: 120_000,
     openLedger: async () =>
       openLedger({
         url: config.ledger.url,

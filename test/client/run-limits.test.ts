@@ -20,7 +20,7 @@ before(async () => {
   harness = await startHarness({ server });
   const { address, namespace } = harness.config.temporal;
   const { taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
 });
 
 after(async () => {

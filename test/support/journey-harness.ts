@@ -203,7 +203,7 @@ export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
 }
 
 /** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
-export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 30_000);
+export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 120_000);
 
 /** Polls `status` until it is as wanted. */
 export async function untilStatus(

@@ -182,7 +182,7 @@ export function prequalOnly(lastFour = '0001'): LendingJourneyInput {
   return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 }
 
-export async function until(what: string, isSo: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+export async function until(what: string, isSo: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
   const endsAt = performance.now() + limitMs;
   while (!(await isSo())) {
     if (performance.now() > endsAt) throw new Error(`waited in vain until ${what}`);

@@ -41,7 +41,7 @@ before(async () => {
   });
   const { temporal, taskQueue } = harness.config;
   const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
 });
 
 after(async () => {

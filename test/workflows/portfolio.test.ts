@@ -35,7 +35,7 @@ before(async () => {
     address: config.temporal.address,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
-    queryTimeoutMs: 30_000,
+    queryTimeoutMs: 120_000,
   });
 });
 

@@ -32,7 +32,7 @@ function connected(namespace: string): Promise<CreditJourneys> {
     namespace,
     taskQueue: harness.config.taskQueue,
     // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 30_000,
+    queryTimeoutMs: 120_000,
     openLedger: async () => ledger,
   });
 }

@@ -14,7 +14,7 @@ before(async () => {
   harness = await startHarness({ env: { RESEND_AFTER: `PT${RESEND_AFTER_MS / 1_000}S` } });
   const { temporal, taskQueue } = harness.config;
   const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 30_000 });
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
 });
 after(async () => {
   await journeys?.close();
