@@ -1,6 +1,5 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and what was refused. */
 import { consentDifferences } from '../model/differing-paths.ts';
-import { parseInstantMs } from '../model/instants.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { insertRow, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord, ConsentVerdict } from './port.ts';
@@ -70,36 +69,16 @@ function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): P
   );
 }
 
-/**
- * What the ledger has against these grants, by docs/journeys.md: said to an earlier run of the journey, or after its
- * end. A run that was started again or reset does not remember it.
- */
-export async function refusalsOf({ session }: Writing, grants: readonly ConsentRecord[]): Promise<ConsentRecord[]> {
-  const found: ConsentRecord[] = [];
-  for (const grant of grants) {
-    const rows = await session.rows<ConsentRow>(
-      'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
-      [grant.journeyId, grant.shareId, grant.applicantId],
-    );
-    const granted = new Set(rows.flatMap((row) => (row.decision === 'granted' ? [row.consent_id] : [])));
-    found.push(...rows.map(consentOf).filter((said) => ends(said, grant, granted.has(said.consentId))));
-  }
-  return found;
-}
-
-/** A revocation that names another grant ends that one alone; one that names none that is known ends them all. */
-export function ends(said: ConsentRecord, grant: ConsentRecord, namesKnownGrant: boolean): boolean {
-  if (said.decision === 'granted') return false;
-  if (said.consentId === grant.consentId) return true;
-  const isLater = (one: string, other: string) => (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
-  if (said.decision === 'denied') return isLater(said.decidedAt, grant.decidedAt);
-  return !namesKnownGrant && (isLater(said.decidedAt, grant.decidedAt) || isLater(said.receivedAt, grant.receivedAt));
-}
-
-/** For a run, which has no use for what else was kept. */
-function consentOf(row: ConsentRow): ConsentRecord {
-  const { evidence: _, proof: __, ...said } = consentRecord(row);
-  return said;
+/** Everything that one applicant has said about one share, as far as rules about refusals need it. */
+export async function saidAbout(
+  { session }: Writing,
+  { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
+): Promise<ConsentRecord[]> {
+  const rows = await session.rows<ConsentRow>(
+    'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
+    [journeyId, shareId, applicantId],
+  );
+  return rows.map(consentRecord);
 }
 
 /** Which grants permitted this attempt. */

@@ -7,7 +7,7 @@
  * that writes, but for `claim`, which says so, and `recordOutcome`, which goes on, throws `WriterTooOldError` where the
  * ledger asks for a newer program by now.
  */
-import type { GrantFault } from '../model/consent-book.ts';
+import type { GrantFault } from '../model/applicants-word.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';

@@ -1,5 +1,6 @@
 /** Shares that were posted although a refusal stands against the grants that permitted them: flagged for a person. */
-import { type ConsentRow, consentRecord, ends, type PostingRow, refusalsOf, wasPosted } from './consent-rows.ts';
+import { endsGrant, refusalsAgainst, revokesAllOf } from '../model/refusals.ts';
+import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from './consent-rows.ts';
 import { drawAttention, lockInquiry, type Writing } from './inquiry-writes.ts';
 import type { ConsentRecord } from './port.ts';
 
@@ -31,15 +32,11 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
      WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND i.product_code = 'SECONDUSE'`,
     said,
   );
-  const granted = await session.rows(
-    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
-       AND decision = 'granted'`,
-    [...said, refusal.consentId],
-  );
+  const revokesAll = revokesAllOf(await saidAbout(writing, refusal), refusal);
   const concerned = new Set(
     permits
       .filter((permit) => isOnFile(permit) && isFor(permit, refusal))
-      .filter((permit) => ends(refusal, consentRecord(permit), granted.length > 0))
+      .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
       .map((permit) => permit.customer_trace_number),
   );
   for (const customerTraceNumber of concerned) await drawAttention(writing, 'late_consent_at', customerTraceNumber);
@@ -59,9 +56,12 @@ export async function flagIfRefused(
   );
   const posted = permits.filter(isOnFile);
   if (posted.length === 0) return;
-  const refusals = await refusalsOf(writing, posted.map(consentRecord));
-  const isConcerned = refusals.some((refusal) => posted.some((permit) => isFor(permit, refusal)));
-  if (isConcerned) await drawAttention(writing, 'late_consent_at', customerTraceNumber);
+  for (const permit of posted) {
+    const grant = consentRecord(permit);
+    const refusals = refusalsAgainst(grant, await saidAbout(writing, grant));
+    if (!refusals.some((refusal) => isFor(permit, refusal))) continue;
+    return drawAttention(writing, 'late_consent_at', customerTraceNumber);
+  }
 }
 
 const PERMITS = `FROM attempt_consents l

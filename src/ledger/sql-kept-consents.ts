@@ -1,4 +1,5 @@
 /** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
+import { revokesAllOf } from '../model/refusals.ts';
 import { type ConsentRow, consentRecord, insertConsents } from './consent-rows.ts';
 import { LedgerChangedError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
@@ -61,11 +62,12 @@ export class SqlKeptConsents implements KeptConsents {
         "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
         [ownerId],
       );
-      const granted = new Set(grants.map(grantKey));
+      const granted = Map.groupBy(grants.map(consentRecord), saidKey);
       return rows.sort(byArrival).map((row) => {
-        const { proof: _, ...consent } = consentRecord(row);
+        const said = consentRecord(row);
+        const { proof: _, ...consent } = said;
         const proof = row.decision === 'granted' && row.proof !== null ? { proof: row.proof } : {};
-        const namesGrant = row.decision === 'revoked' && granted.has(grantKey(row));
+        const namesGrant = row.decision === 'revoked' && !revokesAllOf(granted.get(saidKey(said)) ?? [], said);
         return { consent: { ...consent, ...proof }, ...(namesGrant ? { namesGrant } : {}) };
       });
     });
@@ -203,8 +205,8 @@ function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: Cons
   return [journeyId, shareId, applicantId, consentId, decision];
 }
 
-function grantKey({ share_id, applicant_id, consent_id }: ConsentRow): string {
-  return JSON.stringify([share_id, applicant_id, consent_id]);
+function saidKey({ shareId, applicantId }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId]);
 }
 
 function byArrival(a: ConsentRow, b: ConsentRow): number {

@@ -6,9 +6,10 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
-import { isForUser, MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
+import { MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
 import { consentDifferences, otherContent } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
+import { isForUser } from '../model/secondary-user.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import type { ProofRefusal } from '../protection/consent-proof.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';

@@ -1,6 +1,7 @@
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 import type { PreparedRun } from '../activities/contract.ts';
-import type { CarriedConsent, CarriedRefusal } from '../model/consent-book.ts';
+import type { CarriedRefusal } from '../model/applicants-word.ts';
+import type { CarriedConsent } from '../model/consent-book.ts';
 import type { StageCode } from '../model/products.ts';
 import type {
   Applicant,

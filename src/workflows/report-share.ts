@@ -1,7 +1,8 @@
 /** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
 import type { FoundConsents, PreparedShare } from '../activities/contract.ts';
 import type { ShareObjection } from '../ledger/port.ts';
-import { type CarriedConsent, type CarriedRefusal, ConsentBook } from '../model/consent-book.ts';
+import type { CarriedRefusal } from '../model/applicants-word.ts';
+import { type CarriedConsent, ConsentBook } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import type { SecondaryUser, ShareInput } from '../model/shapes.ts';

@@ -1,6 +1,7 @@
 /** How the consents of a report's applicants stand towards one share, taken together. Pure. */
 import type { ConsentRecord } from '../ledger/port.ts';
-import type { ConsentBook, Standing } from '../model/consent-book.ts';
+import type { Standing } from '../model/applicants-word.ts';
+import type { ConsentBook } from '../model/consent-book.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { ShareInput } from '../model/shapes.ts';

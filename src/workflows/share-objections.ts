@@ -1,6 +1,6 @@
 /** What a run does with the ledger's word that a share of its is not permitted: from then on it says the same. */
 import type { ShareObjection } from '../ledger/port.ts';
-import type { GrantFault } from '../model/consent-book.ts';
+import type { GrantFault } from '../model/applicants-word.ts';
 import type { Journey, ShareRecord } from './journey.ts';
 import { refuseMessage } from './message-answers.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ConsentRecord } from '../../src/ledger/port.ts';
-import { ConsentBook, isForUser } from '../../src/model/consent-book.ts';
+import { ConsentBook } from '../../src/model/consent-book.ts';
+import { isForUser } from '../../src/model/secondary-user.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const at = (minutes: number) => new Date(T0 + minutes * 60_000).toISOString();
