@@ -1,4 +1,4 @@
-/** Whom a report is shared with, out of whatever names it. Pure. */
+/** Whom a report is shared with, and whether a consent is for them. Pure. */
 import type { SecondaryUser } from './shapes.ts';
 
 export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
