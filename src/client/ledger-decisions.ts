@@ -8,6 +8,7 @@ import { decisionDifferences } from '../ledger/decision-differences.ts';
 import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
 import { otherContent } from '../model/differing-paths.ts';
 import { isFailureType } from '../model/failure-types.ts';
+import { whatStands } from '../model/inquiry.ts';
 import { runName } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { wordProblem } from '../model/provider-word.ts';
@@ -74,10 +75,7 @@ export async function decideInLedger(
   const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, recordOf(message, row));
-  if (verdict.kind === 'overtaken') {
-    const { latest } = verdict;
-    throw new DecisionRefusedError(customerTraceNumber, `by now its attempt ${latest.attempt} is ${latest.state}`);
-  }
+  if (verdict.kind === 'overtaken') throw new DecisionRefusedError(customerTraceNumber, whatStands(verdict.latest));
   if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
   return { journeyId, customerTraceNumber, duplicate: false };
 }

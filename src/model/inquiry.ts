@@ -102,6 +102,12 @@ export interface AttemptView {
   resendStands?: true;
 }
 
+/** What of the ledger has overtaken a decision, in words. */
+export function whatStands({ attempt, state, resendStands }: AttemptView): string {
+  if (resendStands) return `by now another resend of its attempt ${attempt} stands`;
+  return state === 'abandoned' ? 'by now the inquiry is abandoned' : `by now its attempt ${attempt} is ${state}`;
+}
+
 /** How a failure that ended a claimed attempt stands in the ledger. `null`: the failure claims nothing. */
 export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> = {
   GatewayUnreachable: 'notSent',

@@ -47,7 +47,8 @@ export interface WebhookEventData {
   /** A consent that came by signal, or whose refusal came after its answer: it does not count, or its proof is not kept. */
   'consent.refused': { consentId?: string; reason: string };
   'inquiry.held': InquiryName & { attempt: number; failureType: FailureType; allowedActions: HoldAction[] };
-  'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction };
+  /** `overtaken`: the ledger has not taken the decision; what stood there already is gone on with. */
+  'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction; overtaken?: true };
   'share.posted': { shareId: string; customerTraceNumber?: string };
   'journey.ended': { outcome: Ended<JourneyOutcome> };
   'pull.answered': {

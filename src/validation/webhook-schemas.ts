@@ -42,7 +42,16 @@ const DATA = {
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
   },
   'inquiry.held': { ...inquiry, attempt, failureType, allowedActions: z.array(action) },
-  'hold.resolved': { ...inquiry, attempt, failureType, action },
+  'hold.resolved': {
+    ...inquiry,
+    attempt,
+    failureType,
+    action,
+    overtaken: z
+      .literal(true)
+      .exactOptional()
+      .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
+  },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
   'journey.ended': { outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']) },
   'pull.answered': { productCode: pullProduct, ...answered },

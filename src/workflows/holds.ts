@@ -4,7 +4,7 @@ import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
 import type { DecisionRecord } from '../ledger/port.ts';
 import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
-import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import { type AttemptView, type InquiryDescription, whatStands } from '../model/inquiry.ts';
 import { memberDigests } from '../model/member-digests.ts';
 import { wordProblem } from '../model/provider-word.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
@@ -32,6 +32,8 @@ export interface SettledDecision {
   digests: Record<string, string>;
   /** The ledger that the run has used is gone: no other holds the decision. */
   inNoLedger?: true;
+  /** The ledger has not taken it: what stands there instead, in words. */
+  overtakenBy?: string;
 }
 
 /** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
@@ -152,16 +154,25 @@ export class Holds {
   }
 
   /** Takes the hold off the list, once its decision stands in the ledger, or can stand in none. */
-  settle(decision: Decision, { inNoLedger = false }: { inNoLedger?: boolean } = {}): void {
+  settle(
+    decision: Decision,
+    { inNoLedger, overtakenBy }: Pick<SettledDecision, 'inNoLedger' | 'overtakenBy'> = {},
+  ): void {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
     const digests = memberDigests(sentOf(decision));
     if (hold) {
-      this.#settled.push({ customerTraceNumber, decisionId, digests, ...(inNoLedger ? { inNoLedger } : {}) });
+      this.#settled.push({
+        customerTraceNumber,
+        decisionId,
+        digests,
+        ...(inNoLedger ? { inNoLedger } : {}),
+        ...(overtakenBy === undefined ? {} : { overtakenBy }),
+      });
     }
     this.#onChange();
-    if (hold) this.#tell(hold.status, decision.action);
+    if (hold) this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
   /** The ledger has refused the decision: the hold waits for another one, and shows why. */
@@ -174,12 +185,21 @@ export class Holds {
   }
 
   /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
-  #tell(status: HoldStatus, action?: HoldAction): void {
+  #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
     const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
     const key = [customerTraceNumber, attempt, failureType];
-    if (action) this.#events?.emit('hold.resolved', [...key, action], { ...inquiry, attempt, failureType, action });
-    else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
+    if (decided) {
+      const { action, isOvertaken } = decided;
+      const resolved = {
+        ...inquiry,
+        attempt,
+        failureType,
+        action,
+        ...(isOvertaken ? { overtaken: true as const } : {}),
+      };
+      this.#events?.emit('hold.resolved', [...key, action], resolved);
+    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
   }
 
   /** Whether this very decision was taken before. */
@@ -193,11 +213,13 @@ export class Holds {
     const open = this.#open.get(customerTraceNumber)?.decision;
     if (open?.decisionId === decisionId) return differingPaths(sentOf(open), message);
     const settled = this.#settledAs(message);
-    return settled && differingPaths(settled.digests, memberDigests(message));
+    const differing = settled && differingPaths(settled.digests, memberDigests(message));
+    // Nothing was decided under the id: the corrected decision may take it.
+    return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
 
   #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
-    return this.#settled.find(
+    return this.#settled.findLast(
       (one) => one.customerTraceNumber === customerTraceNumber && one.decisionId === decisionId,
     );
   }
@@ -212,10 +234,12 @@ export class Holds {
     return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
   }
 
-  /** Why the ledger has refused the decision, or `null`. */
-  refusalOf({ customerTraceNumber, decisionId }: DecisionMessage): string | null {
-    const refused = this.#open.get(customerTraceNumber)?.status.refusedDecision;
-    return refused?.decisionId === decisionId ? refused.reason : null;
+  /** Why the ledger has not taken the decision, or `null`. */
+  refusalOf(message: DecisionMessage): string | null {
+    if (this.isPending(message)) return null;
+    const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
+    if (refused?.decisionId === message.decisionId) return refused.reason;
+    return this.#settledAs(message)?.overtakenBy ?? null;
   }
 
   /** Why the decision makes no sense as things stand, or `null`. */
@@ -224,7 +248,8 @@ export class Holds {
     const { deciding } = hold ?? {};
     const isUnderWay = deciding?.decisionId === message.decisionId;
     const differing = isUnderWay ? differingPaths(deciding, message) : this.#differencesToTaken(message);
-    if (differing) return differing.length > 0 ? otherContent('/decisionId was used', differing) : null;
+    if (differing?.length) return otherContent('/decisionId was used', differing);
+    if (differing) return isUnderWay ? null : this.refusalOf(message);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
     if (hold.decision || deciding) return 'another decision about this hold has been taken';
     const { attempts, allowedActions, failureType } = hold.status;
@@ -288,7 +313,8 @@ function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attemp
 }
 
 export type DecisionEffect =
-  | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true }
+  /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
+  | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
   /** Something else stood in the ledger already: that is gone on with. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The ledger has refused it: the inquiry still waits for a decision. */
@@ -308,12 +334,18 @@ export async function holdUntilDecided(
   for (;;) {
     const effect = await recordTheDecision(run, inquiry, failure, decision);
     if (effect.kind !== 'refused') {
-      holds.settle(decision, effect.kind === 'recorded' ? effect : {});
+      holds.settle(decision, settledBy(effect));
       return { decision, effect };
     }
     holds.refuse(decision, effect.reason);
     decision = await holds.wait(inquiry, failure, { ...judged, isTold: true });
   }
+}
+
+function settledBy(effect: Exclude<DecisionEffect, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
+  if (effect.kind === 'held') return {};
+  if (effect.latest) return { overtakenBy: `nothing was decided: ${whatStands(effect.latest)}` };
+  return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
 }
 
 /** Writes the decision to the ledger before it takes effect. */
@@ -354,7 +386,7 @@ async function recordTheDecision(
     if (verdict.kind === 'refused') return verdict;
     // Somebody's resend of this very attempt stands already: it permits the next one just as well.
     const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
-    return action === 'resend' && isOpen ? { kind: 'recorded', accepted } : verdict;
+    return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest: verdict.latest } : verdict;
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it, and the

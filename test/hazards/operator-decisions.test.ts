@@ -1,6 +1,7 @@
 /** Decisions that make no sense: refused with the reason, and without a trace in the history or the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { DecisionRecord } from '../../src/ledger/port.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
 import {
   applicant,
@@ -13,7 +14,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, eventsOf, ledgerRows, SHORT_TIMEOUTS } from './operator-hands.ts';
+import { decisionAbout, eventsOf, ledgerRows, SHORT_TIMEOUTS, withLedger } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
@@ -149,5 +150,51 @@ describe('a decision', () => {
     assert.deepEqual(ledgerRows(harness), rows);
     assert.equal((await harness.received(handle)).length, 2);
     await handle.terminate();
+  });
+
+  /** Another decision of the same attempt reaches the ledger before this one, behind the run's back. */
+  async function decidedElsewhere(status: JourneyStatus, decision: object): Promise<void> {
+    const { journeyId: _, ...message } = decisionAbout(status, { decisionId: 'D-FIRST', ...decision });
+    const decidedAt = new Date().toISOString();
+    const record = { ...message, failureType: 'OutcomeUnknown', decidedAt } as unknown as DecisionRecord;
+    await withLedger(harness, async (ledger) => {
+      const inquiry = await ledger.inquiry(record.customerTraceNumber);
+      assert.ok(inquiry);
+      const verdict = await ledger.recordDecision(ledger.identity.ledgerId, inquiry, record);
+      assert.equal(verdict.kind, 'recorded');
+    });
+  }
+
+  test('that another one has overtaken is refused with what stands, and what it would have sent is sent once', async () => {
+    const { handle, status } = await held('1503');
+    await decidedElsewhere(status, { action: 'resend' });
+    const overtaken = /^nothing was decided: by now another resend of its attempt 1 stands$/;
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
+    const again = await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
+    // Nothing was decided under its id: about the next hold it may be used.
+    const { duplicate } = await update(handle, 'resolveInquiry', decisionAbout(again, { action: 'abandon' }));
+    assert.equal(duplicate, false);
+    assert.equal((await handle.result()).outcome, 'abandoned');
+    assert.equal((await harness.received(handle)).length, 2);
+  });
+
+  test('to resend what was accepted meanwhile is refused, and nothing is sent', async () => {
+    const { handle, status } = await held('1503');
+    const none = { kind: 'outcome', outcome: 'noRecord' };
+    await decidedElsewhere(status, { action: 'accept', answer: none });
+    const overtaken = /^nothing was decided: by now its attempt 1 is accepted$/;
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
+    assert.equal((await handle.result()).stages[0]?.state, 'noRecord');
+    assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('about what was abandoned meanwhile is refused, and the journey ends as abandoned', async () => {
+    const { handle, status } = await held('4002');
+    await decidedElsewhere(status, { action: 'abandon' });
+    const overtaken = /^nothing was decided: by now the inquiry is abandoned$/;
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
+    assert.equal((await handle.result()).outcome, 'abandoned');
+    assert.equal((await harness.received(handle)).length, 1);
   });
 });

@@ -4,7 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Harness, journeyInput, startHarness, untilStatus, update } from '../support/journey-harness.ts';
+import {
+  type Harness,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
 import { decisionAbout, inquiriesOf, traceOf, until } from './operator-hands.ts';
 
 let harness: Harness;
@@ -29,7 +36,9 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
   test('and before anybody has decided is the outcome: a resend decided after that is not sent', async () => {
     const { handle, status, inquiry } = await heldUnanswered(3_000);
     await until(async () => (await inquiry())?.attempts[0]?.state === 'answered', 'the answer was not recorded');
-    await update(handle, 'resolveInquiry', decisionAbout(status));
+    const late = decisionAbout(status);
+    const overtaken = /^nothing was decided: by now its attempt 1 is answered$/;
+    assert.match(await refusalOf(update(handle, 'resolveInquiry', late)), overtaken);
     const result = await handle.result();
     assert.equal(result.stages[0]?.state, 'record');
     assert.equal(result.stages[0]?.attempts, 1);
