@@ -28,6 +28,7 @@ import { keyAges } from './protection/key-age.ts';
 import type { KeyWrapper } from './protection/key-ring.ts';
 import { makeMissingKeyRing } from './protection/open-key-ring.ts';
 import { WatchedKeyRing } from './protection/watched-key-ring.ts';
+import { isPolled } from './recent-pollers.ts';
 import { registeredSearchAttributes } from './registered-search-attributes.ts';
 import { allParts, requireFreshKeys } from './start-up.ts';
 import { startedEncrypted } from './started-encrypted.ts';
@@ -103,6 +104,8 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     gateways,
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     registeredSearchAttributes: registered,
+    isServedElsewhere: (profile) =>
+      isPolled(connection, config.temporal.namespace, gatewayQueueOf(config.taskQueue, profile)),
     startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
   };
   const webhooks = new WebhookSender();

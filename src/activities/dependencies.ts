@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import type { Config } from '../config-shape.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -6,6 +7,7 @@ import type { Ledger } from '../ledger/port.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
+import { PROFILE_NAME } from '../validation/fields.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
@@ -17,23 +19,45 @@ export interface ActivityDependencies {
   checkConsentProof: ConsentProofVerifier;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
+  /** Whether another worker polls the gateway queue of a profile that this one lacks. */
+  isServedElsewhere(profile: string): Promise<boolean>;
   /** Whether this run's input lies encrypted in Temporal's database. */
   startedEncrypted(execution: { workflowId: string; runId: string }): Promise<boolean>;
 }
 
-/** Of a start's input. @throws InvalidInputError where the configuration has no such profile. */
-export function profileNamed(dependencies: ActivityDependencies, name: string): GatewayProfile {
-  const profile = dependencies.config.profiles.get(name);
-  if (!profile) {
-    const known = [...dependencies.config.profiles.keys()].join(', ');
-    throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
+/**
+ * Attempts of a start's check that are made before its profile is called unknown. Three are 3 s apart: so long after the
+ * server was restarted, its pollers are back.
+ */
+const LOOKS_FOR_A_PROFILE = 3;
+
+/**
+ * Of a start's input. Where this worker lacks the profile, it asks whether another one has it: that one is to take the
+ * check. Only what no worker has is the caller's mistake.
+ *
+ * @throws ProfileMissingError (repeated) where another worker has it, or may have it
+ * @throws InvalidInputError where no worker has it
+ */
+export async function profileNamed(dependencies: ActivityDependencies, name: string): Promise<GatewayProfile> {
+  const { config, isServedElsewhere } = dependencies;
+  const profile = config.profiles.get(name);
+  if (profile) return profile;
+  // No gateway queue has such a name, and a queue's name is bounded.
+  const mayExist = PROFILE_NAME.test(name);
+  if (mayExist && (activityInfo().attempt < LOOKS_FOR_A_PROFILE || (await isServedElsewhere(name)))) {
+    throw new ProfileMissingError();
   }
-  return profile;
+  const known = [...config.profiles.keys()].join(', ');
+  throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
 }
 
 /** This worker lacks a profile that another one has prepared a run with, such as in the middle of a deploy. */
 export class ProfileMissingError extends Error {
   override readonly name = 'ProfileMissingError';
+
+  constructor() {
+    super('this worker lacks the gateway profile of the run: another one has to take it');
+  }
 }
 
 /**
@@ -44,6 +68,6 @@ export class ProfileMissingError extends Error {
  */
 export function preparedProfile(dependencies: ActivityDependencies, name: string): GatewayProfile {
   const profile = dependencies.config.profiles.get(name);
-  if (!profile) throw new ProfileMissingError('this worker lacks the profile of the run');
+  if (!profile) throw new ProfileMissingError();
   return profile;
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../gateway/errors.ts';
 import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../ledger/errors.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { ProfileMissingError } from './dependencies.ts';
 
 /**
  * The one place where errors become Temporal failures: a `type` of docs/protocol.md, a constant message and no
@@ -61,9 +62,11 @@ export function translated(error: unknown, retryAfterMaxMs = Number.POSITIVE_INF
       ? passingFailure(error.code, error.retryAfterMs && Math.min(error.retryAfterMs, retryAfterMaxMs))
       : finalFailure(error.code);
   }
+  // A constant text: it stands in Temporal's UI for as long as the activity waits for another worker.
+  const message = error instanceof ProfileMissingError ? error.message : MESSAGES.ActivityFailed;
   return ApplicationFailure.create({
     type: 'ActivityFailed',
-    message: MESSAGES.ActivityFailed,
+    message,
     nonRetryable: false,
     details: [whereItWasThrown(error)],
   });

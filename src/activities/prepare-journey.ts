@@ -27,7 +27,7 @@ export function createPrepareJourney(
      */
     prepareJourney: ({ input }) =>
       translating(async () => {
-        const profile = profileNamed(dependencies, profileNameOf(input));
+        const profile = await profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
         await refuseInTheClear(dependencies, profile);
         const problems = [
@@ -53,7 +53,7 @@ export function createPrepareJourney(
     checkShare: ({ profile, message, journeyPurposeCode }) =>
       translating(async () => {
         const { share } = parseRequestShare(message);
-        const problems = shareEntitlementProblems(profileNamed(dependencies, profile), share, {
+        const problems = shareEntitlementProblems(preparedProfile(dependencies, profile), share, {
           path: '/share',
           journeyPurposeCode,
         });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
-import { millisecondsOf } from './timestamps.ts';
+import { millisecondsOf } from '../timestamps.ts';
 
 const ACTIVITY = 2;
 /** A poll that may not wait this long is refused by the server. */

@@ -1,17 +1,14 @@
 /** Whether somebody polls each queue, and whether all who poll a gateway queue were told the same limit. */
 import type { GatewayProfile } from '../gateway/profile.ts';
+import { recentPollers } from '../recent-pollers.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../task-queues.ts';
 import { type Check, counted, type Finding, fail, NotCheckedError, pass, warn } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { refusalOf } from './context.ts';
-import { millisecondsOf } from './timestamps.ts';
 
 /** `temporal.api.enums.v1.TaskQueueType` */
 const WORKFLOW = 1;
 const ACTIVITY = 2;
-
-/** A long poll takes a minute; the server remembers a poller for five after its last. */
-const RECENT_MS = 2 * 60_000;
 
 const NEEDS = ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_PROFILES_FILE'];
 
@@ -106,13 +103,9 @@ async function viewOf({ temporal }: DoctorContext, name: string, taskQueueType: 
       if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
       throw error;
     });
-  // By our clock, with room for the server's to differ.
-  const recent = (answer.pollers ?? []).filter(
-    ({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
-  );
   const setLimit = answer.config?.queueRateLimit?.rateLimit?.requestsPerSecond;
   return {
-    limits: recent.map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
+    limits: recentPollers(answer).map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
     ...(typeof setLimit === 'number' ? { setLimit } : {}),
   };
 }

@@ -291,6 +291,7 @@ export async function startWorkflowWorker({ config }: Harness): Promise<Workflow
         tokens,
         gateways: new Map(),
         registeredSearchAttributes: async () => [],
+        isServedElsewhere: async () => false,
         startedEncrypted: async () => false,
         checkConsentProof: createConsentProofVerifier(undefined),
       }),

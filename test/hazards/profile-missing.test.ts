@@ -1,0 +1,124 @@
+/** Starts that are checked by a worker without their profile: another one takes them, and a misspelt profile is refused. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { Config } from '../../src/config-shape.ts';
+import { runWorker } from '../../src/worker.ts';
+import { type Harness, journeyInput, startHarness, untilStatus, update } from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput } from '../support/share-scenarios.ts';
+import { until } from './operator-hands.ts';
+
+const MESSAGE = 'this worker lacks the gateway profile of the run: another one has to take it';
+
+let harness: Harness;
+/** A worker beside the harness's, on the same queue and ledger, whose configuration lacks the profile. */
+let lacking: { stop: AbortController; done: Promise<void> } | undefined;
+before(async () => {
+  harness = await startHarness({ proving: true });
+});
+after(async () => {
+  await stopLacking();
+  await harness?.close();
+});
+
+async function startLacking(): Promise<void> {
+  const profiles = new Map([...harness.config.profiles].filter(([name]) => name !== 'proving'));
+  const config: Config = { ...harness.config, profiles };
+  const [stop, ready] = [new AbortController(), Promise.withResolvers<void>()];
+  const done = runWorker(config, { signal: stop.signal, onReady: ready.resolve });
+  done.catch(ready.reject);
+  lacking = { stop, done };
+  await ready.promise;
+}
+
+async function stopLacking(): Promise<void> {
+  lacking?.stop.abort();
+  await lacking?.done;
+  lacking = undefined;
+}
+
+function started(type: string, workflowId: string, input: object): Promise<WorkflowHandle> {
+  const { client, config } = harness;
+  return client.workflow.start(type, { workflowId, taskQueue: config.taskQueue, args: [input] });
+}
+
+/** One run of each kind that names the profile. The last two are refused by a worker that has it, for another reason. */
+async function oneOfEach(profile: string): Promise<WorkflowHandle[]> {
+  const [journey, pull] = [journeyInput({ profile, stages: ['PREQUAL'] }), reportPull('0001', { profile })];
+  const share = shareInput({ pullId: `P-${randomUUID().slice(0, 8)}`, productCode: 'CR' }, { profile });
+  const review = { reviewId: `R-${randomUUID().slice(0, 8)}`, profile, endUserCode: 'EU123', file: 'none.csv' };
+  return Promise.all([
+    started('lendingJourney', `journey-${journey.journeyId}`, journey),
+    started('creditReport', `pull-${pull.pullId}`, pull),
+    started('shareReport', `share-${share.shareId}`, share),
+    started('portfolioReview', `portfolio-${review.reviewId}`, review),
+  ]);
+}
+
+/** The paths that a run was refused for; none where it came to a result. */
+async function refusedPaths(handle: WorkflowHandle): Promise<string[]> {
+  try {
+    await handle.result();
+    return [];
+  } catch (error) {
+    const { type, details } = (error as { cause: { type: string; details: { problems: { path: string }[] }[] } }).cause;
+    assert.equal(type, 'InvalidInput');
+    return details[0]?.problems.map(({ path }) => path) ?? [];
+  }
+}
+
+/** What Temporal shows of the activity that the run waits for. */
+async function pendingOf(handle: WorkflowHandle) {
+  const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
+  return { attempt: Number(pending?.attempt ?? 0), message: pending?.lastFailure?.message };
+}
+
+describe('a worker without the profile', () => {
+  test('leaves every start to a worker that has it, and Temporal shows why it waits', async () => {
+    // Its polls are remembered: that it is away for a moment makes nobody's profile unknown.
+    await harness.stopWorker();
+    await startLacking();
+    const runs = await oneOfEach('proving');
+    for (const run of runs) {
+      await until(async () => (await pendingOf(run)).attempt > 3, 'the check was not left to another worker');
+      assert.equal((await pendingOf(run)).message, MESSAGE);
+    }
+    await stopLacking();
+    await harness.startWorker();
+    assert.deepEqual(await Promise.all(runs.map(refusedPaths)), [
+      [],
+      [],
+      ['/report/pullId'],
+      ['/permissiblePurposeCode'],
+    ]);
+  });
+
+  test('refuses no share that a running journey is told of', async () => {
+    const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], sharesOpenFor: 'PT1H' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+    await harness.stopWorker();
+    await startLacking();
+    const share = { shareId: 'S1', endUserCode: 'EU999' };
+    const told = update(handle, 'requestShare', { journeyId, share });
+    await until(async () => (await pendingOf(handle)).attempt > 1, 'the share was not left to another worker');
+    assert.equal((await pendingOf(handle)).message, MESSAGE);
+    await stopLacking();
+    await harness.startWorker();
+    assert.equal((await told).accepted, true);
+    await handle.terminate();
+  });
+
+  test('and every other one refuse a profile that no worker has', async () => {
+    await startLacking();
+    const runs = await oneOfEach('provin');
+    for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
+    // No queue can have such a name: it is refused at once.
+    const [odd] = await oneOfEach('No such profile');
+    assert.ok(odd);
+    assert.deepEqual(await refusedPaths(odd), ['/profile']);
+  });
+});
