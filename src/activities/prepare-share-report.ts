@@ -77,7 +77,14 @@ export function createPrepareShareReport(
           consentTrust,
         });
         const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
-        await ledger.kept.hear(ledger.identity.ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
+        const { ledgerId } = ledger.identity;
+        await ledger.kept.hear(ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
+        // Said to the journey whose report it is, after its end: this share is the one that they are for.
+        const ofOthers = consents.own.filter(({ journeyId }) => journeyId !== ownerId);
+        if (ofOthers.length > 0) {
+          const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [] };
+          await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
+        }
         return { ...(await fixRun(dependencies, profile)), report, reference, consents };
       }),
 

@@ -78,11 +78,12 @@ export class SqlKeptConsents implements KeptConsents {
       const { session } = writing;
       const { ownerId, firstRunId, consents, unknownShares, matchedShares } = told;
       for (const consent of consents) {
-        await session.rows(`UPDATE kept_consents SET told_to = coalesce(told_to, $6) WHERE ${whereKey(1)}`, [
-          ...valuesOf(consent),
-          firstRunId,
-        ]);
-        if (!unknownShares.includes(consent.shareId)) continue;
+        const isUnknown = unknownShares.includes(consent.shareId);
+        await session.rows(
+          `UPDATE kept_consents SET told_to = coalesce(told_to, $6), unmatched = $7 WHERE ${whereKey(1)}`,
+          [...valuesOf(consent), firstRunId, isUnknown ? 'share' : null],
+        );
+        if (!isUnknown) continue;
         const listedAfterMs = SHARE_MAY_FOLLOW_MS;
         await insertKept(writing, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
       }
@@ -153,6 +154,9 @@ async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND k.told_to IS NULL)) AS journey,
        (SELECT count(*) FROM inquiries WHERE caller_id = $1 AND share_id = $2)
          + (SELECT count(*) FROM report_shares WHERE caller_id = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+             JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+             WHERE s.share_id = $2 AND i.caller_id = $1)
          + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND c.share_id = $2 AND NOT EXISTS (
              SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND (k.told_to IS NULL OR k.unmatched IS NOT NULL))) AS share`,
     [journeyId, shareId],

@@ -309,7 +309,11 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     await journey.result();
     const shareId = newShareId();
-    await journey.recordConsent({ ...consent(), shareId });
+    const unmatchedHere = async () =>
+      (await journeys.holds()).unmatchedConsents.filter((one) => one.journeyId === journey.journeyId);
+    const early = await journey.recordConsent({ ...consent(), shareId });
+    assert.equal(early.late && early.recorded && early.unmatched, 'share');
+    assert.equal((await unmatchedHere()).length, 1);
     const ofJourney = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
     // For another secondary user it does not count.
     const other = await journeys.shareReport(shareInput(ofJourney, { endUserCode: 'EU888' }));
@@ -325,6 +329,8 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const revoked = { consentId: listed?.consents[0]?.consentId ?? '', decision: 'revoked' as const };
     const answer = await journey.recordConsent({ ...consent(revoked), shareId });
     assert.equal(answer.late && answer.recorded && answer.postedSharesFlagged, 1);
+    assert.equal(answer.late && answer.recorded && answer.unmatched, undefined);
+    assert.deepEqual(await unmatchedHere(), []);
     await other.withdraw({ by: 'ops', reason: 'only a test' });
   });
 
