@@ -39,7 +39,7 @@ export function registerConsentCommand(program: Command): void {
     .option('--decision <decision>', 'granted, denied or revoked')
     .option('--end-user-code <code>', 'the secondary user, by code')
     .option('--end-user <name>', 'the secondary user, by name')
-    .option('--decided-at <instant>', 'when (default: now)')
+    .option('--decided-at <instant>', 'when (default: now; typed again, a consent keeps its first time)')
     .option('--method <method>', 'evidence of a grant: how it was given')
     .option('--text-version <version>', 'evidence: which text was shown')
     .option('--captured-at <instant>', 'evidence: when it was captured (default: when decided)')
@@ -88,7 +88,8 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
   const fromFile = { ...proof?.consent, ...(await readObject(options.file)) };
   const now = new Date().toISOString();
   const secondaryUser = given({ endUserCode: options.endUserCode, endUser: options.endUser });
-  const decidedAt = options.decidedAt ?? (fromFile.decidedAt === undefined ? now : undefined);
+  const isNow = options.decidedAt === undefined && fromFile.decidedAt === undefined;
+  const decidedAt = options.decidedAt ?? (isNow ? now : undefined);
   const { method, textVersion, reference } = options;
   const evidence = given({ method, textVersion, reference, capturedAt: options.capturedAt });
   const message = {
@@ -99,6 +100,7 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
       consentId: options.consentId,
       decision: options.decision,
       decidedAt,
+      ...(isNow ? { decidedNow: true } : {}),
     }),
     ...(fromFile.secondaryUser !== undefined && isEmpty(secondaryUser) ? {} : { secondaryUser }),
     ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),

@@ -43,7 +43,12 @@ async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Pro
     [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
   );
   if (!row) return { kind: 'known', paths: [] };
-  const paths = consentDifferences(consentRecord(row), consent);
+  const since = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
+       AND recorded_at > $4`,
+    [consent.journeyId, consent.shareId, consent.applicantId, row.recorded_at],
+  );
+  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince: since.length > 0 });
   const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
 }

@@ -120,6 +120,12 @@ export class ConsentBook {
     return this.#counting.get(keyOfConsent(record))?.record;
   }
 
+  /** Whether its applicant has granted the share after this message came. */
+  hasGrantedSince(record: ConsentRecord): boolean {
+    const { grants = [] } = this.#byApplicant.get(nameOf(record)) ?? {};
+    return grants.some((grant) => !grant.isPending && receivedAtMs(grant.record) > receivedAtMs(record));
+  }
+
   /** Whether the message is new. */
   add(record: ConsentRecord): boolean {
     if (this.has(record)) return false;

@@ -78,6 +78,8 @@ export interface ConsentMessage {
   consentId: string;
   decision: 'granted' | 'denied' | 'revoked';
   decidedAt: string;
+  /** Nobody said when: `decidedAt` is when the message was sent. One that repeats another keeps the time of the first. */
+  decidedNow?: true;
   secondaryUser: SecondaryUser;
   /** Required for a grant; never personal. */
   evidence?: { method: string; textVersion: string; capturedAt: string; reference: string };

@@ -66,6 +66,10 @@ export const consentSchema = z.strictObject({
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   decidedAt: fields.instant,
+  decidedNow: z
+    .literal(true)
+    .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
+    .exactOptional(),
   secondaryUser: secondaryUserSchema,
   evidence: fields.evidence.exactOptional(),
   proof: fields.proof.exactOptional(),

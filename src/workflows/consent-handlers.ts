@@ -203,7 +203,8 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
 /** Why the message is refused where its key is that of one which counts and says something else. */
 function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
   const known = consents.known(record);
-  const differing = known ? consentDifferences(known, record) : [];
+  if (!known) return null;
+  const differing = consentDifferences(known, record, { hasGrantedSince: consents.hasGrantedSince(known) });
   return differing.length > 0 ? otherContent('/consentId with this /decision was used', differing) : null;
 }
 

@@ -129,6 +129,8 @@ const consentOwner: Check = (value, path) => {
   return problem === null ? null : `${path} ${problem}`;
 };
 
+const isTrue: Check = (value, path) => (value === true ? null : `${path} must be true where it is given`);
+
 const consentFields: Fields = {
   journeyId: { check: consentOwner },
   shareId,
@@ -136,6 +138,7 @@ const consentFields: Fields = {
   consentId: { check: opaqueId(MAX_ID_LENGTH) },
   decision: { check: oneOf('granted', 'denied', 'revoked') },
   decidedAt: { check: instant },
+  decidedNow: optional(isTrue),
   secondaryUser: { check: secondaryUser },
   evidence: optional(
     object({
@@ -158,7 +161,6 @@ export function consentProblem(value: unknown): string | null {
 }
 
 const who = { by: { check: text(100) }, reason: { check: text(500) } };
-const isTrue: Check = (value, path) => (value === true ? null : `${path} must be true where it is given`);
 const occurrence: Check = (value, path) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 2 && value <= MAX_ORDINAL + 1
     ? null

@@ -11,6 +11,7 @@ import { derivedTests } from './contract-derived.ts';
 import { digestTests } from './contract-digests.ts';
 import { disposalTests } from './contract-disposal.ts';
 import { identityTests } from './contract-identity.ts';
+import { keptConsentTests } from './contract-kept.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { restoreTests } from './contract-restores.ts';
@@ -40,6 +41,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));
+  describe(`${backend.name}: kept consents`, () => keptConsentTests(opened, backend));
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));

@@ -1,0 +1,186 @@
+/** Part of the contract suite: consents that no run was told, or whose share no run knew, are kept, found and listed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import type { HearingRun, ToldConsents } from '../../src/ledger/kept-consents.ts';
+import type { ConsentRecord, Ledger } from '../../src/ledger/port.ts';
+import { attempted, claimOf, consentOf, RECORD, SHARE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const OPS = { by: 'ops@example.com', reason: 'asked the consent system' };
+
+function keep(ledger: Ledger, change: Partial<ConsentRecord> = {}) {
+  return ledger.kept.keep(ledger.identity.ledgerId, consentOf(change));
+}
+
+async function heardBy(ledger: Ledger, firstRunId: string, change: Partial<HearingRun> = {}): Promise<string[]> {
+  const run = { ownerId: 'J-1', firstRunId, shareIds: ['S1'], applicantIds: ['01'], ...change };
+  const heard = await ledger.kept.hear(ledger.identity.ledgerId, run);
+  return heard.map(({ consent, namesGrant }) => {
+    return `${consent.consentId} ${consent.decision}${namesGrant ? ' of a grant' : ''}`;
+  });
+}
+
+function told(ledger: Ledger, change: Partial<ToldConsents>): Promise<void> {
+  const nothing = { consents: [], unknownShares: [], matchedShares: [] };
+  return ledger.kept.noteTold(ledger.identity.ledgerId, { ownerId: 'J-1', firstRunId: 'run-1', ...nothing, ...change });
+}
+
+async function listed(ledger: Ledger): Promise<string[]> {
+  return (await ledger.kept.unmatched(100)).map(({ consentId, unmatched }) => `${consentId} ${unmatched}`);
+}
+
+const DENIED = { consentId: 'C-NO', decision: 'denied' } as const;
+
+export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
+  test('a consent that no run was told is kept, and what of it is not known is told and listed, oldest first', async (t) => {
+    const { ledger } = await opened(t);
+    assert.deepEqual(await keep(ledger), { verdict: { kind: 'recorded' }, unmatched: 'journey' });
+    const report = { answer: RECORD, state: 'answered' } as const;
+    await attempted(ledger, { applicantIds: ['01'] }, report);
+    const share = { ...SHARE, callerId: 'J-1' };
+    await attempted(
+      ledger,
+      { inquiry: share, applicantIds: ['01'], consents: [consentOf({ consentId: 'C-2' })] },
+      report,
+    );
+    const typo = await keep(ledger, { ...DENIED, consentId: 'C-3', shareId: 'S-TYPO' });
+    assert.deepEqual(typo, { verdict: { kind: 'recorded' }, unmatched: 'share' });
+    const stranger = await keep(ledger, { ...DENIED, consentId: 'C-4', applicantId: '09' });
+    assert.equal(stranger.unmatched, 'applicant');
+    assert.deepEqual(await keep(ledger, { ...DENIED, consentId: 'C-5' }), { verdict: { kind: 'recorded' } });
+    assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
+    const [oldest] = await ledger.kept.unmatched(1);
+    assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
+  });
+
+  test('one that is kept twice is known, listed once, and told where it differs', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger);
+    const again = await keep(ledger, { receivedAt: '2026-01-02T04:00:00Z' });
+    assert.deepEqual(again.verdict, { kind: 'known', paths: [] });
+    const other = await keep(ledger, { decidedAt: '2026-01-02T03:00:00Z', receivedAt: '2026-01-02T04:00:00Z' });
+    assert.deepEqual(other.verdict, { kind: 'known', paths: ['/decidedAt'] });
+    assert.deepEqual(await listed(ledger), ['C-1 journey']);
+    await assert.rejects(ledger.kept.keep('ledger-of-others', consentOf()), LedgerChangedError);
+  });
+
+  test('one that was typed again without a time is known; a denial is not, where a grant came between', async (t) => {
+    const { ledger } = await opened(t);
+    const again = { decidedAt: '2026-01-02T05:00:00Z', receivedAt: '2026-01-02T05:00:00Z', decidedNow: true } as const;
+    await keep(ledger, DENIED);
+    assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: [] });
+    const { ledgerId } = ledger.identity;
+    // By the database's clock, which counts milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-2', receivedAt: '2026-01-02T04:00:00Z' })]);
+    assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
+  });
+
+  test('a start finds refusals always, and grants only where no other start was told them', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger);
+    await keep(ledger, { ...DENIED, receivedAt: '2026-01-02T03:05:00Z' });
+    assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted', 'C-NO denied']);
+    // The same start asks again: its first answer was lost.
+    assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted', 'C-NO denied']);
+    assert.deepEqual(await heardBy(ledger, 'run-2'), ['C-NO denied']);
+    // What a run was told itself is found by the next start as far as it refuses.
+    const { ledgerId } = ledger.identity;
+    await ledger.recordConsents(ledgerId, [
+      consentOf({ consentId: 'C-7', receivedAt: '2026-01-02T03:06:00Z' }),
+      consentOf({ consentId: 'C-7', decision: 'revoked', receivedAt: '2026-01-02T03:07:00Z' }),
+    ]);
+    assert.deepEqual(await heardBy(ledger, 'run-3'), ['C-NO denied', 'C-7 revoked of a grant']);
+  });
+
+  test('a revocation that came before the grant of its id names no grant', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger, { decision: 'revoked', receivedAt: '2026-01-02T03:05:00Z' });
+    await keep(ledger, { receivedAt: '2026-01-02T03:06:00Z' });
+    assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 revoked', 'C-1 granted']);
+  });
+
+  test('it leaves the list as soon as a start knows journey, share and applicant', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger);
+    await keep(ledger, { consentId: 'C-2', shareId: 'S2' });
+    await keep(ledger, { consentId: 'C-3', applicantId: '09' });
+    await heardBy(ledger, 'run-1');
+    assert.deepEqual(await listed(ledger), ['C-2 share', 'C-3 applicant']);
+    await told(ledger, { matchedShares: ['S2'] });
+    assert.deepEqual(await listed(ledger), ['C-3 applicant']);
+  });
+
+  test('one that was kept too late for the start, and that the run was told then, leaves the list and belongs to it', async (t) => {
+    const { ledger } = await opened(t);
+    assert.deepEqual(await heardBy(ledger, 'run-1'), []);
+    await keep(ledger);
+    await keep(ledger, { consentId: 'C-2', shareId: 'S2' });
+    await told(ledger, {
+      consents: [consentOf(), consentOf({ consentId: 'C-2', shareId: 'S2' })],
+      unknownShares: ['S2'],
+    });
+    assert.deepEqual(await listed(ledger), ['C-2 share']);
+    assert.deepEqual(await heardBy(ledger, 'run-2'), []);
+  });
+
+  test('one whose share the run does not know yet is listed after an hour, unless the share is requested', async (t) => {
+    const { ledger, url } = await opened(t);
+    for (const shareId of ['S8', 'S9']) {
+      const consents = [consentOf({ consentId: `C-${shareId}`, shareId })];
+      await ledger.recordConsents(ledger.identity.ledgerId, consents);
+      await told(ledger, { consents, unknownShares: [shareId] });
+    }
+    assert.deepEqual(await listed(ledger), []);
+    await told(ledger, { matchedShares: ['S8'] });
+    await backend.execute(url, 'UPDATE kept_consents SET listed_from = listed_from - 3600001');
+    assert.deepEqual(await listed(ledger), ['C-S9 share']);
+  });
+
+  test('a person who has seen to those of one journey takes them off the list, and no others', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger);
+    await keep(ledger, { journeyId: 'J-2' });
+    const { ledgerId } = ledger.identity;
+    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 1);
+    assert.equal(await ledger.kept.markSeen(ledgerId, { ownerId: 'J-1', ...OPS }), 0);
+    assert.equal((await ledger.kept.unmatched(100)).map(({ journeyId }) => journeyId).join(), 'J-2');
+    // A start finds it all the same.
+    assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted']);
+  });
+
+  test('disposal of the journey keeps it, and one that comes after disposal is kept too', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, { applicantIds: ['01'] }, { state: 'answered', answer: RECORD });
+    await keep(ledger, { shareId: 'S-TYPO' });
+    const scope = { callerId: 'J-1' };
+    assert.equal((await ledger.retention.begin(scope, OPS)).kind, 'done');
+    assert.equal((await ledger.retention.dispose(scope, OPS, 0)).kind, 'done');
+    await keep(ledger, { ...DENIED, shareId: 'S-TYPO' });
+    assert.deepEqual(await listed(ledger), ['C-1 share', 'C-NO share']);
+    assert.deepEqual((await ledger.verifyChain({})).findings, []);
+  });
+
+  test('one that is kept while two starts ask is told to one of them at the most, and is never lost', async (t) => {
+    const { ledger, again } = await opened(t);
+    const [second, third] = await Promise.all([again(), again()]);
+    for (let round = 0; round < 8; round++) {
+      const ownerId = `J-ROUND-${round}`;
+      const [, ...heard] = await Promise.all([
+        keep(ledger, { journeyId: ownerId }),
+        heardBy(second, 'run-1', { ownerId }),
+        heardBy(third, 'run-2', { ownerId }),
+      ]);
+      const later = await heardBy(ledger, 'run-3', { ownerId });
+      assert.deepEqual([...heard, later].flat(), ['C-1 granted'], ownerId);
+    }
+  });
+
+  test('a refusal that was kept before the claim keeps the share from being posted', async (t) => {
+    const { ledger } = await opened(t);
+    await keep(ledger, { ...DENIED, decidedAt: '2026-01-02T04:00:00Z', receivedAt: '2026-01-02T04:00:00Z' });
+    const verdict = await ledger.claim(claimOf(ledger, { inquiry: SHARE, applicantIds: ['01'] }));
+    assert.equal(verdict.kind, 'notPermitted');
+  });
+}
