@@ -5,7 +5,8 @@
 import type { ConsentRecord, ConsentVerdict } from './port.ts';
 
 /** What of a consent the ledger does not know. */
-export type Unmatched = 'journey' | 'share' | 'applicant';
+export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
+export type Unmatched = (typeof UNMATCHED)[number];
 
 export interface KeptVerdict {
   verdict: ConsentVerdict;

@@ -72,6 +72,18 @@ export const METRICS = {
     help: 'Inquiries that may have been posted, without an outcome, and with no run that waits for one',
     labels: [],
   },
+  unmatchedConsents: {
+    name: `${PREFIX}unmatched_consents`,
+    kind: 'gauge',
+    help: 'Consents in the ledger that match no journey, share or applicant, by what is not known; at most 1000',
+    labels: ['unmatched'],
+  },
+  oldestUnmatchedConsentAge: {
+    name: `${PREFIX}oldest_unmatched_consent_age_seconds`,
+    kind: 'gauge',
+    help: 'Age of the oldest consent in the ledger that matches nothing; 0 where there is none',
+    labels: [],
+  },
   webhooks: {
     name: `${PREFIX}webhooks_total`,
     kind: 'counter',

@@ -1,6 +1,7 @@
 /** Our own metrics, over the SDK's meter. None throws, whatever it is given: what is measured goes on unmeasured. */
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { GatewayErrorCode } from '../gateway/errors.ts';
+import { UNMATCHED, type Unmatched } from '../ledger/kept-consents.ts';
 import type { LedgerOperation } from '../ledger/observed-ledger.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
@@ -62,6 +63,7 @@ export class Metrics {
     this.#put('unknownKey', 0);
     this.eventLoopDelay(0);
     this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
+    this.unmatchedConsents({ counts: new Map(), oldestMs: 0 });
   }
 
   attempt(product: unknown, result: 'answered' | FailureType): void {
@@ -120,6 +122,11 @@ export class Metrics {
     if (withoutRun !== undefined) this.#put('inquiriesWithoutRun', withoutRun);
   }
 
+  unmatchedConsents({ counts, oldestMs }: UnmatchedCounts): void {
+    for (const unmatched of UNMATCHED) this.#put('unmatchedConsents', counts.get(unmatched) ?? 0, { unmatched });
+    this.#put('oldestUnmatchedConsentAge', oldestMs / 1_000);
+  }
+
   #put(key: MetricKey, value: number, labels?: MetricTags): void {
     try {
       this.#instruments[key](value, labels);
@@ -127,6 +134,11 @@ export class Metrics {
       // The runtime is shutting down.
     }
   }
+}
+
+export interface UnmatchedCounts {
+  counts: ReadonlyMap<Unmatched, number>;
+  oldestMs: number;
 }
 
 export interface OpenWorkCounts {

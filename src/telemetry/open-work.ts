@@ -10,7 +10,7 @@ import type { Ledger, OpenWork } from '../ledger/port.ts';
 import { ATTENTION_REASONS, type AttentionWord, type Metrics } from './metrics.ts';
 
 export interface OpenWorkOptions {
-  ledger: Pick<Ledger, 'oldestOpen' | 'ping'>;
+  ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept'>;
   client: Client;
   taskQueue: string;
   metrics: Metrics;
@@ -56,6 +56,7 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   const { metrics } = options;
   const [rows, journeys] = await Promise.all([readLedger(options), readJourneys(options).catch(() => undefined)]);
   if (!rows) return;
+  await countConsents(options).catch(() => {});
   const attention = journeys && tally([...journeys.values()].map((reason) => ({ reason })));
   const waiting = rows.filter(({ reason }) => !LATE_NEWS.has(reason));
   await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));
@@ -71,6 +72,14 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
     attention: attention && new Map([...attention].map(([reason, { count: many }]) => [reason, many])),
     withoutRun: left.length,
   });
+}
+
+/** Counts the consents that match nothing. */
+async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOptions): Promise<void> {
+  const found = await ledger.kept.unmatched(MAX_ROWS);
+  const counts = new Map([...Map.groupBy(found, ({ unmatched }) => unmatched)].map(([word, of]) => [word, of.length]));
+  const oldestMs = Math.max(0, ...found.slice(0, 1).map(({ since }) => now() - Date.parse(since)));
+  metrics.unmatchedConsents({ counts, oldestMs });
 }
 
 /** `undefined` where the ledger does not answer, which is told by a metric of its own. */

@@ -23,6 +23,7 @@ const names = new Set(others.map(({ name }) => name));
 const ALERTS = [
   'hold-older-than-15-minutes',
   'ledger-rows-without-run',
+  'consents-unmatched',
   'schedule-to-start-over-5-s',
   'token-refused',
   'ledger-down',

@@ -68,6 +68,7 @@ const TROUBLES: Record<string, (around: Surroundings) => Omit<World, 'journeys'>
 
 const WORLDS: Record<string, MakeWorld> = {
   'ledger-rows-without-run': withoutRuns,
+  'consents-unmatched': consentForNothing,
   'late-answer': answeredLate,
   'revoked-after-posting': revokedAfterPosting,
   'unknown-key': async ({ harness, held, directory }) => {
@@ -98,6 +99,18 @@ async function withoutRuns({ harness }: Surroundings, decided: number): Promise<
     journeys.push({ journeyId: input.journeyId, customerTraceNumber, attempt: attempts });
   }
   return { journeys };
+}
+
+/** A denial for a journey that was never started. */
+async function consentForNothing({ harness }: Surroundings): Promise<World> {
+  const { journeyId } = journeyInput();
+  const { evidence: _, ...message } = consentMessage(journeyId, { applicantId: '1A' });
+  await harness.client.workflow.execute('recordLateConsent', {
+    workflowId: `late-consent-${journeyId}-0123456789abcdef`,
+    taskQueue: harness.config.taskQueue,
+    args: [{ consent: { ...message, decision: 'denied' } }],
+  });
+  return { journeys: [{ journeyId, customerTraceNumber: '', attempt: 0 }] };
 }
 
 /** Given up, and then answered. */

@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import type { OutcomeRecord } from '../../src/ledger/port.ts';
-import type { Metrics, OpenWorkCounts } from '../../src/telemetry/metrics.ts';
+import type { ConsentRecord, OutcomeRecord } from '../../src/ledger/port.ts';
+import type { Metrics, OpenWorkCounts, UnmatchedCounts } from '../../src/telemetry/metrics.ts';
 import { watchOpenWork } from '../../src/telemetry/open-work.ts';
-import { attempted, keyRing } from '../ledger/fixtures.ts';
+import { attempted, consentOf, keyRing } from '../ledger/fixtures.ts';
 
 /** As Temporal knows them: held journeys are listed, the others only answer when they are asked for. */
 interface Runs {
@@ -37,7 +37,13 @@ function clientWith({ held = {}, open = [] }: Runs): { client: Client; asked: st
   return { client: { workflow } as unknown as Client, asked };
 }
 
-async function counted(t: TestContext, outcomes: Record<string, Partial<OutcomeRecord>>, runs: Runs, minutes = 20) {
+async function counted(
+  t: TestContext,
+  outcomes: Record<string, Partial<OutcomeRecord>>,
+  runs: Runs,
+  minutes = 20,
+  kept: readonly ConsentRecord[] = [],
+) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-open-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const url = `file:${join(directory, 'ledger.db')}`;
@@ -47,12 +53,17 @@ async function counted(t: TestContext, outcomes: Record<string, Partial<OutcomeR
     const inquiry = { customerTraceNumber: workflowId, callerId: workflowId };
     await attempted(ledger, { inquiry, run: { workflowId, runId: 'run-1' } }, outcome);
   }
+  for (const consent of kept) await ledger.kept.keep(ledger.identity.ledgerId, consent);
   const { client, asked } = clientWith(runs);
   const end = new AbortController();
   let counts: OpenWorkCounts | undefined;
+  let unmatched: UnmatchedCounts | undefined;
   const ups: boolean[] = [];
   const metrics = {
     ledgerUp: (isUp: boolean) => ups.push(isUp),
+    unmatchedConsents: (found: UnmatchedCounts) => {
+      unmatched = found;
+    },
     openWork: (found: OpenWorkCounts) => {
       counts = found;
       end.abort();
@@ -75,7 +86,9 @@ async function counted(t: TestContext, outcomes: Record<string, Partial<OutcomeR
   const holds = Object.fromEntries([...counts.holds].map(([reason, { count }]) => [reason, count]));
   const ages = [...counts.holds.values()].map(({ oldestMs }) => Math.floor(oldestMs / 60_000));
   const attention = counts.attention && Object.fromEntries(counts.attention);
-  return { holds, ages, attention, withoutRun: counts.withoutRun, asked };
+  assert.ok(unmatched);
+  const consents = { ...Object.fromEntries(unmatched.counts), oldestMinutes: Math.floor(unmatched.oldestMs / 60_000) };
+  return { consents, holds, ages, attention, withoutRun: counts.withoutRun, asked };
 }
 
 const UNKNOWN = { state: 'unknown' } as const;
@@ -84,7 +97,7 @@ const REFUSED = { state: 'refused' } as const;
 test('a hold of a running journey is counted with its age, and its run not asked for', async (t) => {
   const found = await counted(t, { 'journey-1': UNKNOWN }, { held: { 'journey-1': 'OutcomeUnknown' } });
   const expected = { holds: { OutcomeUnknown: 1 }, attention: { OutcomeUnknown: 1 }, withoutRun: 0, asked: [] };
-  assert.deepEqual(found, { ...expected, ages: [20] });
+  assert.deepEqual(found, { ...expected, ages: [20], consents: { oldestMinutes: 0 } });
 });
 
 test('what may be posted and has no run is counted twice over: it needs a person, and nobody waits for it', async (t) => {
@@ -112,4 +125,15 @@ test('without the search attribute, each run is asked for', async (t) => {
 test('a value that the search attribute should not have is not shown', async (t) => {
   const found = await counted(t, {}, { held: { 'journey-1': 'Zaphod', 'journey-2': 'ProfileChanged' } });
   assert.deepEqual(found.attention, { ProfileChanged: 1 });
+});
+
+test('consents that match nothing are counted by what is not known, with the age of the oldest', async (t) => {
+  const outcomes = { 'journey-1': { state: 'notSent' } } as const;
+  const kept = [
+    consentOf({ journeyId: 'J-GONE' }),
+    consentOf({ journeyId: 'J-GONE', consentId: 'C-2', decision: 'denied' }),
+    consentOf({ journeyId: 'journey-1', shareId: 'S-TYPO' }),
+  ];
+  const { consents } = await counted(t, outcomes, { held: {} }, 90, kept);
+  assert.deepEqual(consents, { journey: 2, share: 1, oldestMinutes: 90 });
 });

@@ -14,7 +14,7 @@ const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 
 /** Every label that there is: closed lists, and what the configuration calls things. */
 const LABELS = new Set(
-  ['product', 'result', 'outcome', 'reason', 'profile', 'operation', 'le'].concat(
+  ['product', 'result', 'outcome', 'reason', 'unmatched', 'profile', 'operation', 'le'].concat(
     ['namespace', 'task_queue', 'service_name', 'workflow_type', 'activity_type', 'failure_reason'],
     ['poller_type', 'worker_type', 'eager', 'status_code'],
   ),
@@ -89,6 +89,8 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
       [`${METRICS.ledgerLatency.name}_count`, { operation: 'claim', result: 'ok' }, 4],
       [METRICS.ledgerUp.name, {}, 1],
       [METRICS.inquiriesWithoutRun.name, {}, 0],
+      [METRICS.unmatchedConsents.name, { unmatched: 'journey' }, 0],
+      [METRICS.oldestUnmatchedConsentAge.name, {}, 0],
       [METRICS.unknownKey.name, {}, 0],
       [METRICS.undecodable.name, { reason: 'tampered' }, 0],
       [METRICS.markersBroken.name, { profile: 'default' }, 0],
