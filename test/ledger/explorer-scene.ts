@@ -34,8 +34,8 @@ export interface Surroundings {
   swap?: 'foreign' | 'older' | 'olderThanAWait' | 'olderByTheAttemptInFlight';
   /** Of a backup it is found that it lacks attempts, before anything is claimed on it. */
   isWatched?: boolean;
-  /** Who starts it again has another customer in place of corrected applicants. */
-  customerChanges?: boolean;
+  /** Whose requests the run may be started again for. Default: the same applicants', or corrected ones'. */
+  startedAgainFor?: readonly Request[];
   /** Workers of two versions, and a migration at any moment. */
   mixedWorkers?: boolean;
   /** A worker may find that the request cannot be built, before it claims anything. */

@@ -71,12 +71,14 @@ export const DISPOSED_OF = scope('the same, disposed of at any moment, and start
 export const CHANGED_CUSTOMER = scope(
   'the same, started again once under a changed customer, while the first run’s attempts go on',
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1 },
-  { customerChanges: true },
+  { startedAgainFor: ['C'] },
 );
 export const MIXED_WORKERS = scope(
   'the same on workers of two versions, of which the older knows no disposal, migrated at any moment',
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1, disposals: 1 },
-  { mixedWorkers: true },
+  // Until the migration there is no disposal, and after it the older workers claim nothing: corrected applicants meet
+  // nothing here that they do not meet in the scenes before.
+  { mixedWorkers: true, startedAgainFor: ['A'] },
 );
 export const AWAITED_IN_AN_OLDER_LEDGER = scope(
   'the same, while a backup takes the ledger’s place that lacks an attempt which the run waits for, and nobody decides',

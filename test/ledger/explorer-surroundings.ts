@@ -54,12 +54,12 @@ export function isReset(scene: Scene): void {
   if (surroundings.resetsToTheStart) emit('reset to the start', { ...back, run: newRun(run.of, ledger.ledgerId) });
 }
 
-/** Terminated, or its history lost, and started again: for the same applicants, corrected ones, or another customer. */
+/** Terminated, or its history lost, and started again. */
 export function isStartedAgain(scene: Scene): void {
   const { world, emit } = scene;
   const { executions, budget, ledger } = world;
   if (budget.restarts === 0) return;
-  for (const request of scene.surroundings.customerChanges ? (['A', 'C'] as const) : (['A', 'B'] as const)) {
+  for (const request of scene.surroundings.startedAgainFor ?? (['A', 'B'] as const)) {
     emit(`started again for ${request}`, {
       ...world,
       ...spend(scene, { restarts: budget.restarts - 1 }),

@@ -5,6 +5,7 @@
  * Every verdict is the product's own: `decideClaim`, `decideOutcome`, `decideDecision`, `stepOf`, the tables of actions.
  */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
+import { Keys, type Parts } from './explorer-keys.ts';
 import { type Emit, type Mutation, type Scene, type Surroundings, taken } from './explorer-scene.ts';
 import {
   attemptTimesOut,
@@ -19,7 +20,7 @@ import {
 } from './explorer-surroundings.ts';
 import { workerGoesOn } from './explorer-workers.ts';
 import { runGoesOn } from './explorer-workflow.ts';
-import { type Budget, firstWorld, keyOf, type World } from './explorer-world.ts';
+import { type Budget, firstWorld, type World } from './explorer-world.ts';
 
 export interface Scope extends Surroundings {
   name: string;
@@ -47,13 +48,13 @@ const NOTHING_TAKEN_OUT: Mutation = { rules: CLAIM_RULES };
 export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): Exploration {
   const states = new States();
   let found: { violation: string; after: number; label: string } | undefined;
-  let frontier: { world: World; index: number }[] = [];
-  for (const world of taken(firstWorld(scope.budget), scope))
-    frontier.push({ world, index: states.add(world, -1, '').index });
+  let frontier: { world: World; index: number; parts: Parts }[] = [];
+  for (const world of taken(firstWorld(scope.budget), scope)) frontier.push({ world, ...states.add(world, -1, '') });
   let depth = 0;
   for (; frontier.length > 0 && !found; depth++) {
     const next: typeof frontier = [];
-    for (const { world, index } of frontier) {
+    for (const { world, index, parts } of frontier) {
+      states.near(world, parts);
       tellWhatMayHappen({ world, surroundings: scope, mutation, emit: () => {} }, (label, reached, violation) => {
         if (found) return;
         if (violation !== undefined) {
@@ -61,7 +62,7 @@ export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): E
           return;
         }
         const state = states.add(reached, index, label);
-        if (state.isNew) next.push({ world: reached, index: state.index });
+        if (state.isNew) next.push({ world: reached, ...state });
       });
       if (found) break;
     }
@@ -98,6 +99,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
 /** Every state that was met, how it was first come to, and what led where. */
 class States {
   steps = 0;
+  readonly #keys = new Keys();
   readonly #indexes = new Map<string, number>();
   readonly #parents: number[] = [];
   readonly #labels: string[] = [];
@@ -109,9 +111,14 @@ class States {
     return this.#indexes.size;
   }
 
-  add(world: World, parent: number, label: string): { index: number; isNew: boolean } {
+  /** What is added next follows from this one. */
+  near(world: World, parts: Parts): void {
+    this.#keys.near(world, parts);
+  }
+
+  add(world: World, parent: number, label: string): { index: number; isNew: boolean; parts: Parts } {
     this.steps++;
-    const key = keyOf(world);
+    const key = this.#keys.of(world);
     const known = this.#indexes.get(key);
     const index = known ?? this.#indexes.size;
     if (known === undefined) {
@@ -125,7 +132,7 @@ class States {
       this.#edges.from.push(parent);
       this.#edges.to.push(index);
     }
-    return { index, isNew: known === undefined };
+    return { index, isNew: known === undefined, parts: this.#keys.latest };
   }
 
   traceTo(index: number): string[] {

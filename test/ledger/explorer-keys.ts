@@ -1,0 +1,222 @@
+/**
+ * One short key for each world of an exploration: worlds with the same key have the same future. Nearly all of a world is
+ * shared with the one before it, so each part is spelt out once and has a number from then on.
+ */
+import type { Answer } from '../../src/model/inquiry.ts';
+import type {
+  Budget,
+  Decision,
+  Execution,
+  Failure,
+  Hold,
+  LedgerCopy,
+  Phase,
+  Request,
+  Row,
+  Run,
+  World,
+} from './explorer-world.ts';
+
+/** A number for each spelling of one sort of part. */
+class Numbers<T extends object> {
+  readonly #spelt = new Map<string, number>();
+  readonly #spell: (part: T) => string;
+  #near: T | undefined;
+  #numberOfNear = -1;
+
+  constructor(spell: (part: T) => string) {
+    this.#spell = spell;
+  }
+
+  of(part: T): number {
+    if (part === this.#near) return this.#numberOfNear;
+    const spelling = this.#spell(part);
+    let number = this.#spelt.get(spelling);
+    if (number === undefined) {
+      number = this.#spelt.size;
+      this.#spelt.set(spelling, number);
+    }
+    return number;
+  }
+
+  /** The part that most of the next ones are, and its number. */
+  near(part: T | undefined, number: number): void {
+    this.#near = part;
+    this.#numberOfNear = number;
+  }
+}
+
+/** The numbers of a world's parts. */
+export interface Parts {
+  own: number;
+  others: number;
+  run: number;
+  flights: number;
+  budget: number;
+}
+
+/** A part that a world has not, or of which nothing is asked any more. */
+const NONE = -1;
+
+export class Keys {
+  readonly #ledgers = new Numbers(keyOfLedger);
+  readonly #besides = new Numbers(keyOfLedger);
+  readonly #runs = new Numbers(keyOfRun);
+  readonly #resettableRuns = new Numbers((run: Run) => keyOfRun(run) + keyOfPast(run));
+  readonly #flights = new Numbers(keyOfFlights);
+  readonly #budgets = new Numbers(keyOfBudget);
+
+  /** The numbers of the world that `of` was asked about last. */
+  latest: Parts = { own: NONE, others: NONE, run: NONE, flights: NONE, budget: NONE };
+
+  /** The next worlds follow from this one, and share most of it. */
+  near({ ledger, run, executions, budget }: World, parts: Parts): void {
+    nearUnlessNone(this.#ledgers, ledger, parts.own);
+    nearUnlessNone(this.#besides, ledger.beside, parts.others);
+    nearUnlessNone(this.#runsIn(budget), run, parts.run);
+    this.#flights.near(executions, parts.flights);
+    this.#budgets.near(budget, parts.budget);
+  }
+
+  of(world: World): string {
+    const { ledger, executions, budget, slack } = world;
+    const { beside } = ledger;
+    const own = matters(world, 'A') ? this.#ledgers.of(ledger) : NONE;
+    const others = beside && matters(world, 'C') ? this.#besides.of(beside) : NONE;
+    const run = isOver(world) ? NONE : this.#runsIn(budget).of(world.run);
+    const flights = this.#flights.of(executions);
+    const spent = this.#budgets.of(budget);
+    this.latest = { own, others, run, flights, budget: spent };
+    // Which repeat a number took is asked by the other, too.
+    const repeats = `${ledger.permittedRepeat ?? ''}:${beside?.permittedRepeat ?? ''}`;
+    return `${own},${others},${run},${flights},${spent},${slack},${repeats}`;
+  }
+
+  #runsIn({ resets }: Budget): Numbers<Run> {
+    return resets > 0 ? this.#resettableRuns : this.#runs;
+  }
+}
+
+function nearUnlessNone<T extends object>(numbers: Numbers<T>, part: T | undefined, number: number): void {
+  if (number !== NONE) numbers.near(part, number);
+}
+
+/** Whether the run does nothing more, and no one takes it anywhere: which run it was is asked no more. */
+function isOver({ run: { phase }, budget }: World): boolean {
+  if (budget.resets > 0 || budget.swaps > 0) return false;
+  return phase.kind === 'ended' ? phase.how !== 'withdrawn' : phase.kind === 'held' && budget.decisions === 0;
+}
+
+/** Whether anything may still read or write the rows under this trace number. */
+function matters(world: World, number: 'A' | 'C'): boolean {
+  const { run, executions, budget } = world;
+  if (budget.restarts > 0 || budget.disposals > 0 || budget.swaps > 0) return true;
+  const isUnderIt = ({ of }: { of: Request }) => (of === 'C') === (number === 'C');
+  return (isUnderIt(run) && !isOver(world)) || executions.some(isUnderIt);
+}
+
+function keyOfRun(run: Run): string {
+  return run.of + run.ledgerId + run.attempt + (run.isWithdrawn ? 'w' : '') + keyOfPhase(run.phase);
+}
+
+/** Where a reset could take it. */
+function keyOfPast({ scheduled, holds }: Run): string {
+  return `;${scheduled.join('')};${holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',')}`;
+}
+
+function keyOfBudget(budget: Budget): string {
+  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals } = budget;
+  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}`;
+}
+
+function keyOfLedger(ledger: LedgerCopy): string {
+  const { ledgerId, oldestWriter, copy, digest, abandoned, disposal, isRestored, permittedRepeat = '' } = ledger;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}`;
+  let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
+  for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
+  for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;
+  return key;
+}
+
+/** What differs in nothing that the product asks for is told alike. */
+const ALIKE: Readonly<Record<string, string>> = {
+  // Neither posted anything, both are retried; what may still be sent is counted apart.
+  notSent: 'notProcessed',
+  GatewayUnreachable: 'Throttled',
+  throttled: 'notProcessed',
+  // Both failed before anything was claimed, both are retried.
+  ActivityFailed: 'LedgerUnavailable',
+};
+
+function alike(name: string): string {
+  return ALIKE[name] ?? name;
+}
+
+function keyOfRow(row: Row): string {
+  const { attempt, state, answerInMs, of, answer, accepted, closed } = row;
+  const time = state === 'sending' ? answerInMs : '';
+  return `${attempt}${closed ? 'closed' : alike(state)}${time}${of}${keyOfAnswer(answer)}${keyOfAnswer(accepted)}`;
+}
+
+function keyOfAnswer(answer: Answer | undefined): string {
+  return answer ? answer.kind.charAt(0) + (answer.returnCode ?? '') : '-';
+}
+
+function keyOfKnownDecision({
+  decisionId,
+  action,
+  attempt,
+  permitsAttempt,
+  failureType,
+}: LedgerCopy['decisions'][number]) {
+  // Of an amendment it is asked whether it has judged the attempt.
+  const reason = action === 'amend' ? failureType : '';
+  return `${decisionId}${action}${attempt}${permitsAttempt ?? ''}${reason}`;
+}
+
+function keyOfDecision(decision: Decision | undefined): string {
+  return decision ? `${decision.decisionId}${decision.action}${decision.attempt}` : '';
+}
+
+function keyOfHold({ failure, judged, next }: Hold): string {
+  return `${keyOfFailure(failure)}${judged}${next}`;
+}
+
+function keyOfFailure({ failureType, attempt, claimed }: Failure): string {
+  return `${alike(failureType)}${attempt}${claimed ? 'c' : ''}`;
+}
+
+/** The two workers are alike, so their order is not told. */
+function keyOfFlights([one, other]: readonly Execution[]): string {
+  const first = one ? keyOfExecution(one) : '';
+  const second = other ? keyOfExecution(other) : '';
+  return first < second ? first + second : second + first;
+}
+
+/** Whose version it is decides about a claim, and being late about a send. */
+function keyOfExecution(execution: Execution): string {
+  const { of, ledgerId, attempt, phase, isLate, isWanted, isOlder, copy, end } = execution;
+  const marks = `${isLate && phase === 'claimed' ? 'l' : ''}${isWanted ? 'w' : ''}${isOlder && phase === 'started' ? 'o' : ''}`;
+  return `${of}${ledgerId}${attempt}${phase}${marks}${copy}${end ? alike(end.name) : ''}`;
+}
+
+function keyOfPhase(phase: Phase): string {
+  switch (phase.kind) {
+    case 'waiting':
+      return `w${phase.attempt}`;
+    case 'recording':
+      return phase.step.kind === 'answered'
+        ? `r${phase.step.attempt}${keyOfAnswer(phase.step.answer)}`
+        : `r${keyOfFailure(phase.step.failure)}`;
+    case 'asking':
+      return `a${keyOfFailure(phase.failure)}`;
+    case 'held':
+      return `h${keyOfHold(phase.hold)}`;
+    case 'deciding':
+      return `d${keyOfHold(phase.hold)}${keyOfDecision(phase.decision)}`;
+    case 'ended':
+      return `e${phase.how}`;
+    default:
+      return phase.kind;
+  }
+}
