@@ -188,12 +188,20 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
     ...status.stages.flatMap((stage) => changeLines(stage, width)),
     ...tooOldLines(status, width),
     ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
+    ...earlyLines(status, width),
     ...section(
       'Needs a person',
       status.holds.flatMap((hold) => holdLines(status.journeyId, hold, width)),
     ),
     ...refusedLines(status, width),
   ];
+}
+
+function earlyLines({ earlyConsents: early }: JourneyStatus, width: number): string[] {
+  if (!early) return [];
+  const more = early.count === 1 ? '' : ` (${early.count} consents)`;
+  const words = `Consent is kept for shares that nobody has requested: ${early.shareIds.join(', ')}${more}`;
+  return wrap(words, width);
 }
 
 function tooOldLines({ journeyId, reportTooOld, stages, waitingFor }: JourneyStatus, width: number): string[] {

@@ -23,7 +23,7 @@ import {
 import { parseInstantMs } from './instants.ts';
 import { endsGrant } from './refusals.ts';
 import { isForUser } from './secondary-user.ts';
-import type { SecondaryUser } from './shapes.ts';
+import type { EarlyConsents, SecondaryUser } from './shapes.ts';
 
 /** A consent as the next run takes it over. */
 export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {
@@ -46,6 +46,9 @@ export function keyOfConsent({ shareId, applicantId, consentId, decision }: Cons
 
 /** Messages that a run keeps at the most, where the ledger has the others: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
+
+/** A status names no more of them. */
+const EARLY_SHARES_SHOWN = 20;
 
 /** Of those that are not needed, so many of the latest are kept, since a message is repeated soon if at all. */
 const LATEST_KEPT = 200;
@@ -251,9 +254,10 @@ export class ConsentBook {
     return grants.some(({ isPending }) => !isPending);
   }
 
-  /** How many messages are kept for shares that nobody has requested yet. */
-  earlyCount(isKnownShare: (shareId: string) => boolean): number {
-    return this.#entries.filter(({ record }) => !isKnownShare(record.shareId)).length;
+  /** What is kept for shares that nobody has requested yet. */
+  early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
+    const shareIds = this.#entries.flatMap(({ record: { shareId } }) => (isKnownShare(shareId) ? [] : [shareId]));
+    return { count: shareIds.length, shareIds: [...new Set(shareIds)].slice(0, EARLY_SHARES_SHOWN) };
   }
 
   /** Those that count. */

@@ -236,6 +236,13 @@ export type JourneyState =
   | 'abandoned'
   | EndWithoutOutcome;
 
+/** Consents to shares that nobody has requested yet. */
+export interface EarlyConsents {
+  count: number;
+  /** The first 20. */
+  shareIds: string[];
+}
+
 /** Answer of the query `status`: nothing personal. */
 export interface JourneyStatus {
   journeyId: string;
@@ -248,6 +255,8 @@ export interface JourneyStatus {
   stages: StageStatus[];
   shares: ShareStatus[];
   holds: HoldStatus[];
+  /** Kept until their share is requested. Absent where there are none: a `shareId` may be misspelt. */
+  earlyConsents?: EarlyConsents;
   /** The last 50. */
   refusedMessages: RefusedMessage[];
   refusedMessagesTotal: number;

@@ -14,6 +14,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'gate.reached',
   'consent.missing',
   'consent.refused',
+  'consent.unmatched',
   'inquiry.held',
   'hold.resolved',
   'share.posted',
@@ -46,6 +47,8 @@ export interface WebhookEventData {
   'consent.missing': { shareId: string; waitingFor: string[]; until: string };
   /** A consent that came by signal, or whose refusal came after its answer: it does not count, or its proof is not kept. */
   'consent.refused': { consentId?: string; reason: string };
+  /** A consent that came by signal, for a share that the journey does not know yet: it is kept. */
+  'consent.unmatched': { shareId: string; consentId: string };
   'inquiry.held': InquiryName & { attempt: number; failureType: FailureType; allowedActions: HoldAction[] };
   /** `overtaken`: the ledger has not taken the decision; what stood there already is gone on with. */
   'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction; overtaken?: true };
@@ -87,6 +90,7 @@ export interface WebhookRuns {
   'gate.reached': OfJourney;
   'consent.missing': OfJourney | OfShare;
   'consent.refused': OfJourney | OfShare;
+  'consent.unmatched': OfJourney;
   'inquiry.held': WebhookRun;
   'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;

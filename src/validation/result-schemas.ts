@@ -152,6 +152,10 @@ export const journeyStatusSchema = z
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     holds: z.array(holdStatusSchema),
+    earlyConsents: z
+      .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
+      .exactOptional()
+      .meta({ description: 'Consents to shares that nobody has requested yet: kept, unless a shareId is misspelt.' }),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: count,
   })

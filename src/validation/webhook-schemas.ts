@@ -41,6 +41,10 @@ const DATA = {
     consentId: z.string().exactOptional().meta({ description: 'Where the message has one that looks like an id.' }),
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
   },
+  'consent.unmatched': {
+    shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
+    consentId: z.string(),
+  },
   'inquiry.held': { ...inquiry, attempt, failureType, allowedActions: z.array(action) },
   'hold.resolved': {
     ...inquiry,
@@ -84,6 +88,7 @@ export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
   eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
   eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
+  eventSchema('consent.unmatched', dataOf('consent.unmatched', OF_JOURNEY)),
   eventSchema(
     'inquiry.held',
     z.union([

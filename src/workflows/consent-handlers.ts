@@ -53,6 +53,7 @@ export type ConsentHost = Pick<
   | 'recorder'
   | 'flights'
   | 'handOver'
+  | 'events'
   | 'shares'
   | 'knowsApplicant'
   | 'applicantsOf'
@@ -89,10 +90,18 @@ export function handleConsents<Status>(
       const { duplicate, later } = take(journey, message);
       // A duplicate is noted by the message that it repeats.
       if (duplicate) return;
+      tellIfUnmatched(journey, message);
       if (later) void noteRefusal(journey, message, later);
     },
     { description: descriptions.consent },
   );
+}
+
+/** A signal has no answer: the consent system hears by an event that the share is not requested, or its id misspelt. */
+function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
+  const { shareId, applicantId, consentId, decision } = message;
+  if (shares.has(shareId)) return;
+  events.emit('consent.unmatched', [shareId, applicantId, consentId, decision], { shareId, consentId });
 }
 
 /** Waits until the ledger has the message and it is known whether it counts, but no longer than an answer may take. */
@@ -195,7 +204,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
   if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
-  const early = share ? 0 : journey.consents.earlyCount((shareId) => journey.shares.has(shareId));
+  const early = share ? 0 : journey.consents.early((shareId) => journey.shares.has(shareId)).count;
   if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
 }

@@ -59,6 +59,7 @@ export function currentDetails(view: JourneyView | UncheckedInput): string {
     shareTable(view),
     ...attention(view),
     ...holds(view),
+    earlyConsents(view),
     refusedMessages(view),
     ...(isOver ? [] : [RESET_TERMINATE_CANCEL]),
   ];
@@ -178,6 +179,14 @@ function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {
     .slice(0, HOLDS_LISTED)
     .map((hold) => `- ${plain(hold.productCode)} ${code(hold.customerTraceNumber)}: ${hold.failureType}`);
   return [...sections, `## ${rest.length} more on hold\n\n${lines.join('\n')}\n\n\`credit-journey holds\` has all.`];
+}
+
+function earlyConsents({ status: { earlyConsents: early } }: JourneyView): string {
+  if (!early) return '';
+  const shown = early.shareIds.slice(0, SHARES_LISTED).map(plain).join(', ');
+  const more = early.shareIds.length > SHARES_LISTED ? ' and others' : '';
+  const many = early.count === 1 ? 'One consent is' : `${early.count} consents are`;
+  return `${many} kept for shares that nobody has requested: ${shown}${more}. Is a \`shareId\` misspelt?`;
 }
 
 export function refusedMessages({

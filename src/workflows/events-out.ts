@@ -17,6 +17,16 @@ const MOST_AT_ONCE = 20;
 /** As long as the activity itself is tried. */
 const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
 
+/** Far more than a run is told before its input is checked. */
+const MOST_EARLY = 1_000;
+
+interface Noted {
+  type: WebhookEventType;
+  key: readonly (string | number)[];
+  data: WebhookEventData[WebhookEventType];
+  timestamp: string;
+}
+
 /** What the next run takes over. */
 export interface CarriedEvents {
   /** How often each event has been told. */
@@ -30,6 +40,8 @@ export class EventsOut {
   #subject: WebhookRun | undefined;
   readonly #waiting: WebhookEvent[];
   readonly #occurrences: Map<string, number>;
+  /** Noted before it is known whether and as whose events go out; `undefined` from then on. */
+  #early: Noted[] | undefined = [];
 
   /** @param past of the run before */
   constructor({ occurrences = {}, waiting = [] }: CarriedEvents = {}) {
@@ -37,11 +49,14 @@ export class EventsOut {
     this.#waiting = [...waiting];
   }
 
-  /** From here on events go out, where the run's profile has endpoints; what was noted before is not kept. */
+  /** From here on events go out, where the run's profile has endpoints, and first those that were noted before. */
   begin(run: PreparedRun, subject: WebhookRun): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
     if (!run.sendsEvents) return;
     this.#run = run;
     this.#subject = subject;
+    for (const noted of early) this.#put(noted);
     inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(run)));
   }
 
@@ -51,6 +66,12 @@ export class EventsOut {
    * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
    */
   emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
+    const noted: Noted = { type, key, data, timestamp: new Date().toISOString() };
+    if (!this.#early) this.#put(noted);
+    else if (this.#early.length < MOST_EARLY) this.#early.push(noted);
+  }
+
+  #put({ type, key, data, timestamp }: Noted): void {
     if (!this.#run || !this.#subject) return;
     const { environment } = this.#run;
     const name = JSON.stringify([type, ...key]);
@@ -60,7 +81,7 @@ export class EventsOut {
     this.#waiting.push({
       id: webhookEventId({ environment, workflowId }, type, [...key, occurrence]),
       type,
-      timestamp: new Date().toISOString(),
+      timestamp,
       data: { ...this.#subject, environment, ...data },
     });
   }

@@ -350,6 +350,7 @@ export class Journey {
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.#shareStatuses(),
       holds: this.holds.list,
+      ...this.#earlyConsents(),
       ...this.#refused.status(),
     };
   }
@@ -416,6 +417,11 @@ export class Journey {
 
   #waitingShare(): ShareRecord | undefined {
     return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
+  }
+
+  #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
+    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
+    return early?.count ? { earlyConsents: early } : {};
   }
 
   #shareStatuses(): ShareStatus[] {

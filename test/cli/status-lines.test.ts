@@ -68,6 +68,14 @@ describe('a status on a terminal', () => {
     ]);
   });
 
+  test('names the shares that consent is kept for and that nobody has requested', () => {
+    const lines = statusLines({ ...STATUS, earlyConsents: { count: 2, shareIds: ['S-TYPO'] } }, output);
+    assert.ok(
+      lines.includes('Consent is kept for shares that nobody has requested: S-TYPO (2 consents)'),
+      lines.join('\n'),
+    );
+  });
+
   test('names each pull of a stage, and what to do about a report that is too old', () => {
     const again = { productCode: 'PREQUAL', occurrence: 2, state: 'record', attempts: 1 } as const;
     const stages = [...STATUS.stages.slice(0, 1), again, ...STATUS.stages.slice(2)];

@@ -187,3 +187,12 @@ test('the text stays short enough for the URL that the UI makes of it', () => {
     assert.ok(length < limit, `${length}`);
   }
 });
+
+test('consents for shares that nobody has requested are named by their shares', () => {
+  const { status } = view();
+  const shareIds = Array.from({ length: 8 }, (_, index) => `S-${index}`);
+  const shown = currentDetails(view({ status: { ...status, earlyConsents: { count: 9, shareIds } } }));
+  assert.match(shown, /9 consents are kept for shares that nobody has requested: S-0, .*S-5 and others\./);
+  const one = currentDetails(view({ status: { ...status, earlyConsents: { count: 1, shareIds: ['S-TYPO'] } } }));
+  assert.match(one, /One consent is kept for shares that nobody has requested: S-TYPO\. /);
+});

@@ -13,9 +13,11 @@ import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { activityCommands, eventsOf, pendingAttempt, resetTo, until } from '../hazards/operator-hands.ts';
 import {
+  applicant,
   consentMessage,
   type JourneyHandle,
   journeyInput,
+  newSsn,
   untilStatus,
   update,
   WAIT_LIMIT_MS,
@@ -241,6 +243,58 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
     productCode: 'FAILSAFE',
     outcome: 'cancelled',
   });
+});
+
+test('a consent by signal that is refused, or matches no share, is told: signed, with nothing personal in it', async () => {
+  const { harness, receiver } = stage;
+  const ssn = newSsn();
+  const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', ssn)], shares });
+  const { journeyId } = input;
+  const evidence = { method: 'Casey by phone', textVersion: 'v1', capturedAt: new Date().toISOString() };
+  const message = (consentId: string, change: object) => ({
+    ...consentMessage(journeyId, { applicantId: '1A', consentId }),
+    ...change,
+  });
+  const refused = {
+    'C-WORD': message('C-WORD', { decision: 'revoke', [`of ${ssn}`]: 'Casey Sample' }),
+    'C-STRANGER': message('C-STRANGER', { applicantId: '7A', evidence: { ...evidence, reference: 'doc-7' } }),
+    'C-PERSONAL': message('C-PERSONAL', { evidence: { ...evidence, reference: 'casey@example.com' } }),
+    'C-USER': message('C-USER', { secondaryUser: { endUser: 'Springfield Savings' } }),
+  };
+  // The first comes with the start, before the run knows whether its profile has endpoints.
+  const handle = (await harness.client.workflow.signalWithStart('lendingJourney', {
+    ...{ workflowId: `journey-${journeyId}`, taskQueue: harness.config.taskQueue, args: [input] },
+    ...{ signal: 'consent', signalArgs: [refused['C-WORD']] },
+  })) as JourneyHandle;
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  const others = [refused['C-STRANGER'], refused['C-PERSONAL'], refused['C-USER']];
+  for (const one of others) await handle.signal('consent', one);
+  const typo = message('C-TYPO', { shareId: 'S-TYPO', evidence: { ...evidence, reference: 'doc-8' } });
+  for (const one of [typo, typo]) await handle.signal('consent', one);
+  const { earlyConsents } = await untilStatus(handle, (status) => status.earlyConsents !== undefined);
+  assert.deepEqual(earlyConsents, { count: 1, shareIds: ['S-TYPO'] });
+  await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+  await handle.result();
+
+  const told = await receiver.accepted('/all', journeyId, 9);
+  const aboutConsent = told.flatMap(({ event }) =>
+    event?.type === 'consent.refused' || event?.type === 'consent.unmatched' ? [event] : [],
+  );
+  assert.deepEqual(
+    aboutConsent.map(({ type, data }) => `${type} ${data.consentId}`),
+    [...Object.keys(refused).map((id) => `consent.refused ${id}`), 'consent.unmatched C-TYPO'],
+  );
+  assert.deepEqual(aboutConsent.at(-1)?.data, {
+    ...{ journeyId, environment: 'sandbox' },
+    ...{ shareId: 'S-TYPO', consentId: 'C-TYPO' },
+  });
+  assert.equal(typesOf(told)[0], 'consent.refused', 'in their order, the early one first');
+  for (const { body, event } of told) {
+    assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
+    for (const word of [ssn, 'Casey', 'casey', 'Springfield', 'example.com', 'doc-'])
+      assert.ok(!body.includes(word), body);
+  }
 });
 
 test('what is said about consent while the end is handed over reaches the ledger', async () => {
