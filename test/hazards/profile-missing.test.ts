@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { createPrepareJourney } from '../../src/activities/prepare-journey.ts';
 import type { Config } from '../../src/config-shape.ts';
+import { isPolled } from '../../src/recent-pollers.ts';
+import { gatewayQueueOf } from '../../src/task-queues.ts';
 import { runWorker } from '../../src/worker.ts';
-import { type Harness, journeyInput, startHarness, untilStatus, update } from '../support/journey-harness.ts';
+import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 import { until } from './operator-hands.ts';
@@ -16,7 +20,8 @@ let harness: Harness;
 /** A worker beside the harness's, on the same queue and ledger, whose configuration lacks the profile. */
 let lacking: { stop: AbortController; done: Promise<void> } | undefined;
 before(async () => {
-  harness = await startHarness({ proving: true });
+  harness = await startHarness({ proving: true, withoutWorker: true });
+  await startLacking();
 });
 after(async () => {
   await stopLacking();
@@ -75,18 +80,38 @@ async function pendingOf(handle: WorkflowHandle) {
   return { attempt: Number(pending?.attempt ?? 0), message: pending?.lastFailure?.message };
 }
 
+/** The server refuses polls that are shorter than two seconds. */
+const POLL_MS = 4_000;
+
+/** As a worker that has the profile would: the server remembers it for minutes. */
+async function pollOnce(): Promise<void> {
+  const { client, config } = harness;
+  const queue = { namespace: client.options.namespace, identity: 'has the profile', taskQueue: { name: '' } };
+  queue.taskQueue.name = gatewayQueueOf(config.taskQueue, 'proving');
+  const poll = client.withDeadline(Date.now() + POLL_MS, () => client.workflowService.pollActivityTaskQueue(queue));
+  await poll.catch(() => undefined);
+  assert.ok(await isPolled(client, queue.namespace, queue.taskQueue.name), 'the server remembers the poll');
+}
+
 describe('a worker without the profile', () => {
+  test('and every other one refuse a profile that no worker has', async () => {
+    const runs = await oneOfEach('proving');
+    for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
+    // No queue can have such a name: it is refused at once.
+    const [odd] = await oneOfEach('No such profile');
+    assert.ok(odd);
+    assert.deepEqual(await refusedPaths(odd), ['/profile']);
+  });
+
   test('leaves every start to a worker that has it, and Temporal shows why it waits', async () => {
-    // Its polls are remembered: that it is away for a moment makes nobody's profile unknown.
-    await harness.stopWorker();
-    await startLacking();
+    await pollOnce();
     const runs = await oneOfEach('proving');
     for (const run of runs) {
       await until(async () => (await pendingOf(run)).attempt > 3, 'the check was not left to another worker');
       assert.equal((await pendingOf(run)).message, MESSAGE);
     }
-    await stopLacking();
     await harness.startWorker();
+    await stopLacking();
     assert.deepEqual(await Promise.all(runs.map(refusedPaths)), [
       [],
       [],
@@ -95,30 +120,13 @@ describe('a worker without the profile', () => {
     ]);
   });
 
-  test('refuses no share that a running journey is told of', async () => {
-    const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], sharesOpenFor: 'PT1H' });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
-    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
-    await harness.stopWorker();
-    await startLacking();
-    const share = { shareId: 'S1', endUserCode: 'EU999' };
-    const told = update(handle, 'requestShare', { journeyId, share });
-    await until(async () => (await pendingOf(handle)).attempt > 1, 'the share was not left to another worker');
-    assert.equal((await pendingOf(handle)).message, MESSAGE);
-    await stopLacking();
-    await harness.startWorker();
-    assert.equal((await told).accepted, true);
-    await handle.terminate();
-  });
-
-  test('and every other one refuse a profile that no worker has', async () => {
-    await startLacking();
-    const runs = await oneOfEach('provin');
-    for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
-    // No queue can have such a name: it is refused at once.
-    const [odd] = await oneOfEach('No such profile');
-    assert.ok(odd);
-    assert.deepEqual(await refusedPaths(odd), ['/profile']);
+  test('refuses neither shares nor applicants that a running journey is told of', async () => {
+    const dependencies = { config: { profiles: new Map() } } as unknown as ActivityDependencies;
+    const { checkShare, checkApplicants } = createPrepareJourney(dependencies);
+    const message = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU999' } };
+    const repeatedByTemporal = { type: 'ActivityFailed', nonRetryable: false, message: MESSAGE };
+    await assert.rejects(checkShare({ profile: 'proving', message, journeyPurposeCode: '02' }), repeatedByTemporal);
+    const applicants = [applicant('1A')];
+    await assert.rejects(checkApplicants({ profile: 'proving', applicants, productCode: 'CR' }), repeatedByTemporal);
   });
 });

@@ -69,6 +69,8 @@ export interface HarnessOptions {
   sandbox?: Parameters<typeof startSandbox>[0];
   /** A second profile, `proving`, in which a grant counts only with a proof. */
   proving?: boolean;
+  /** The test starts it, or another one. */
+  withoutWorker?: boolean;
   /** Everything as in the provider's test environment: payloads encrypted, a ledger that was set up. */
   isUat?: boolean;
 }
@@ -157,7 +159,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-  await harness.startWorker();
+  if (!options.withoutWorker) await harness.startWorker();
   return harness;
 }
 
