@@ -265,12 +265,12 @@ export function ledgerRows({ config }: Pick<Harness, 'config'>): Record<string, 
   }
 }
 
-export interface WorkflowWorker {
+interface WorkflowWorker {
   stop(): Promise<void>;
 }
 
 /** A worker of the workflow queue alone: whatever is scheduled on the gateway queue stays there. */
-export async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker> {
+async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker> {
   const connection = await NativeConnection.connect(config.temporal.connectionOptions);
   const tokens = new TokenSource();
   const ledger = await openLedger({
@@ -308,4 +308,16 @@ export async function startWorkflowWorker({ config }: Harness): Promise<Workflow
       await connection.close();
     },
   };
+}
+
+/** Whatever is scheduled meanwhile on the gateway queue waits there; when this ends, a worker takes it. */
+export async function withoutGatewayWorker<T>(harness: Harness, work: () => Promise<T>): Promise<T> {
+  await harness.stopWorker();
+  const workflows = await startWorkflowWorker(harness);
+  try {
+    return await work();
+  } finally {
+    await workflows.stop();
+    await harness.startWorker();
+  }
 }

@@ -18,7 +18,7 @@ import {
   pendingAttempt,
   runsPerAttempt,
   SHORT_TIMEOUTS,
-  startWorkflowWorker,
+  withoutGatewayWorker,
 } from './operator-hands.ts';
 
 let harness: Harness;
@@ -26,18 +26,6 @@ before(async () => {
   harness = await startHarness({ env: SHORT_TIMEOUTS });
 });
 after(() => harness?.close());
-
-/** Whatever is scheduled meanwhile on the gateway queue waits there; when this ends, a worker takes it. */
-async function withoutGatewayWorker<T>(work: () => Promise<T>): Promise<T> {
-  await harness.stopWorker();
-  const workflows = await startWorkflowWorker(harness);
-  try {
-    return await work();
-  } finally {
-    await workflows.stop();
-    await harness.startWorker();
-  }
-}
 
 function oneStage(lastFour = '0001') {
   return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
@@ -51,7 +39,7 @@ async function waiting(lastFour?: string) {
 
 describe('while no gateway worker runs', () => {
   test('an attempt that is paused is not sent; reset and unpaused, it is sent once', async () => {
-    const { handle, commands } = await withoutGatewayWorker(async () => {
+    const { handle, commands } = await withoutGatewayWorker(harness, async () => {
       const paused = await waiting();
       await paused.commands.pause();
       return paused;
@@ -66,7 +54,7 @@ describe('while no gateway worker runs', () => {
   });
 
   test('an attempt gets five tries and a shorter start-to-close: it times out, is not repeated, and its answer counts', async () => {
-    const { handle } = await withoutGatewayWorker(async () => {
+    const { handle } = await withoutGatewayWorker(harness, async () => {
       const changed = await waiting('4011');
       await changed.commands.widenRetries();
       await changed.commands.shortenStartToClose(1_000);
@@ -84,7 +72,7 @@ describe('while no gateway worker runs', () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-    await withoutGatewayWorker(async () => {
+    await withoutGatewayWorker(harness, async () => {
       const { evidence, ...grant } = consentMessage(input.journeyId, { applicantId: '1A' });
       await update(handle, 'recordConsent', { ...grant, evidence });
       await pendingAttempt(handle);

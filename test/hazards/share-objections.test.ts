@@ -1,0 +1,198 @@
+/** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/model/shapes.ts';
+import type { ShareReportInput, ShareReportStatus } from '../../src/model/share-shapes.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { newShareId, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import {
+  inquiriesOf,
+  pendingAttempt,
+  SHORT_TIMEOUTS,
+  until,
+  withLedger,
+  withoutGatewayWorker,
+} from './operator-hands.ts';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+});
+after(() => harness?.close());
+
+const warrant = { by: 'records', reason: 'only a test' };
+
+/** What makes a report one that must not be shared any more. */
+const GONE: Record<string, (callerId: string) => Promise<unknown>> = {
+  'under a legal hold': (callerId) => withLedger(harness, (ledger) => ledger.retention.setLegalHold(callerId, warrant)),
+  'disposed of': (callerId) =>
+    withLedger(harness, async ({ retention }) => {
+      assert.equal((await retention.begin({ callerId }, warrant)).kind, 'done');
+      await retention.dispose({ callerId }, warrant, 0);
+    }),
+};
+
+/** A journey of one stage that waits for the consent to its one share. */
+async function waitingJourney(terms: Partial<ShareInput> = {}) {
+  const share = { shareId: newShareId(), endUserCode: 'EU999', ...terms };
+  const input: LendingJourneyInput = journeyInput({ stages: ['PREQUAL'], shares: [share] });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  return { handle, shareId: share.shareId, journeyId: input.journeyId };
+}
+
+/** A share by itself, of a pull's report, that waits for consent. */
+async function waitingShare(terms: Partial<ShareReportInput> = {}) {
+  const pull = reportPull();
+  await (await startPull(harness, pull)).result();
+  const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
+  const handle = await startShare(harness, input);
+  await untilShareIs(handle, 'waitingForConsent');
+  return { handle, shareId: input.shareId, callerId: `pull:${pull.pullId}`, owner: `share:${input.shareId}` };
+}
+
+/** @param owner the journey, or `share:<shareId>` */
+function grant(owner: string, shareId: string, overrides: Partial<ConsentMessage> = {}): ConsentMessage {
+  return consentMessage(owner, { shareId, applicantId: '1A', decidedAt: new Date().toISOString(), ...overrides });
+}
+
+const outcomeOf = async (handle: JourneyHandle) => ((await handle.result()) as unknown as { outcome: string }).outcome;
+
+/** Nothing of the share was claimed, and nothing was posted. */
+async function assertNothingSent(callerId: string): Promise<void> {
+  const shares = (await inquiriesOf(harness, callerId)).filter(({ productCode }) => productCode === 'SECONDUSE');
+  assert.deepEqual(
+    shares.flatMap(({ attempts }) => attempts),
+    [],
+  );
+}
+
+describe('a journey’s share whose report', () => {
+  test('is put under a legal hold while it waits ends as reportGone', async () => {
+    const { handle, shareId, journeyId } = await waitingJourney();
+    await GONE['under a legal hold']?.(journeyId);
+    await update(handle, 'recordConsent', grant(journeyId, shareId));
+    assert.equal((await handle.result()).shares[0]?.state, 'reportGone');
+    await assertNothingSent(journeyId);
+  });
+
+  // To dispose of a journey is to give up its inquiries, this one too.
+  for (const [what, end] of [
+    ['under a legal hold', 'reportGone'],
+    ['disposed of', 'abandoned'],
+  ] as const) {
+    test(`is ${what} while the attempt is queued ends as ${end}`, async () => {
+      const { handle, shareId, journeyId } = await waitingJourney();
+      await withoutGatewayWorker(harness, async () => {
+        await update(handle, 'recordConsent', grant(journeyId, shareId));
+        await pendingAttempt(handle);
+        await GONE[what]?.(journeyId);
+      });
+      assert.equal((await handle.result()).shares[0]?.state, end);
+      await assertNothingSent(journeyId);
+    });
+  }
+});
+
+describe('a share by itself whose report', () => {
+  for (const [what, make] of Object.entries(GONE)) {
+    test(`is ${what} while it waits ends as reportGone`, async () => {
+      const { handle, shareId, callerId, owner } = await waitingShare();
+      await make(callerId);
+      await update(handle, 'recordConsent', grant(owner, shareId));
+      assert.equal(await outcomeOf(handle), 'reportGone');
+      await assertNothingSent(owner);
+    });
+
+    test(`is ${what} while the attempt is queued ends as reportGone`, async () => {
+      const { handle, shareId, callerId, owner } = await waitingShare();
+      await withoutGatewayWorker(harness, async () => {
+        await update(handle, 'recordConsent', grant(owner, shareId));
+        await pendingAttempt(handle);
+        await make(callerId);
+      });
+      assert.equal(await outcomeOf(handle), 'reportGone');
+      await assertNothingSent(owner);
+    });
+  }
+});
+
+/** How long a grant counts; it is queued for longer than that. */
+const VALID_FOR_MS = 3_000;
+const consentValidFor = `PT${VALID_FOR_MS / 1_000}S`;
+
+async function queueUntilTooOld(handle: JourneyHandle, consent: ConsentMessage): Promise<void> {
+  await withoutGatewayWorker(harness, async () => {
+    // Given again here: the worker before may have taken long to stop.
+    const given = { ...consent, decidedAt: new Date().toISOString() };
+    await update(handle, 'recordConsent', given);
+    await pendingAttempt(handle);
+    await until(() => Date.now() > Date.parse(given.decidedAt) + VALID_FOR_MS, 'the grant is too old');
+  });
+}
+
+describe('a grant that becomes too old while the attempt is queued', () => {
+  test('makes a journey’s share wait again, for its applicant', async () => {
+    const { handle, shareId, journeyId } = await waitingJourney({ consentValidFor });
+    await queueUntilTooOld(handle, grant(journeyId, shareId));
+    const { shares, refusedMessages } = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    assert.deepEqual(shares[0]?.waitingFor, ['1A']);
+    assert.match(refusedMessages.at(-1)?.reason ?? '', /too old/);
+    await assertNothingSent(journeyId);
+    await update(handle, 'recordConsent', grant(journeyId, shareId));
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
+
+  test('makes a share by itself wait again, for its applicant', async () => {
+    const { handle, shareId, owner } = await waitingShare({ consentValidFor });
+    await queueUntilTooOld(handle, grant(owner, shareId));
+    const { consentsMissing, refusedMessages } = await untilShareIs(handle, 'waitingForConsent');
+    assert.deepEqual(consentsMissing, ['1A']);
+    assert.match(refusedMessages.at(-1)?.reason ?? '', /too old/);
+    await assertNothingSent(owner);
+    await update(handle, 'recordConsent', grant(owner, shareId));
+    assert.equal(await outcomeOf(handle), 'posted');
+  });
+});
+
+test('a grant that two shares of one id bring is spent by one of them, and the other waits for its applicant', async () => {
+  const { handle, shareId, journeyId } = await waitingJourney();
+  const { byItself } = await withoutGatewayWorker(harness, async () => {
+    await update(handle, 'recordConsent', grant(journeyId, shareId));
+    await pendingAttempt(handle);
+    // The journey's grant counts for a share by itself under the same id.
+    const byItself = await startShare(harness, shareInput({ journeyId, productCode: 'PREQUAL' }, { shareId }));
+    await pendingAttempt(byItself);
+    return { byItself };
+  });
+  let inJourney = '';
+  let alone: ShareReportStatus | undefined;
+  const isPosted = () => [inJourney, alone?.state].filter((state) => state === 'posted').length === 1;
+  const isWaiting = () => inJourney === 'awaitingConsent' || alone?.state === 'waitingForConsent';
+  await until(async () => {
+    inJourney = (await untilStatus(handle, () => true)).shares[0]?.state ?? '';
+    alone = await byItself.query<ShareReportStatus>('status');
+    return isPosted() && isWaiting();
+  }, 'one is posted and the other waits');
+  if (inJourney === 'posted') {
+    assert.deepEqual(alone?.consentsMissing, ['1A']);
+    assert.match(alone?.refusedMessages.at(-1)?.reason ?? '', /another share was posted under this grant/);
+    await update(byItself, 'recordConsent', grant(`share:${shareId}`, shareId));
+    assert.equal(await outcomeOf(byItself), 'posted');
+  } else {
+    const { shares, refusedMessages } = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    assert.deepEqual(shares[0]?.waitingFor, ['1A']);
+    assert.match(refusedMessages.at(-1)?.reason ?? '', /another share was posted under this grant/);
+    await update(handle, 'recordConsent', grant(journeyId, shareId));
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  }
+});
