@@ -1,0 +1,136 @@
+/** PostgreSQL: what a worker does while `setup` has the ledger's tables to itself, and while `setup` waits for them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { openEngine } from '../../src/ledger/open-ledger.ts';
+import { SCHEMA_VERSION, tablesAt } from '../../src/ledger/schema.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { decisionAbout, SHORT_TIMEOUTS, until } from './operator-hands.ts';
+
+let postgres: PostgresServer;
+let harness: Harness;
+before(async () => {
+  postgres = await startPostgres();
+  const env = { ...SHORT_TIMEOUTS, BACKOFF_MAX_MS: '1000', LEDGER_URL: await postgres.url('migrating') };
+  harness = await startHarness({ env });
+});
+after(async () => {
+  await harness?.close();
+  await postgres?.stop();
+});
+
+/** A `setup` that has the tables, until it is let go; it changes nothing. */
+async function beginSetup(t: TestContext, onWait: (whatFor: string) => void = () => {}) {
+  const engine = await openEngine({ url: harness.config.ledger.url });
+  const [has, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const work = async () => {
+    has.resolve();
+    await end.promise;
+    return { keep: true, value: undefined };
+  };
+  const done = engine.migrate(tablesAt(SCHEMA_VERSION, engine.dialect), work, onWait);
+  done.catch(has.reject);
+  t.after(async () => {
+    end.resolve();
+    await done.catch(() => undefined);
+    await engine.close();
+  });
+  const finish = async () => {
+    end.resolve();
+    await done;
+  };
+  return { hasTables: has.promise, finish };
+}
+
+const oneStage = (lastFour = '0001') =>
+  journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+
+/** Polled all the while: a hold that comes and goes would be seen. */
+async function assertWaits(handles: readonly JourneyHandle[]): Promise<void> {
+  for (const handle of handles) {
+    const { holds, refusedMessages } = await statusOf(handle);
+    assert.deepEqual([holds, refusedMessages], [[], []]);
+    assert.equal((await handle.describe()).status.name, 'RUNNING');
+  }
+}
+
+describe('while `setup` migrates a ledger on PostgreSQL', { concurrency: 1 }, () => {
+  test('for longer than any statement may take, journeys wait without a hold, and go on', async (t) => {
+    const held = await harness.start(oneStage('4002'));
+    const share = { shareId: 'S1', endUserCode: 'EU999' };
+    const sharing = journeyInput({ stages: ['PREQUAL'], shares: [share] });
+    const waiting = await harness.start(sharing);
+    const status = await untilStatus(held, ({ state }) => state === 'held');
+    await untilStatus(waiting, ({ state }) => state === 'waitingForConsent');
+
+    const { hasTables, finish } = await beginSetup(t);
+    await hasTables;
+    const started = await Promise.all(Array.from({ length: 4 }, () => harness.start(oneStage())));
+    // Both are accepted, and say that the ledger does not have them yet.
+    const grant = consentMessage(sharing.journeyId, { applicantId: '1A' });
+    const decision = decisionAbout(status, { action: 'abandon' });
+    const answers = await Promise.all([
+      update(waiting, 'recordConsent', grant),
+      update(held, 'resolveInquiry', decision),
+    ]);
+    assert.deepEqual(
+      answers.map(({ accepted, recorded }) => [accepted, recorded]),
+      [
+        [true, false],
+        [true, false],
+      ],
+    );
+    await assertWaits([...started, waiting]);
+    await Promise.all(started.map((handle) => untilStatus(handle, isWaitingForTheLedger)));
+    await assertWaits([...started, waiting]);
+    assert.equal((await harness.posted(waiting)).length, 1, 'the share was not posted');
+    await finish();
+
+    for (const handle of started) {
+      const { stages } = await handle.result();
+      assert.deepEqual([stages[0]?.state, stages[0]?.attempts], ['record', 1]);
+      assert.equal((await harness.received(handle)).length, 1);
+    }
+    assert.equal((await waiting.result()).shares[0]?.state, 'posted');
+    assert.equal((await held.result()).outcome, 'abandoned');
+  });
+
+  test('that waits for a reader of its tables, each write waits for less than a hold, and `setup` says for whom it waits', async (t) => {
+    const reader = new pg.Client({ connectionString: harness.config.ledger.url, application_name: 'a-dump' });
+    await reader.connect();
+    t.after(() => reader.end().catch(() => undefined));
+    await reader.query('BEGIN; SELECT count(*) FROM attempts');
+    const waits: string[] = [];
+    const { hasTables, finish } = await beginSetup(t, (whatFor) => waits.push(whatFor));
+    await until(() => waits.length > 0, '`setup` does not wait');
+    assert.match(waits[0] ?? '', /\(a-dump\)/);
+    // Between its tries it lets the workers write: they come to their ends while it still waits.
+    const handles = await Promise.all(Array.from({ length: 6 }, () => harness.start(oneStage())));
+    for (const handle of handles) assert.equal((await handle.result()).stages[0]?.attempts, 1);
+    let isThrough = false;
+    void hasTables.then(() => {
+      isThrough = true;
+    });
+    await until(() => waits.length > 2, '`setup` does not try again');
+    assert.equal(isThrough, false);
+    await reader.query('ROLLBACK');
+    await hasTables;
+    await finish();
+    const after = await harness.start(oneStage());
+    assert.equal((await after.result()).stages[0]?.state, 'record');
+  });
+});
+
+const isWaitingForTheLedger = (status: object) => JSON.stringify(status).includes('the ledger cannot be reached');
