@@ -1,35 +1,9 @@
 /** Runs that hand over, from a worker that is configured so that they do it soon; and the runs that take over. */
 import { HANDS_OVER_SOON, handsOver } from './floods.ts';
-import {
-  consentMessage,
-  type Harness,
-  type JourneyHandle,
-  journeyInput,
-  startHarness,
-  untilStatus,
-  update,
-} from './journey-harness.ts';
+import { consentMessage, type Harness, journeyInput, untilStatus, update } from './journey-harness.ts';
+import { besideOwnWorker } from './own-worker-scenario.ts';
 import { reportPull, startPull } from './pull-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
-
-/** A scenario that `play` plays beside a worker of its own; `run` says which run's history is recorded. */
-function besideOwnWorker(
-  name: string,
-  play: (own: Harness) => Promise<{ workflowId: string; runId: string }>,
-): Scenario {
-  return {
-    name,
-    async play({ client }) {
-      const own = await startHarness({ env: HANDS_OVER_SOON });
-      try {
-        const { workflowId, runId } = await play(own);
-        return client.workflow.getHandle(workflowId, runId) as JourneyHandle;
-      } finally {
-        await own.close();
-      }
-    },
-  };
-}
 
 /** At a gate; the new run goes through it, and hands over once more while it waits for consent. */
 async function journeyOfThreeRuns(own: Harness): Promise<{ workflowId: string; runs: string[] }> {
@@ -48,14 +22,14 @@ async function journeyOfThreeRuns(own: Harness): Promise<{ workflowId: string; r
 }
 
 function runOfJourney(name: string, index: number): Scenario {
-  return besideOwnWorker(`lendingJourney-${name}`, async (own) => {
+  return besideOwnWorker(`lendingJourney-${name}`, HANDS_OVER_SOON, async (own) => {
     const { workflowId, runs } = await journeyOfThreeRuns(own);
     return { workflowId, runId: runs[index] ?? '' };
   });
 }
 
 /** Held when it is handed over; the new run is told the decision. */
-const pullTookOver = besideOwnWorker('creditReport-tookOver', async (own) => {
+const pullTookOver = besideOwnWorker('creditReport-tookOver', HANDS_OVER_SOON, async (own) => {
   const input = reportPull('4002');
   const handle = await startPull(own, input);
   await untilStatus(handle, ({ state }) => state === 'held');

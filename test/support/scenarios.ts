@@ -2,6 +2,7 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { BENDING_SCENARIOS } from './bending-scenarios.ts';
 import { proved } from './consent-proofs.ts';
+import { CORNER_SCENARIOS } from './corner-scenarios.ts';
 import { HAND_OVER_SCENARIOS } from './hand-over-scenarios.ts';
 import {
   applicant,
@@ -320,6 +321,25 @@ const lateGrantRefused: Scenario = {
   },
 };
 
+/** The gateway's answer about the share is lost; it was not posted, and a person leaves it at that. */
+const shareNotPosted: Scenario = {
+  name: 'lendingJourney-shareNotPosted',
+  async play(harness) {
+    const input = oneStage('9001', { shares: [share] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    await update(handle, 'resolveInquiry', {
+      ...{ journeyId, decisionId: 'D1', customerTraceNumber: holds[0]?.customerTraceNumber },
+      ...{ attempt: holds[0]?.attempts, action: 'accept', outcome: 'noRecord', providerSaid: 'notPosted' },
+      ...{ by: 'operator', reason: 'asked the provider' },
+    });
+    await handle.result();
+    return handle;
+  },
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   ...PULL_SCENARIOS,
   BENDING_SCENARIOS.repeatedPreclose,
@@ -332,6 +352,7 @@ export const SCENARIOS: readonly Scenario[] = [
   advancedWithApplicants,
   revokedAfterPosting,
   requestedShare,
+  shareNotPosted,
   consentAwaited,
   lateConsent,
   consentProved,
@@ -379,5 +400,5 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** All that have a recorded history. */
 export const RECORDED_SCENARIOS: readonly Scenario[] = [
-  ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS), ...HAND_OVER_SCENARIOS]),
+  ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS), ...HAND_OVER_SCENARIOS, ...CORNER_SCENARIOS]),
 ];

@@ -70,27 +70,30 @@ function decided(name: string, decision: 'granted' | 'denied'): Scenario {
   };
 }
 
-/** Once every grant stands the gateway's answer is lost, and a person has it sent again. */
-const resent: Scenario = {
-  name: 'shareReport-resent',
-  async play(stage) {
-    const input = shareInput(await pulledBy(stage, '9001'));
-    const handle = await startShare(stage, input);
-    await handle.signal('consent', consentToShare(input.shareId, 'granted'));
-    const { holds } = await untilShareIs(handle, 'held');
-    const [{ customerTraceNumber, attempts: attempt } = { customerTraceNumber: '', attempts: 0 }] = holds;
-    const decision = { decisionId: 'D1', customerTraceNumber, attempt, action: 'resend', providerSaid: 'notPosted' };
-    const message = { ...decision, shareId: input.shareId, by: 'operator', reason: 'asked the provider' };
-    await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
-    await handle.result();
-    return handle;
-  },
-};
+/** Once every grant stands the gateway's answer is lost, and a person says what is to become of it. */
+function lost(name: string, decided: object): Scenario {
+  return {
+    name,
+    async play(stage) {
+      const input = shareInput(await pulledBy(stage, '9001'));
+      const handle = await startShare(stage, input);
+      await handle.signal('consent', consentToShare(input.shareId, 'granted'));
+      const { holds } = await untilShareIs(handle, 'held');
+      const [{ customerTraceNumber, attempts: attempt } = { customerTraceNumber: '', attempts: 0 }] = holds;
+      const decision = { decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted', ...decided };
+      const message = { ...decision, shareId: input.shareId, by: 'operator', reason: 'asked the provider' };
+      await handle.executeUpdate<unknown, [object]>('resolveInquiry', { args: [message] });
+      await handle.result();
+      return handle;
+    },
+  };
+}
 
 export const SHARE_SCENARIOS: readonly Scenario[] = [
   decided('shareReport-posted', 'granted'),
   decided('shareReport-denied', 'denied'),
-  resent,
+  lost('shareReport-resent', { action: 'resend' }),
+  lost('shareReport-notPosted', { action: 'accept', outcome: 'noRecord' }),
   {
     name: 'shareReport-awaited',
     async play(stage) {

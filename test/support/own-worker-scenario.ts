@@ -1,0 +1,23 @@
+/** Scenarios that need a worker, a gateway and a ledger of their own. */
+import { type Harness, type JourneyHandle, startHarness } from './journey-harness.ts';
+import type { Scenario } from './scenarios.ts';
+
+/** A scenario that `play` plays beside a worker with these variables; it says which run's history is recorded. */
+export function besideOwnWorker(
+  name: string,
+  env: Record<string, string>,
+  play: (own: Harness) => Promise<{ workflowId: string; runId?: string }>,
+): Scenario {
+  return {
+    name,
+    async play({ client }) {
+      const own = await startHarness({ env });
+      try {
+        const { workflowId, runId } = await play(own);
+        return client.workflow.getHandle(workflowId, runId) as JourneyHandle;
+      } finally {
+        await own.close();
+      }
+    },
+  };
+}
