@@ -1,9 +1,11 @@
-/** Runs the command line as a process of its own, as people and scripts do. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+/** Runs the command line: one command in a process that has loaded it, or the real program. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { CliCall } from '../support/cli-server.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const RUNNER = fileURLToPath(new URL('../support/cli-server.ts', import.meta.url));
 
 export interface Ran {
   code: number | null;
@@ -31,12 +33,49 @@ export function spawnCli(args: string[], { env = {}, cwd }: RunOptions = {}): Ch
   });
 }
 
-export async function runCli(args: string[], options: RunOptions = {}): Promise<Ran> {
-  const child = spawnCli(args, options);
-  child.stdin?.end(options.stdin ?? '');
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr] = await Promise.all(
-    [child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')),
-  );
-  return { code: await exit, stdout: stdout ?? '', stderr: stderr ?? '' };
+/**
+ * Runs one command in a process that stays and has loaded the command line already: what it costs is what the command
+ * does. Commands that are run at once have processes of their own. `spawnCli` is the real program.
+ */
+export async function runCli(
+  args: string[],
+  { env = {}, cwd = process.cwd(), stdin = '' }: RunOptions = {},
+): Promise<Ran> {
+  const runner = idle.pop() ?? startRunner();
+  try {
+    return await callOf(runner, { args, env: definedOf({ ...bareEnvironment(), ...env }), cwd, stdin });
+  } finally {
+    if (runner.connected) idle.push(runner);
+  }
+}
+
+const idle: ChildProcess[] = [];
+
+function startRunner(): ChildProcess {
+  // Neither its output nor its channel is a reason for the tests to stay.
+  const runner = fork(RUNNER, [], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: definedOf(bareEnvironment()) });
+  runner.unref();
+  runner.channel?.unref();
+  return runner;
+}
+
+async function callOf(runner: ChildProcess, call: CliCall): Promise<Ran> {
+  runner.channel?.ref();
+  const ended = new AbortController();
+  try {
+    const answered = once(runner, 'message', ended).then(([answer]) => answer as Ran);
+    // A command that ends its process: what it has said is lost, its exit code is not.
+    const exited = once(runner, 'exit', ended).then(
+      ([code]): Ran => ({ code, stdout: '', stderr: 'the process ended' }),
+    );
+    runner.send(call);
+    return await Promise.race([answered, exited]);
+  } finally {
+    ended.abort();
+    runner.channel?.unref();
+  }
+}
+
+function definedOf(env: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -71,7 +71,9 @@ export async function openShell(): Promise<Shell> {
 }
 
 async function startServer(socket: string): Promise<ChildProcess> {
-  const server = fork(fileURLToPath(new URL('./cli-server.ts', import.meta.url)), [socket], { stdio: 'inherit' });
+  const server = fork(fileURLToPath(new URL('../support/cli-server.ts', import.meta.url)), [socket], {
+    stdio: 'inherit',
+  });
   await once(server, 'message');
   return server;
 }

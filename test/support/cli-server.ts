@@ -1,6 +1,6 @@
 /**
  * The command line as a process that stays: it loads once and runs one command after the other, each by its own entry,
- * for callers on a socket. A page's commands are many, and most of what one costs is loading.
+ * for its parent or for callers on a socket. Most of what a command costs is loading.
  */
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -69,18 +69,26 @@ function capture(name: 'stdout' | 'stderr', take: (chunk: string) => void): () =
   };
 }
 
-async function serve(socket: Socket): Promise<void> {
-  const call = JSON.parse(await text(socket)) as CliCall;
+function answerTo(call: CliCall): Promise<CliAnswer> {
   const mine = turn.then(() => run(call));
   turn = mine.catch(() => {});
-  const answer = await mine.catch((error: unknown): CliAnswer => ({ code: 70, stdout: '', stderr: String(error) }));
-  socket.end(JSON.stringify(answer));
+  return mine.catch((error: unknown): CliAnswer => ({ code: 70, stdout: '', stderr: String(error) }));
 }
 
-const server = createServer({ allowHalfOpen: true }, (socket) => {
-  socket.on('error', () => {});
-  void serve(socket);
-});
-server.listen(process.argv[2], () => process.send?.('listening'));
-// It ends with whoever has started it.
+async function serve(socket: Socket): Promise<void> {
+  const call = JSON.parse(await text(socket)) as CliCall;
+  socket.end(JSON.stringify(await answerTo(call)));
+}
+
+const [path] = process.argv.slice(2);
+if (path === undefined) {
+  process.on('message', async (call: CliCall) => process.send?.(await answerTo(call)));
+} else {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => {});
+    void serve(socket);
+  });
+  server.listen(path, () => process.send?.('listening'));
+}
+// It ends with its parent.
 process.once('disconnect', () => process.exit(0));
