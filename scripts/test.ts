@@ -1,9 +1,11 @@
 /**
  * The one entry of `npm test`: runs every `*.test.ts` under `test/`, most files in a process of their own, and prints `N passed, N failed`.
  * Arguments narrow it down: a file, a directory, a glob, or a part of a path; `--name=<pattern>` selects tests by title.
+ * `--all` runs what is slow as well; `--times` prints what each file took.
  */
-import { globSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { run, type TestsStream } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
@@ -87,11 +89,18 @@ process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'credit-
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   fail(`tests need Node ${OLDEST_NODE} or newer, this is ${process.version}: use \`npm test\`, which brings its own`);
 }
-const names = process.argv.slice(2).filter((argument) => argument.startsWith('--name='));
-const unknown = process.argv.slice(2).filter((argument) => argument.startsWith('-') && !names.includes(argument));
-if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --name=<pattern>`);
+const given = process.argv.slice(2);
+const names = given.filter((argument) => argument.startsWith('--name='));
+const isAll = given.includes('--all');
+const hasTimes = given.includes('--times');
+const unknown = given.filter(
+  (argument) => argument.startsWith('-') && !names.includes(argument) && argument !== '--all' && argument !== '--times',
+);
+if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --all, --times, --name=<pattern>`);
+const timesFile = join(mkdtempSync(join(tmpdir(), 'credit-journey-times-')), 'times.jsonl');
+process.env.TEST_TIMES_FILE = timesFile;
 
-const files = selectFiles(process.argv.slice(2).filter((argument) => !argument.startsWith('-')));
+const files = selectFiles(given.filter((argument) => !argument.startsWith('-')));
 if (files.length === 0) fail('no test file matches');
 
 let outcome: Outcome = { isGood: false, lines: ['0 passed, 1 failed'] };
@@ -104,6 +113,8 @@ try {
 } finally {
   await globalTeardown();
 }
+if (hasTimes) console.log(timesOf(timesFile));
+rmSync(dirname(timesFile), { recursive: true, force: true });
 console.log(outcome.lines.join('\n'));
 // Not left to the event loop: a handle that something forgot must not hang the run.
 process.exit(outcome.isGood ? 0 : 1);
@@ -121,6 +132,7 @@ function runTests(): Promise<Outcome> {
       cwd: root,
       concurrency: CONCURRENCY,
       timeout: TIMEOUT_MS,
+      ...(hasTimes ? { execArgv: ['--import', join(root, 'test/support/cpu-record.ts')] } : {}),
       ...(names.length > 0 ? { testNamePatterns: names.map((name) => new RegExp(name.slice('--name='.length))) } : {}),
     }),
   );
@@ -138,7 +150,7 @@ function selectFiles(filters: readonly string[]): string[] {
     return first === -1 ? BEGUN_FIRST.length : first;
   };
   const all = globSync('test/**/*.test.ts', { cwd: root }).sort((a, b) => turn(a) - turn(b) || (a < b ? -1 : 1));
-  if (filters.length === 0) return all.filter((file) => !file.endsWith(SLOW)).map((file) => join(root, file));
+  if (filters.length === 0) return all.filter((file) => isAll || !file.endsWith(SLOW)).map((file) => join(root, file));
   const named = filters.flatMap((filter) => {
     const plain = filter.replace(/^\.\//, '').replace(`${root}/`, '');
     const matches = /[*?{[]/.test(plain) ? globSync(plain, { cwd: root }) : [];
@@ -149,6 +161,23 @@ function selectFiles(filters: readonly string[]): string[] {
     );
   });
   return [...new Set(named)].map((file) => join(root, file));
+}
+
+/** A line for each process, the dearest first: seconds of CPU with those of its ended children, and from start to end. */
+function timesOf(path: string): string {
+  const text = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : '';
+  const rows = text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { file: string; cpu: number; seconds: number });
+  const total = rows.reduce((sum, { cpu }) => sum + cpu, 0);
+  const lines = rows
+    .sort((a, b) => b.cpu - a.cpu)
+    .map(
+      ({ file, cpu, seconds }) =>
+        `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${file.replace(`${root}/`, '')}`,
+    );
+  return ['   cpu s  wall s', ...lines, `${total.toFixed(0)} s of CPU in all`].join('\n');
 }
 
 /** None where only one was asked for. */
