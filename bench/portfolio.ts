@@ -13,6 +13,7 @@ import { startTemporalServer } from '../src/local/temporal-server.ts';
 import type { PortfolioProgress, PortfolioResult } from '../src/model/portfolio-shapes.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
+import { BUNDLE_MODULES } from '../src/workflow-source.ts';
 import { writePortfolio } from './load/portfolio-file.ts';
 import { cpuMs, residentBytes, startProgram } from './processes.ts';
 
@@ -60,6 +61,7 @@ async function measure({ rows, window, connections, profileDir, stackTraceLimit 
     workflowsPath: path('../src/workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
     failureConverterPath: FAILURE_CONVERTER_PATH,
+    ...BUNDLE_MODULES,
   });
   await writeFile(bundleFile, code);
   const keyRingFile = join(dataDir, 'keys.json');

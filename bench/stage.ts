@@ -8,6 +8,7 @@ import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporal
 import { startTemporalServer } from '../src/local/temporal-server.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
 import { createKeyRing } from '../src/protection/key-ring.ts';
+import { BUNDLE_MODULES } from '../src/workflow-source.ts';
 import { type Beside, type Contender, contender } from './contenders.ts';
 import { type Program, startProgram } from './processes.ts';
 
@@ -69,9 +70,10 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
     const bundles = {
       journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js'), {
         failureConverterPath: FAILURE_CONVERTER_PATH,
+        ...BUNDLE_MODULES,
       }),
       bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js')),
-      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js')),
+      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js'), BUNDLE_MODULES),
     };
     const keyRingFile = join(dataDir, 'keys.json');
     const keys = await createKeyRing(keyRingFile);

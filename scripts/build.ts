@@ -14,9 +14,10 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-await bundle(BUNDLE_FILES.plain, []);
+const stacks = join(dist, 'src/workflows/promise-stacks.js');
+await bundle(BUNDLE_FILES.plain, [stacks]);
 // One of its own, so that whoever does not trace pays nothing for it.
-await bundle(BUNDLE_FILES.tracing, [join(dist, 'src/telemetry/workflow-tracing.js')]);
+await bundle(BUNDLE_FILES.tracing, [stacks, join(dist, 'src/telemetry/workflow-tracing.js')]);
 
 async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
   const { code } = await bundleWorkflowCode({
@@ -24,6 +25,7 @@ async function bundle(file: string, workflowInterceptorModules: string[]): Promi
     // Baked in: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
     failureConverterPath: join(dist, 'src/protection/failure-converter.js'),
     workflowInterceptorModules,
+    preloadModules: [stacks],
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, file), code);

@@ -5,6 +5,18 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { bundleHasFailureConverter } from './protection/data-converter.ts';
 import { bundleTraces } from './telemetry/bundle-mark.ts';
 
+const isBuilt = import.meta.url.endsWith('.js');
+
+/** A workflow's module, as the bundler finds it. */
+function moduleFile(path: string): string {
+  return fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
+}
+
+const PROMISE_STACKS = moduleFile('./workflows/promise-stacks');
+
+/** What each workflow bundle is made with. */
+export const BUNDLE_MODULES = { workflowInterceptorModules: [PROMISE_STACKS], preloadModules: [PROMISE_STACKS] };
+
 export interface WorkflowSourceOptions {
   /** `WORKFLOW_BUNDLE_FILE`. */
   bundlePath?: string | undefined;
@@ -22,15 +34,16 @@ export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bu
  * @throws Error naming the bundle's file
  */
 export function workflowSource({ bundlePath, isEncrypting, isTracing }: WorkflowSourceOptions): Partial<WorkerOptions> {
-  const isBuilt = import.meta.url.endsWith('.js');
   const file = BUNDLE_FILES[isTracing ? 'tracing' : 'plain'];
   const builtPath = fileURLToPath(new URL(`../${file}`, import.meta.url));
   const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
   if (codePath === undefined) {
-    const source = (path: string) => fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
+    const { workflowInterceptorModules, preloadModules } = BUNDLE_MODULES;
+    const tracing = isTracing ? [moduleFile('./telemetry/workflow-tracing')] : [];
     return {
-      workflowsPath: source('./workflows/index'),
-      ...(isTracing ? { interceptors: { workflowModules: [source('./telemetry/workflow-tracing')] } } : {}),
+      workflowsPath: moduleFile('./workflows/index'),
+      interceptors: { workflowModules: [...workflowInterceptorModules, ...tracing] },
+      bundlerOptions: { preloadModules },
     };
   }
   const code = readFileSync(codePath, 'utf8');

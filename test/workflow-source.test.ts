@@ -33,9 +33,14 @@ test('a bundle that encodes failures, and traces or does not as is asked', () =>
   assert.throws(() => workflowSource({ bundlePath: tracing, isEncrypting, isTracing: false }), /OTLP_ENDPOINT/);
 });
 
-test('from the sources, traces bring their interceptors', () => {
-  assert.equal(workflowSource({ isEncrypting: true, isTracing: false }).interceptors, undefined);
+test('from the sources, floods have their interceptors, preloaded too, and traces theirs besides', () => {
+  const floods = /src\/workflows\/promise-stacks\.ts$/;
+  const plain = workflowSource({ isEncrypting: true, isTracing: false });
+  assert.equal(plain.interceptors?.workflowModules?.length, 1);
+  assert.match(plain.interceptors?.workflowModules?.[0] ?? '', floods);
+  assert.match(plain.bundlerOptions?.preloadModules?.[0] ?? '', floods);
   const { workflowsPath, interceptors } = workflowSource({ isEncrypting: true, isTracing: true });
   assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);
-  assert.match(interceptors?.workflowModules?.[0] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
+  assert.match(interceptors?.workflowModules?.[0] ?? '', floods);
+  assert.match(interceptors?.workflowModules?.[1] ?? '', /src\/telemetry\/workflow-tracing\.ts$/);
 });

@@ -11,6 +11,7 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import { startTemporalServer } from '../../src/local/temporal-server.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/data-converter.ts';
 import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { BUNDLE_MODULES } from '../../src/workflow-source.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { type Program, startProgram } from '../processes.ts';
 
@@ -243,6 +244,7 @@ async function bundle(file: string): Promise<string> {
     workflowsPath: path('../../src/workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
     failureConverterPath: FAILURE_CONVERTER_PATH,
+    ...BUNDLE_MODULES,
   });
   await writeFile(file, code);
   return file;

@@ -1,6 +1,6 @@
 /**
  * What one applicant has said about one share, and what it comes to. Pure and deterministic; the rules are in
- * consent-book.ts.
+ * consent-book.ts. What is asked with each message does not look at all of them.
  */
 import type { ConsentRecord } from '../ledger/port.ts';
 import { parseInstantMs } from './instants.ts';
@@ -10,6 +10,7 @@ export type GrantWorth = 'stands' | 'refused' | 'tooOld';
 /** Why the ledger has not taken a grant. `missing`: it is not for this share and its secondary user. */
 export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
 
+/** A message in a book of consents. */
 export interface Entry {
   record: ConsentRecord;
   decidedAtMs: number;
@@ -46,7 +47,11 @@ export interface CarriedRefusal {
 /** All that one applicant has said about one share. */
 export class ApplicantsWord {
   readonly grants: Entry[] = [];
-  readonly grantIds = new Set<string>();
+  /** Those that nothing has ended, pending or not; some of them may have been ended since. */
+  #open: Entry[] = [];
+  #mayHaveEnded = false;
+  /** When the first grant of each id came. */
+  readonly #grantIds = new Map<string, number>();
   readonly #refusedIds = new Set<string>();
   /** Every grant that was decided no later has ended. */
   #endedUntilMs = Number.NEGATIVE_INFINITY;
@@ -55,14 +60,20 @@ export class ApplicantsWord {
   #lastRefusal: Entry | undefined;
   /** When the last message came that revoked every grant there was. */
   revokedAllAtMs = Number.NEGATIVE_INFINITY;
+  /** What was answered last, until anything changes. */
+  #last: { at: At; elsewhere: CarriedRefusal | undefined; standing: Standing } | undefined;
 
   note(entry: Entry): void {
+    this.changed();
     const { record, decidedAtMs, revokesAll } = entry;
     if (record.decision === 'granted') {
       this.grants.push(entry);
-      this.grantIds.add(record.consentId);
+      if (this.#isOpen(entry)) this.#open.push(entry);
+      const cameAtMs = receivedAtMs(record);
+      this.#grantIds.set(record.consentId, Math.min(this.#grantIds.get(record.consentId) ?? cameAtMs, cameAtMs));
       return;
     }
+    this.#mayHaveEnded = true;
     this.#refusedIds.add(record.consentId);
     if (revokesAll) this.revokedAllAtMs = Math.max(this.revokedAllAtMs, receivedAtMs(record));
     if ((record.decision === 'denied' || revokesAll) && decidedAtMs >= this.#endedUntilMs) {
@@ -72,17 +83,65 @@ export class ApplicantsWord {
     if (!this.#lastRefusal || this.#lastRefusal.decidedAtMs <= decidedAtMs) this.#lastRefusal = entry;
   }
 
-  endAll(): void {
-    for (const grant of this.grants) grant.ended = true;
+  /** Forgets a grant that no message has named. */
+  forget(entry: Entry): void {
+    this.changed();
+    this.grants.splice(this.grants.indexOf(entry), 1);
+    this.#open = this.#open.filter((one) => one !== entry);
+    const { consentId } = entry.record;
+    const others = this.grants.filter(({ record }) => record.consentId === consentId);
+    if (others.length === 0) this.#grantIds.delete(consentId);
+    else this.#grantIds.set(consentId, Math.min(...others.map(({ record }) => receivedAtMs(record))));
   }
 
-  stands({ record, decidedAtMs, ended, isPending, fault }: Entry): boolean {
-    if (fault === 'refused') return false;
-    return !ended && !isPending && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
+  /** A grant among these was changed from outside. */
+  changed(): void {
+    this.#last = undefined;
+  }
+
+  /** Ends the grants that came no later. */
+  endAll(untilMs = Number.POSITIVE_INFINITY): void {
+    this.changed();
+    this.#mayHaveEnded = true;
+    for (const grant of this.#open) if (receivedAtMs(grant.record) <= untilMs) grant.ended = true;
+    this.#prune();
+  }
+
+  hadGrant(consentId: string, untilMs = Number.POSITIVE_INFINITY): boolean {
+    const cameAtMs = this.#grantIds.get(consentId);
+    return cameAtMs !== undefined && cameAtMs <= untilMs;
+  }
+
+  isRefused(consentId: string): boolean {
+    return this.#refusedIds.has(consentId);
+  }
+
+  stands(entry: Entry): boolean {
+    return entry.fault !== 'refused' && !entry.isPending && this.#isOpen(entry);
+  }
+
+  /** What has ended a grant ends it for good. */
+  #isOpen({ record, decidedAtMs, ended }: Entry): boolean {
+    return !ended && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
+  }
+
+  #prune(): Entry[] {
+    if (this.#mayHaveEnded) this.#open = this.#open.filter((entry) => this.#isOpen(entry));
+    this.#mayHaveEnded = false;
+    return this.#open;
   }
 
   standing(at: At, elsewhere: CarriedRefusal | undefined): Standing {
-    const unrefused = this.grants.filter((grant) => this.stands(grant));
+    const last = this.#last;
+    const isSame = last?.elsewhere === elsewhere && last?.at.nowMs === at.nowMs && last.at.validForMs === at.validForMs;
+    if (last && isSame) return last.standing;
+    const standing = this.#judge(at, elsewhere);
+    this.#last = { at, elsewhere, standing };
+    return standing;
+  }
+
+  #judge(at: At, elsewhere: CarriedRefusal | undefined): Standing {
+    const unrefused = this.#prune().filter((grant) => this.stands(grant));
     const grants = unrefused.filter(({ decidedAtMs }) => !elsewhere || decidedAtMs > elsewhere.decidedAtMs);
     const newest = newestOf(grants.filter((grant) => grant.fault === undefined && isYoung(grant, at)));
     if (newest) return { kind: 'granted', consent: newest.record };

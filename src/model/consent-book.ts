@@ -36,6 +36,8 @@ export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ende
 export interface Elsewhere {
   /** The ledger has it, and every claim reads it there. */
   isRecorded(record: ConsentRecord): boolean;
+  /** How many messages the ledger has taken so far. */
+  readonly written: number;
   isKnownShare(shareId: string): boolean;
 }
 
@@ -61,6 +63,11 @@ export class ConsentBook {
   #counting = new Map<string, Entry>();
   /** How many there were when those that are not needed were last dropped. */
   #leftAtLast = 0;
+  /** So many more fit for certain; counted anew when the ledger has taken some since. */
+  #room = { left: MAX_CONSENT_MESSAGES, countedAt: -1 };
+
+  /** How many messages there are for each share id. */
+  #perShare = new Map<string, number>();
 
   /** By share and applicant: what was refused last under another share's id. */
   readonly #elsewhere = new Map<string, CarriedRefusal>();
@@ -106,7 +113,11 @@ export class ConsentBook {
 
   /** Whether the book takes no further grant. */
   isFull(elsewhere: Elsewhere): boolean {
-    return this.size >= MAX_CONSENT_MESSAGES && this.#needed(elsewhere).length >= MAX_CONSENT_MESSAGES;
+    const { written } = elsewhere;
+    // Asked for each of thousands of messages in one workflow task, in which nothing is written.
+    if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
+    this.#room = { left: MAX_CONSENT_MESSAGES - this.#needed(elsewhere).length, countedAt: written };
+    return this.#room.left <= 0;
   }
 
   get size(): number {
@@ -161,21 +172,29 @@ export class ConsentBook {
 
   /** The ledger has not taken this grant: it permits nothing any more. */
   fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): void {
-    const grants = this.#byApplicant.get(nameOf(grant))?.grants ?? [];
-    for (const entry of grants) if (entry.record.consentId === grant.consentId) entry.fault = fault;
+    const word = this.#byApplicant.get(nameOf(grant));
+    for (const entry of word?.grants ?? []) if (entry.record.consentId === grant.consentId) entry.fault = fault;
+    word?.changed();
   }
 
   /**
-   * A message of before everything that came to this run itself; those of them in their own order.
+   * Takes in messages of before everything that came to this run itself, in their own order.
    *
-   * @param namesGrant of a revocation: it ends a grant that this book may not have, and that one alone
+   * @param heard `namesGrant`, of a revocation: it ends a grant that this book may not have, and that one alone
+   * @param isTaken asked of each while the book has those before it, and none that came to the run itself
    */
-  addEarlier(record: ConsentRecord, { namesGrant }: { namesGrant: boolean }): void {
-    if (this.has(record)) return;
-    const left = this.#entries;
-    this.#rebuild(left.filter(({ isEarlier }) => isEarlier));
-    this.#append(record, false, { isEarlier: true, namesGrant });
-    for (const entry of left) if (!entry.isEarlier) this.#append(entry.record, entry.isPending);
+  addEarlier(
+    heard: readonly { consent: ConsentRecord; namesGrant?: boolean }[],
+    isTaken: (consent: ConsentRecord) => boolean,
+  ): void {
+    const own = this.#entries.filter(({ isEarlier }) => !isEarlier);
+    const ownKeys = new Set(own.flatMap(({ record, isPending }) => (isPending ? [] : [keyOfConsent(record)])));
+    this.#rebuild(this.#entries.filter(({ isEarlier }) => isEarlier));
+    for (const { consent, namesGrant = false } of heard) {
+      if (!isTaken(consent) || this.has(consent) || ownKeys.has(keyOfConsent(consent))) continue;
+      this.#append(consent, false, { isEarlier: true, namesGrant });
+    }
+    for (const { record, isPending } of own) this.#append(record, isPending);
   }
 
   /** A grant of which it is not known yet whether it counts. */
@@ -193,6 +212,7 @@ export class ConsentBook {
     }
     entry.isPending = false;
     this.#counting.set(keyOfConsent(record), entry);
+    this.#wordOf(record).changed();
     return true;
   }
 
@@ -200,7 +220,15 @@ export class ConsentBook {
   refuse(record: ConsentRecord): void {
     const at = this.#entries.findIndex((entry) => entry.record === record);
     if (at < 0) return;
-    this.#entries.splice(at, 1);
+    const [refused] = this.#entries.splice(at, 1);
+    this.#room.left++;
+    this.#countShare(record, -1);
+    const word = this.#wordOf(record);
+    // Nothing has named it: how things stand is as before.
+    if (refused?.isPending && !word.isRefused(record.consentId)) {
+      word.forget(refused);
+      return;
+    }
     const { shareId, applicantId } = record;
     const mine = this.#entries.filter(({ record: one }) => one.shareId === shareId && one.applicantId === applicantId);
     for (const [index, entry] of mine.entries()) {
@@ -256,8 +284,19 @@ export class ConsentBook {
 
   /** What is kept for shares that nobody has requested yet. */
   early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
-    const shareIds = this.#entries.flatMap(({ record: { shareId } }) => (isKnownShare(shareId) ? [] : [shareId]));
-    return { count: shareIds.length, shareIds: [...new Set(shareIds)].slice(0, EARLY_SHARES_SHOWN) };
+    const early = [...this.#perShare].filter(([shareId]) => !isKnownShare(shareId));
+    const shareIds = early.slice(0, EARLY_SHARES_SHOWN).map(([shareId]) => shareId);
+    return { count: early.reduce((sum, [, messages]) => sum + messages, 0), shareIds };
+  }
+
+  /** Whether as many messages as `most` are kept for shares that have not been requested yet. */
+  hasEarly(most: number, isKnownShare: (shareId: string) => boolean): boolean {
+    let count = 0;
+    for (const [shareId, messages] of this.#perShare) {
+      if (!isKnownShare(shareId)) count += messages;
+      if (count >= most) return true;
+    }
+    return false;
   }
 
   /** Those that count. */
@@ -275,7 +314,7 @@ export class ConsentBook {
     { isEarlier = false, namesGrant = false }: { isEarlier?: boolean; namesGrant?: boolean } = {},
   ): void {
     const word = this.#wordOf(record);
-    const revokesAll = record.decision === 'revoked' && !namesGrant && !word.grantIds.has(record.consentId);
+    const revokesAll = record.decision === 'revoked' && !namesGrant && !word.hadGrant(record.consentId);
     if (revokesAll) word.endAll();
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
     this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
@@ -285,10 +324,8 @@ export class ConsentBook {
   #insert(record: ConsentRecord): void {
     const word = this.#wordOf(record);
     const atMs = receivedAtMs(record);
-    const before = word.grants.filter(({ record: grant }) => receivedAtMs(grant) <= atMs);
-    const namesGrant = before.some(({ record: grant }) => grant.consentId === record.consentId);
-    const revokesAll = record.decision === 'revoked' && !namesGrant;
-    if (revokesAll) for (const grant of before) grant.ended = true;
+    const revokesAll = record.decision === 'revoked' && !word.hadGrant(record.consentId, atMs);
+    if (revokesAll) word.endAll(atMs);
     const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
     const ended = record.decision === 'granted' && atMs < word.revokedAllAtMs;
     this.#note({ record, decidedAtMs, revokesAll, ended, isPending: false });
@@ -296,8 +333,16 @@ export class ConsentBook {
 
   #note(entry: Entry): void {
     this.#entries.push(entry);
+    this.#room.left--;
+    this.#countShare(entry.record, 1);
     if (!entry.isPending) this.#counting.set(keyOfConsent(entry.record), entry);
     this.#wordOf(entry.record).note(entry);
+  }
+
+  #countShare({ shareId }: ConsentRecord, change: 1 | -1): void {
+    const count = (this.#perShare.get(shareId) ?? 0) + change;
+    if (count > 0) this.#perShare.set(shareId, count);
+    else this.#perShare.delete(shareId);
   }
 
   #wordOf(record: ConsentRecord): ApplicantsWord {
@@ -311,6 +356,8 @@ export class ConsentBook {
     this.#entries = [];
     this.#byApplicant = new Map();
     this.#counting = new Map();
+    this.#perShare = new Map();
+    this.#room.left = MAX_CONSENT_MESSAGES;
     for (const entry of entries) this.#note(entry);
   }
 

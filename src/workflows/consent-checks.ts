@@ -11,12 +11,15 @@ export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: fals
 const MAX_CHECKS = 1_000;
 
 interface OpenGrant {
+  text: string;
   promise: Promise<GrantOutcome>;
   resolve(outcome: GrantOutcome): void;
 }
 
 export class ConsentChecks {
   readonly #open = new Map<ConsentRecord, OpenGrant>();
+  /** The same by what they say. */
+  readonly #byText = new Map<string, OpenGrant>();
   #made = 0;
   #running = 0;
 
@@ -31,7 +34,9 @@ export class ConsentChecks {
 
   open(record: ConsentRecord): Promise<GrantOutcome> {
     const { promise, resolve } = Promise.withResolvers<GrantOutcome>();
-    this.#open.set(record, { promise, resolve });
+    const grant = { text: textOf(record), promise, resolve };
+    this.#open.set(record, grant);
+    this.#byText.set(grant.text, grant);
     return promise;
   }
 
@@ -41,15 +46,14 @@ export class ConsentChecks {
 
   /** What will become of this very message, proof and all, where it came before and is not known yet. */
   sameAs(record: ConsentRecord): Promise<GrantOutcome> | undefined {
-    const text = textOf(record);
-    for (const [known, { promise }] of this.#open) if (textOf(known) === text) return promise;
-    return undefined;
+    return this.#byText.size === 0 ? undefined : this.#byText.get(textOf(record))?.promise;
   }
 
   /** Whether it was open. */
   settle(record: ConsentRecord, outcome: GrantOutcome): boolean {
     const grant = this.#open.get(record);
     this.#open.delete(record);
+    if (grant) this.#byText.delete(grant.text);
     grant?.resolve(outcome);
     return grant !== undefined;
   }

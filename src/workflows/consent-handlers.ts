@@ -204,8 +204,8 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
   if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
-  const early = share ? 0 : journey.consents.early((shareId) => journey.shares.has(shareId)).count;
-  if (early >= MAX_EARLY_CONSENTS) return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
+  if (!share && journey.consents.hasEarly(MAX_EARLY_CONSENTS, (shareId) => journey.shares.has(shareId)))
+    return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
 }
 
@@ -213,7 +213,9 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
 function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
   const known = consents.known(record);
   if (!known) return null;
-  const differing = consentDifferences(known, record, { hasGrantedSince: consents.hasGrantedSince(known) });
+  const differing = consentDifferences(known, record, {
+    hasGrantedSince: record.decidedNow === true && consents.hasGrantedSince(known),
+  });
   return differing.length > 0 ? otherContent('/consentId with this /decision was used', differing) : null;
 }
 
@@ -276,6 +278,6 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
 function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.flights.recheck();
   const share = journey.shares.get(shareId);
-  if (share)
-    noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));
+  if (share?.state !== 'posted') return;
+  noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));
 }

@@ -37,6 +37,7 @@ export class ConsentRecorder {
   readonly #run: RecorderRun;
   readonly #recordings = new Map<string, Recording>();
   #waiting: ConsentRecord[] = [];
+  #written = 0;
   /** Shares that were requested after consents to them had come. */
   #matchedShares: string[] = [];
 
@@ -74,6 +75,11 @@ export class ConsentRecorder {
     return this.#recordings.get(keyOfConsent(record)) === 'recorded';
   }
 
+  /** How many messages this run has written. */
+  get written(): number {
+    return this.#written;
+  }
+
   /** Whether nothing more will be tried for this message. */
   isSettled(record: ConsentRecord): boolean {
     return this.#recordings.get(keyOfConsent(record)) !== 'waiting';
@@ -93,6 +99,7 @@ export class ConsentRecorder {
       for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((record) => !written.has(record));
+      this.#written += batch.length;
     }
   }
 
@@ -166,6 +173,7 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
 export function elsewhere({ recorder, shares }: Pick<Journey, 'recorder' | 'shares'>): Elsewhere {
   return {
     isRecorded: (record) => recorder.isRecorded(record),
+    written: recorder.written,
     isKnownShare: (shareId) => shares.has(shareId),
   };
 }

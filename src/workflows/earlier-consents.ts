@@ -2,6 +2,7 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import type { HeardConsent } from '../ledger/kept-consents.ts';
+import type { ConsentRecord } from '../ledger/port.ts';
 import { localActivities, untilDone } from './activity-stubs.ts';
 import { grantProblem } from './consent-handlers.ts';
 import { applicationFailureOf } from './flights.ts';
@@ -12,7 +13,8 @@ import { refuseMessage } from './message-answers.ts';
 export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
   if (journey.hasHeard) return;
   void CancellationScope.nonCancellable(async () => {
-    for (const heard of await heardBy(journey, run)) take(journey, heard);
+    const heard = await heardBy(journey, run);
+    journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
     journey.hasHeard = true;
   });
 }
@@ -43,9 +45,9 @@ async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent
 }
 
 /** The refusals always; a grant as if it came now. */
-function take(journey: Journey, { consent, namesGrant }: HeardConsent): void {
-  const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;
-  if (problem === null) journey.consents.addEarlier(consent, { namesGrant: namesGrant ?? false });
-  else refuseMessage(journey, 'consent', `said before the start: ${problem}`, consent.consentId);
+function isTaken(journey: Journey, consent: ConsentRecord): boolean {
   journey.recorder.noteRecorded(consent);
+  const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;
+  if (problem !== null) refuseMessage(journey, 'consent', `said before the start: ${problem}`, consent.consentId);
+  return problem === null;
 }

@@ -1,0 +1,97 @@
+/** What comes while no worker runs is one workflow task, and the SDK breaks a task off that takes longer than 5 s. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import { createLogger, installLogger } from '../../src/logging.ts';
+import { consentMessage } from '../support/journey-harness.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
+
+installLogger(createLogger('ERROR'), 'ERROR');
+
+/** As many as Temporal takes in one run. */
+const MOST_SIGNALS = 10_000;
+
+interface Flood {
+  signalName: string;
+  message(index: number): object;
+}
+
+const of = (decision: 'granted' | 'denied' | 'revoked', index: number, more: object = {}) => ({
+  ...consentMessage('J', { applicantId: '1A', consentId: `C${index}`, decision }),
+  ...more,
+});
+
+const FLOODS: Record<string, Flood> = {
+  'signals that make no sense': { signalName: 'requestWithdrawal', message: () => ({}) },
+  'grants for shares that were never requested': {
+    signalName: 'consent',
+    message: (index) => of('granted', index, { shareId: `X${index}` }),
+  },
+  'grants that bring proofs': { signalName: 'consent', message: (index) => of('granted', index, { proof: 'a.b.c' }) },
+  'grants and refusals by turns': {
+    signalName: 'consent',
+    message: (index) => of((['granted', 'denied', 'revoked'] as const)[index % 3] ?? 'denied', index),
+  },
+};
+
+/** A recorded run that was on hold, and a task with a flood that no worker has done yet. */
+function floodedHistory({ signalName, message }: Flood) {
+  const recorded = readFileSync(join(import.meta.dirname, '..', 'histories', 'lendingJourney-held.json'), 'utf8');
+  const history = historyFromJSON(JSON.parse(recorded));
+  const events = history.events ?? [];
+  const { input } = events[0]?.workflowExecutionStartedEventAttributes ?? {};
+  const { journeyId } = defaultPayloadConverter.fromPayload<{ journeyId: string }>(input?.payloads?.[0] ?? {});
+  const last = events.at(-1);
+  assert.ok(last);
+  const add = (event: object) =>
+    events.push({ ...last, ...EMPTY, eventId: last.eventId?.add(count++) ?? null, ...event });
+  let count = 1;
+  for (let index = 0; index < MOST_SIGNALS; index++) {
+    const payload = defaultPayloadConverter.toPayload({ ...message(index), journeyId });
+    add({
+      eventType: EVENT_TYPES.signaled,
+      workflowExecutionSignaledEventAttributes: { signalName, input: { payloads: [payload] } },
+    });
+  }
+  add({ eventType: EVENT_TYPES.scheduled, workflowTaskScheduledEventAttributes: {} });
+  const scheduledEventId = events.at(-1)?.eventId;
+  add({ eventType: EVENT_TYPES.started, workflowTaskStartedEventAttributes: { scheduledEventId } });
+  return history;
+}
+
+/** By `temporal.api.enums.v1.EventType`. */
+const EVENT_TYPES = { scheduled: 5, started: 6, signaled: 26 };
+const EMPTY = { upsertWorkflowSearchAttributesEventAttributes: null };
+
+const TASK_SIZES = fileURLToPath(new URL('../support/changed-workflows/task-sizes.ts', import.meta.url));
+
+let code: string;
+before(async () => {
+  code = await bundleWorkflows([TASK_SIZES]);
+});
+
+/** The tasks that were done: of how many messages and answers, and whether their promises have stacks. */
+async function tasksDone(flood: Flood): Promise<{ jobs: number; hasStacks: boolean }[]> {
+  const tasks: { jobs: number; hasStacks: boolean }[] = [];
+  const done = {
+    fn: (_: unknown, jobs: number, hasStacks: boolean) => void tasks.push({ jobs, hasStacks }),
+    callDuringReplay: true,
+  };
+  await Worker.runReplayHistory({ workflowBundle: { code }, sinks: { tasks: { done } } }, floodedHistory(flood));
+  return tasks;
+}
+
+describe(`${MOST_SIGNALS} signals that came while no worker ran are one task, which is done in time:`, () => {
+  for (const [name, flood] of Object.entries(FLOODS)) {
+    test(name, async () => {
+      const tasks = await tasksDone(flood);
+      assert.deepEqual(tasks.pop(), { jobs: MOST_SIGNALS, hasStacks: false });
+      assert.ok(tasks.every(({ hasStacks }) => hasStacks));
+    });
+  }
+});
