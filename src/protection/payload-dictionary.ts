@@ -3,6 +3,7 @@
  * names and fixed words of this project's messages, the most frequent last, where they cost the fewest bits.
  *
  * A part of the payload format: never changed once payloads were written with it. Another one is another method byte.
+ * A name in it that no message has any more, such as `refusalsAfterPosting`, costs a few bytes of the window and no more.
  */
 export const PAYLOAD_DICTIONARY_1 = Buffer.from(
   [
