@@ -1,7 +1,8 @@
 /** What a worker does before it polls: asks what was seen of its ledger, holds the ledger to it, and sees to its being watched. */
-import { Client, type ConnectionLike, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { seenByWatch } from './client/seen-by-watch.ts';
 import type { Ledger, SeenAttempt } from './ledger/port.ts';
 import { type LedgerWatchInput, ledgerWatchId, WATCH_LEDGER } from './model/ledger-watch.ts';
 
@@ -21,7 +22,7 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
   const { ledgerId } = ledger.identity;
   const workflowId = ledgerWatchId(ledgerId, taskQueue);
-  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, workflowId, logger));
+  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));
   if (lost)
     logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
@@ -33,15 +34,12 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
 
 async function seenBefore(
   client: Client,
-  workflowId: string,
+  watched: { ledgerId: string; taskQueue: string },
   logger: WatchedLedger['logger'],
 ): Promise<SeenAttempt | undefined> {
   try {
-    const { memo } = await client.workflow.getHandle(workflowId).describe();
-    const { position, claimedAt } = (memo?.seen ?? {}) as Partial<SeenAttempt>;
-    return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
+    return await seenByWatch(client, watched);
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
     if (isGrpcServiceError(error)) throw error;
     // Encrypted under a key that is gone. The watch itself tells within a minute.
     logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { ChainFinding, ChainReport, SeenAttempt } from '../ledger/port.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';
+import { connectOptions, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, type Output, wrap } from './output.ts';
 
-interface VerifyOptions extends OutputOptions {
+interface VerifyOptions extends ServerOptions {
   expectHead?: string;
 }
 
@@ -17,14 +17,19 @@ export function registerAuditCommand(program: Command): void {
       'hold every consent and decision against the chain over them: 3 if anything does not fit, or attempts are missing',
     )
     .option('--expect-head <hash>', 'a head of before, kept elsewhere: the chain must pass through it');
-  withExamples(withOutputOptions(verify), 'credit-journey audit verify');
+  withExamples(withServerOptions(verify), 'credit-journey audit verify');
   verify.action(async (options: VerifyOptions) => {
-    const report = await verifyLedger(expectedHead(options));
+    const report = await verifyLedger(expectedHead(options), options);
     const output = createOutput(options);
     output.answer(report, () => reportLines(report, output));
     if (report.findings.length > 0 || report.lost) process.exitCode = EXIT.needsPerson;
   });
 }
+
+/** A server that is there answers at once. */
+const WATCH_TIMEOUT_MS = 3_000;
+
+const NOT_ASKED = 'Temporal could not be asked what was seen of this ledger: it may be an older copy all the same';
 
 function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   if (expectHead === undefined) return {};
@@ -32,21 +37,45 @@ function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
   return { expectHead: expectHead.toLowerCase() };
 }
 
-type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt };
+/** `watch`: whether Temporal could be asked what was seen of this ledger, which an older copy of it does not know. */
+type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt; watch: 'asked' | 'notAsked' };
 
-async function verifyLedger(expected: { expectHead?: string }): Promise<Verified> {
+async function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {
   const { openConfiguredLedger } = await import('../client/configured-ledger.ts');
   const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
   try {
-    const { lost } = await ledger.restoreState();
+    const { ledgerId } = ledger.identity;
+    const outside = await askWatch(ledgerId, options);
+    const { lost } = await ledger.restoreState(outside?.seen);
     const report = await ledger.verifyChain(expected);
-    return { ledgerId: ledger.identity.ledgerId, ...report, ...(lost ? { lost } : {}) };
+    return { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', ...(lost ? { lost } : {}) };
   } finally {
     await ledger.close();
   }
 }
 
-function reportLines({ ledgerId, entries, head, findings, lost }: Verified, output: Output) {
+/** `undefined` where it cannot be asked: what the ledger says of itself is told all the same. */
+async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ seen?: SeenAttempt } | undefined> {
+  const [{ CreditJourneys }, { seenByWatch }] = await Promise.all([
+    import('../client.ts'),
+    import('../client/seen-by-watch.ts'),
+  ]);
+  try {
+    await using journeys = await CreditJourneys.connect({
+      connectTimeoutMs: WATCH_TIMEOUT_MS,
+      ...connectOptions(options),
+      besideLedger: true,
+    });
+    const { client, taskQueue } = journeys;
+    const until = Date.now() + WATCH_TIMEOUT_MS;
+    const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
+    return seen ? { seen } : {};
+  } catch {
+    return undefined;
+  }
+}
+
+function reportLines({ ledgerId, entries, head, findings, lost, watch }: Verified, output: Output) {
   const { colors, width } = output;
   const verdict =
     findings.length === 0
@@ -61,6 +90,7 @@ function reportLines({ ledgerId, entries, head, findings, lost }: Verified, outp
           width,
         )
       : []),
+    ...(watch === 'notAsked' ? wrap(NOT_ASKED, width).map(colors.yellow) : []),
     `ledger   ${ledgerId}`,
     `entries  ${entries}`,
     `head     ${head}`,

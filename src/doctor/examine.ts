@@ -13,6 +13,7 @@ import { gatewayChecks } from './gateway-checks.ts';
 import { holdsCheck } from './holds-check.ts';
 import { keyRingCheck, ledgerKeysCheck } from './key-checks.ts';
 import { ledgerCheck, ledgerDurabilityCheck } from './ledger-checks.ts';
+import { ledgerWatchCheck } from './ledger-watch-check.ts';
 import { markerCheck } from './marker-check.ts';
 import { runChecks } from './run-checks.ts';
 import { standingDecisionChecks } from './standing-decision-checks.ts';
@@ -71,6 +72,7 @@ function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | unde
     ...codecServerChecks(codecServer),
     temporalCheck,
     namespaceCheck,
+    ledgerWatchCheck,
     searchAttributesCheck,
     ...workerChecks(profiles.keys()),
     ...webhookWorkerChecks(all),

@@ -3,6 +3,7 @@ import { LedgerNotFoundError } from '../ledger/errors.ts';
 import type { LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { type Check, type Finding, fail, pass, warn } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { olderCopy } from './ledger-watch-check.ts';
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
 
@@ -55,12 +56,7 @@ function identityFinding({ config }: DoctorContext, found: LedgerInspection): Fi
       'correct LEDGER_URL: another ledger knows nothing of what was sent',
     );
   }
-  if (content.lost) {
-    return fail(
-      `it is an older copy: it lacks an attempt of ${content.lost.claimedAt}, and nothing is sent`,
-      'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',
-    );
-  }
+  if (content.lost) return olderCopy(content.lost);
   return pass(`${ledgerId}, ${environment}, tables at version ${schemaVersion}`);
 }
 

@@ -4,7 +4,7 @@ import { instant } from './inquiry-rows.ts';
 import { countOpenInquiries } from './open-inquiries.ts';
 import { openEngine } from './open-ledger.ts';
 import type { SeenAttempt } from './port.ts';
-import { readRestore } from './restores.ts';
+import { type RestoreState, readRestore } from './restores.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
@@ -63,6 +63,20 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
         clock: await clockOf(session, engine.dialect),
       };
     });
+  } finally {
+    await engine.close();
+  }
+}
+
+/**
+ * Whether the ledger is an older copy of itself, by what was seen outside of it.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
+  const engine = await openEngine({ url });
+  try {
+    return await engine.read((session) => readRestore(session, seen));
   } finally {
     await engine.close();
   }

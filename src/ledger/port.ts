@@ -489,8 +489,12 @@ export interface Ledger {
    */
   watch(ledgerId: string, seen?: SeenAttempt): Promise<RestoreState>;
 
-  /** Reads only: the newest attempt, and what is known to be missing. */
-  restoreState(): Promise<RestoreState>;
+  /**
+   * Reads only: the newest attempt, and what is known to be missing.
+   *
+   * @param seen by the watch over all runs: missing, too, where it is not there and its loss was not accepted
+   */
+  restoreState(seen?: SeenAttempt): Promise<RestoreState>;
 
   /** Lets claims go on from what this ledger has; `lost` is what was missing, where that had been found. */
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState>;

@@ -418,8 +418,8 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  restoreState(): Promise<RestoreState> {
-    return this.#engine.read((session) => readRestore(session));
+  restoreState(seen?: SeenAttempt): Promise<RestoreState> {
+    return this.#engine.read((session) => readRestore(session, seen));
   }
 
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState> {

@@ -87,6 +87,7 @@ test('the checks are told in one order, whichever ends first', async () => {
       'ledger-keys',
       'temporal',
       'namespace',
+      'ledger-watch',
       'search-attributes',
       'workers',
       'workers/gateway-default',
@@ -122,6 +123,7 @@ describe('what is wrong is named', () => {
     assert.deepEqual(await troubles({ temporal }, [], 3_000), {
       temporal: 'fail',
       namespace: 'fail',
+      'ledger-watch': 'fail',
       'search-attributes': 'fail',
       workers: 'fail',
       'workers/gateway-default': 'fail',
@@ -236,7 +238,10 @@ describe('what is wrong is named', () => {
   test('a ledger that is not there', async () => {
     const ledger = { url: `file:${join(harness.dataDir, 'nowhere.db')}`, expectedId: 'ledger-1' };
     const found = await troubles({ ledger });
-    assert.deepEqual(found, { ledger: 'fail', 'ledger-durability': 'fail', 'ledger-keys': 'fail', holds: 'fail' });
+    assert.deepEqual(found, {
+      ...{ ledger: 'fail', 'ledger-durability': 'fail', 'ledger-keys': 'fail' },
+      ...{ 'ledger-watch': 'fail', holds: 'fail' },
+    });
   });
 
   test('a key that the ledger needs and the key ring lacks', async () => {

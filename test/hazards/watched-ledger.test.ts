@@ -47,10 +47,25 @@ async function completed(): Promise<void> {
   assert.equal((await handle.result()).outcome, 'completed');
 }
 
+/** What programs beside the ledger find while no worker runs. */
+async function foundBy(env: Record<string, string>): Promise<{ verify: number | null; doctor: string | undefined }> {
+  const [verified, examined] = await Promise.all([
+    runCli(['audit', 'verify', '--json'], { env }),
+    runCli(['doctor', '--json'], { env }),
+  ]);
+  const { lost, watch } = JSON.parse(verified.stdout) as { lost?: object; watch: string };
+  assert.equal(watch, 'asked');
+  assert.equal(verified.code, lost ? 3 : 0);
+  const { checks } = JSON.parse(examined.stdout) as { checks: { check: string; status: string }[] };
+  return { verify: verified.code, doctor: checks.find(({ check }) => check === 'ledger-watch')?.status };
+}
+
 describe('a ledger that is put back from an older copy while no worker runs', () => {
   test('claims nothing, for no run, until somebody has accepted it, and is found anew the next time', async () => {
     const { config } = harness;
     const env = { LEDGER_URL: config.ledger.url, KEY_RING_FILE: config.keyRingFile, PAYLOAD_ENCRYPTION: 'off' };
+    const { address, namespace } = config.temporal;
+    const asked = { ...env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: config.taskQueue };
     await completed();
     for (const round of ['first', 'second']) {
       await harness.stopWorker();
@@ -59,7 +74,11 @@ describe('a ledger that is put back from an older copy while no worker runs', ()
       await completed();
       await untilSeen();
       await harness.stopWorker();
+      assert.deepEqual(await foundBy(asked), { verify: 0, doctor: 'pass' });
       await store.restore('older');
+      // The ledger itself does not know: only what was seen outside of it tells.
+      assert.deepEqual(await foundBy(asked), { verify: 3, doctor: 'fail' });
+      assert.equal((await withLedger(harness, (ledger) => ledger.restoreState())).lost, undefined);
       await harness.startWorker();
 
       const waiting = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
