@@ -82,4 +82,26 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     ],
     tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only where the provider' }],
   },
+  {
+    name: 'a decision that was overtaken is answered as accepted',
+    edits: [
+      {
+        file: 'src/workflows/holds.ts',
+        find: '  if (effect.latest) return { overtakenBy',
+        replace: '  if (effect.latest && effect.latest.attempt < 0) return { overtakenBy',
+      },
+    ],
+    tests: [{ path: 'test/hazards/operator-decisions.test.ts', title: 'that another one has overtaken is refused' }],
+  },
+  {
+    name: 'a worker without the profile refuses what another one would take',
+    edits: [
+      {
+        file: 'src/activities/dependencies.ts',
+        find: '  if (mayExist && (',
+        replace: '  if (!mayExist && (',
+      },
+    ],
+    tests: [{ path: 'test/hazards/profile-missing.test.ts', title: 'leaves every start to a worker that has it' }],
+  },
 ];
