@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { type ConsentMessage, CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { patiently } from '../support/patiently.ts';
 
 let server: TemporalServer;
 let harness: Harness;
@@ -46,8 +47,14 @@ async function leftAlone() {
 
 test('eleven updates at once, and more, get through one after the other', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
-  const consents = Array.from({ length: 12 }, (_, index) => journey.recordConsent(said('denied', `C${index}`)));
-  const answers = await Promise.all([...consents, journey.withdraw({ by: 'borrower', reason: 'bought elsewhere' })]);
+  const consents = Array.from({ length: 12 }, (_, index) =>
+    patiently((messageId) => journey.recordConsent(said('denied', `C${index}`), { messageId })),
+  );
+  const withdrawal = { by: 'borrower', reason: 'bought elsewhere' };
+  const answers = await Promise.all([
+    ...consents,
+    patiently((messageId) => journey.withdraw(withdrawal, { messageId })),
+  ]);
   assert.ok(answers.every(({ accepted }) => accepted));
   assert.equal((await journey.result()).outcome, 'withdrawn');
 });

@@ -468,7 +468,7 @@ function sendOnce(url: string, caller: string, headers: Record<string, string>):
 }
 
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 3_000; tries++) {
     if (await isSo()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

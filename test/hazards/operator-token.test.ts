@@ -9,7 +9,8 @@ let harness: Harness;
 const stop = new AbortController();
 let second: Promise<void> | undefined;
 before(async () => {
-  harness = await startHarness();
+  // Each worker has one inquiry at a time, and it takes a while: what is asked for at once takes both.
+  harness = await startHarness({ env: { WORKER_MAX_CONCURRENT_INQUIRIES: '1' }, sandbox: { latencyMs: 500 } });
   const ready = Promise.withResolvers<void>();
   second = runWorker(harness.config, { signal: stop.signal, onReady: ready.resolve });
   await ready.promise;

@@ -9,13 +9,13 @@ import { startLateConsent } from '../../src/client/late-consent.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
 import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { traceOf, until } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
-  newSsn,
   startHarness,
   statusOf,
   untilStatus,
@@ -115,7 +115,11 @@ describe('a share', { concurrency: 8 }, () => {
   });
 
   test('revoked while the gateway makes it wait is not tried again', async () => {
-    const { handle, journeyId } = await startJoint({ applicants: [applicant('1A', newSsn('9430'))] });
+    const journeyId = `T-${randomUUID().slice(0, 13)}`;
+    // For longer than the revocation can take on any machine.
+    const wait = { fault: 'status', status: 429, retryAfter: 3_000 };
+    await harness.addFaults([{ customerTraceNumber: traceOf(harness, journeyId, 'SECONDUSE', 'S1'), ...wait }]);
+    const { handle } = await startJoint({ journeyId, applicants: [applicant('1A')] });
     const grant = consentMessage(journeyId, { applicantId: '1A' });
     await handle.signal('consent', grant);
     await untilReceived(handle, 'SECONDUSE');
@@ -244,11 +248,9 @@ describe('a share', { concurrency: 8 }, () => {
 });
 
 async function untilReceived(handle: JourneyHandle, productCode: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if ((await harness.received(handle)).some((request) => request.productCode === productCode)) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('waited in vain');
+  const isReceived = async () =>
+    (await harness.received(handle)).some((request) => request.productCode === productCode);
+  await until(isReceived, 'the gateway has received nothing');
 }
 
 interface Step {

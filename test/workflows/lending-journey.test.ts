@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyResult } from '../../src/model/shapes.ts';
+import { until } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
@@ -156,7 +157,7 @@ describe('a journey', { concurrency: 8 }, () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ stages }) => stages[0]?.state === 'running');
-    await until(async () => (await harness.received(handle)).length === 1);
+    await until(async () => (await harness.received(handle)).length === 1, 'the gateway has not received it');
     await handle.signal('requestWithdrawal', { journeyId: input.journeyId, by: 'borrower', reason: 'changed mind' });
     const result = await handle.result();
     assert.equal(result.outcome, 'withdrawn');
@@ -167,7 +168,7 @@ describe('a journey', { concurrency: 8 }, () => {
   test('cancelled while an attempt is in flight keeps the answer in the ledger, and ends as cancelled', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
     const handle = await harness.start(input);
-    await until(async () => (await harness.received(handle)).length === 1);
+    await until(async () => (await harness.received(handle)).length === 1, 'the gateway has not received it');
     await handle.cancel();
     await assert.rejects(handle.result(), (error: Error) => (error.cause as Error).name === 'CancelledFailure');
     const status = await statusOf(handle);
@@ -296,11 +297,3 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await isSo()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('waited in vain');
-}

@@ -15,6 +15,7 @@ import {
   journeyInput,
   newSsn,
   startHarness,
+  untilStatus,
 } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { startTimeSkippingEnvironment } from '../support/temporal.ts';
@@ -45,12 +46,7 @@ function resultOf(handle: JourneyHandle): Promise<JourneyResult> {
 }
 
 async function untilStages(handle: JourneyHandle, settled: number): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    const status = await handle.query<{ stages: { state: string }[] }>('status');
-    if (status.stages.filter(({ state }) => state === 'record').length >= settled) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('waited in vain');
+  await untilStatus(handle, ({ stages }) => stages.filter(({ state }) => state === 'record').length >= settled);
 }
 
 const oneStage = (overrides: Partial<LendingJourneyInput> = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
@@ -121,11 +117,9 @@ test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a r
   await fetch(`${harness.sandboxUrl}/_sandbox/tokens/revoke`, { method: 'POST' });
   const handle = await harness.start(input);
   const skipping = environment.sleep(2 * DAY_MS);
-  let hold: { customerTraceNumber: string; failureType: string; attempts: number } | undefined;
-  for (let tries = 0; !hold && tries < 600; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    hold = (await handle.query<{ holds: (typeof hold)[] }>('status')).holds[0];
-  }
+  const {
+    holds: [hold],
+  } = await untilStatus(handle, ({ holds }) => holds.length > 0);
   await skipping;
   assert.equal(hold?.failureType, 'TokenUnavailable');
   assert.equal((await harness.posted(handle)).length, 0);
