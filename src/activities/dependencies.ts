@@ -26,10 +26,10 @@ export interface ActivityDependencies {
 }
 
 /**
- * Attempts of a start's check that are made before its profile is called unknown. Three are 3 s apart: so long after the
- * server was restarted, its pollers are back.
+ * At this attempt of a start's check its profile may be called unknown, 7 s after the first: by then the workers poll
+ * again after a restart of the server, which has forgotten them.
  */
-const LOOKS_FOR_A_PROFILE = 3;
+const LOOKS_FOR_A_PROFILE = 4;
 
 /**
  * Of a start's input. Where this worker lacks the profile, it asks whether another one has it: that one is to take the

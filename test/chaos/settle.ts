@@ -153,11 +153,6 @@ async function goOn(plan: JourneyPlan, { world, people, operator }: Scene): Prom
     await people.start(plan);
     return { state: 'started again', decisions: 0 };
   }
-  if (run === 'FAILED') {
-    // A worker without the profile refuses a start as it refuses a misspelt one. The platform starts again.
-    await people.start(plan);
-    return { state: 'started again', decisions: 0 };
-  }
   if (run !== 'RUNNING') return { state: 'at rest', decisions: 0 };
   for (const { paused, activityId } of described?.raw.pendingActivities ?? []) {
     if (paused && activityId) await people.patiently(activityCommands(world, handle, activityId).unpause);

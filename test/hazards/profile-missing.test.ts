@@ -107,7 +107,7 @@ describe('a worker without the profile', () => {
     await pollOnce();
     const runs = await oneOfEach('proving');
     for (const run of runs) {
-      await until(async () => (await pendingOf(run)).attempt > 3, 'the check was not left to another worker');
+      await until(async () => (await pendingOf(run)).attempt > 4, 'the check was not left to another worker');
       assert.equal((await pendingOf(run)).message, MESSAGE);
     }
     await harness.startWorker();
