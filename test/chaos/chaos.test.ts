@@ -14,7 +14,14 @@ const KINDS: readonly StormKind[] = [
 ];
 
 test('every promise stands after a small storm', async (t) => {
-  const world = { engine: 'SQLite', workers: 2, versions: false, endpoints: false, others: false } as const;
+  const world = {
+    engine: 'SQLite',
+    workers: 2,
+    versions: false,
+    endpoints: false,
+    upgrade: false,
+    others: false,
+  } as const;
   const plan = makePlan({ seed: 11, journeys: 8, lengthMs: 5_000, ...world, kinds: KINDS });
   const run = await runPlan(plan, {
     signal: t.signal,

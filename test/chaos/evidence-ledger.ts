@@ -5,6 +5,7 @@ import type { InquiryView, Ledger } from '../../src/ledger/port.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/sql-session.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import { NEXT_FENCE } from '../support/next-version.ts';
 import type { LedgerAttempt, LedgerConsent, LedgerDecision, LedgerEvidence, LedgerInquiry } from './evidence.ts';
 
 /** Reads at once: enough to hide the way to the database, and fewer than the pool has connections. */
@@ -42,6 +43,7 @@ export async function readLedger(
       customerTraceNumber: String(row.customer_trace_number),
       attempt: Number(row.attempt),
     })),
+    ...claimsSinceMigration(tables.attempts),
     decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
     consents: tables.consents.map((row) => consentOf(row, aheadMs)),
     open,
@@ -134,6 +136,18 @@ function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: numb
       hasReport: reports.has(key(row)),
     });
   });
+}
+
+function claimsSinceMigration(attempts: readonly SqlRow[]): Pick<LedgerEvidence, 'claimsSinceMigration'> {
+  if (!attempts.some((row) => NEXT_FENCE in row)) return {};
+  const later = attempts.filter((row) => row[NEXT_FENCE] === null || Number(row[NEXT_FENCE]) === 1);
+  return {
+    claimsSinceMigration: later.map((row) => ({
+      customerTraceNumber: String(row.customer_trace_number),
+      attempt: Number(row.attempt),
+      keepsFence: row[NEXT_FENCE] !== null,
+    })),
+  };
 }
 
 function decisionOf(row: SqlRow, aheadMs: number): LedgerDecision {

@@ -192,6 +192,8 @@ export interface LedgerEvidence {
   attempts: LedgerAttempt[];
   /** Attempts that nobody claimed, and nobody can any more. */
   closed: { customerTraceNumber: string; attempt: number }[];
+  /** In a ledger that was migrated in the storm: whether each later claim keeps the fence that came with it. */
+  claimsSinceMigration?: { customerTraceNumber: string; attempt: number; keepsFence: boolean }[];
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
   /** What `openInquiries` lists. */

@@ -22,6 +22,7 @@ import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
 import { runsOnVersions } from './invariants/versions.ts';
+import { noClaimByOlderWriter } from './invariants/writers.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
 
 interface Doctored {
@@ -642,6 +643,16 @@ const DOCTORED: readonly Doctored[] = [
     doctor: (evidence) => pinTo(evidence, ['']),
   },
   {
+    what: 'a claim of an older worker after the migration',
+    caughtBy: noClaimByOlderWriter,
+    as: /attempt 1: claimed without the fence/,
+    doctor({ ledger }) {
+      const [one] = ledger.attempts;
+      const { customerTraceNumber = '', attempt = 1 } = one ?? {};
+      ledger.claimsSinceMigration = [{ customerTraceNumber, attempt, keepsFence: false }];
+    },
+  },
+  {
     what: 'no log at all',
     caughtBy: nothingInLogs,
     as: /there are no logs/,
@@ -680,7 +691,14 @@ test('a sound storm keeps every promise, and each invariant that has something t
   assert.deepEqual(failures, []);
   const idle = verdicts.filter(({ count }) => count === 0).map(({ name }) => name);
   const others = [otherRunsEnd, ownReferencesOfOthers, reviewedRows];
-  const notHere = [consents.refusalAfterPosting, attemptsRunOnce, historiesReplay, ...others, runsOnVersions];
+  const notHere = [
+    consents.refusalAfterPosting,
+    attemptsRunOnce,
+    historiesReplay,
+    ...others,
+    runsOnVersions,
+    noClaimByOlderWriter,
+  ];
   assert.deepEqual(
     idle,
     notHere.map(({ name }) => name),

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--plan file.json] [--shrink]`:
+ * `npm run chaos -- --seed N --journeys J --minutes M [--engine SQLite|PostgreSQL] [--versions yes|no] [--endpoints yes|no] [--upgrade yes|no] [--plan file.json] [--shrink]`:
  * a storm of faults over real processes, then the promises, judged by what is left. The last line is
  * `chaos seed N: K checks passed, M failed`. Exits with 1 on any failure. Bounded in time; ends what it started.
  */
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     engine: { type: 'string' },
     versions: { type: 'string' },
     endpoints: { type: 'string' },
+    upgrade: { type: 'string' },
     plan: { type: 'string' },
     'keep-logs': { type: 'string' },
     shrink: { type: 'boolean', default: false },
@@ -35,15 +36,15 @@ const plan = values.plan === undefined ? drawn() : (JSON.parse(await readFile(va
 const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
-const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, isVersioned, hasEndpoints, handOverAfterEvents } =
-  plan.world;
+const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, handOverAfterEvents } = plan.world;
+const { isVersioned, hasEndpoints, isUpgraded } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
   `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
     `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
     `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints; ` +
-    `hand-over after ${handOverAfterEvents} events`,
+    `${isUpgraded ? 'upgraded; ' : ''}hand-over after ${handOverAfterEvents} events`,
 );
 
 const stop = new AbortController();
@@ -82,12 +83,12 @@ process.exit();
 function drawn(): Plan {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const [journeys, minutes] = [Number(values.journeys), Number(values.minutes)];
-  const { engine, versions, endpoints } = values;
+  const { engine, versions, endpoints, upgrade } = values;
   const isEngine = engine === undefined || engine === 'SQLite' || engine === 'PostgreSQL';
-  const areChoices = [versions, endpoints].every((one) => one === undefined || one === 'yes' || one === 'no');
+  const areChoices = [versions, endpoints, upgrade].every((one) => one === undefined || one === 'yes' || one === 'no');
   if (!Number.isSafeInteger(seed) || !(journeys >= 1) || !(minutes > 0) || !isEngine || !areChoices) {
     console.error(
-      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints: yes, no',
+      '--seed, --journeys, --minutes: numbers; --engine: SQLite, PostgreSQL; --versions, --endpoints, --upgrade: yes, no',
     );
     process.exit(2);
   }
@@ -96,5 +97,6 @@ function drawn(): Plan {
     ...(engine === undefined ? {} : { engine }),
     ...(versions === undefined ? {} : { versions: versions === 'yes' }),
     ...(endpoints === undefined ? {} : { endpoints: endpoints === 'yes' }),
+    ...(upgrade === undefined ? {} : { upgrade: upgrade === 'yes' }),
   });
 }

@@ -4,7 +4,7 @@ import type { GatewayFault, StormKind, StormStep, WorldPlan } from './plan.ts';
 import { MOODS } from './webhook-endpoint.ts';
 
 /** A process that was killed needs seconds to come back: more of these, and nothing ever runs. */
-const PER_MINUTE: Record<StormKind, number> = {
+const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
   killWorker: 4,
   stopWorker: 1.5,
   freezeWorker: 3,
@@ -70,7 +70,8 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
   const kinds = frame.kinds.filter((kind) => isOfWorld(kind, frame));
   return kinds
     .flatMap((kind) => {
-      const expected = (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
+      // A ledger is migrated once, however long the storm is.
+      const expected = kind === 'upgrade' ? 1 : (PER_MINUTE[kind] * frame.lengthMs) / 60_000;
       // The fraction is one more step with that chance: short storms have some of everything over many seeds.
       const count = Math.floor(expected) + (draw.chance(expected % 1) ? 1 : 0);
       return Array.from({ length: count }, () => drawStep(draw, kind, frame));
@@ -78,8 +79,12 @@ export function drawStorm(draw: Draw, frame: StormFrame): StormStep[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function isOfWorld(kind: StormKind, { world: { engine, isVersioned, hasEndpoints }, otherIds }: StormFrame): boolean {
+function isOfWorld(
+  kind: StormKind,
+  { world: { engine, isVersioned, hasEndpoints, isUpgraded }, otherIds }: StormFrame,
+): boolean {
   if (kind === 'deployVersion') return isVersioned === true;
+  if (kind === 'upgrade') return isUpgraded === true;
   if (kind === 'endpointIll') return hasEndpoints === true;
   if (OF_OTHERS.includes(kind)) return otherIds.length > 0;
   return engine === 'PostgreSQL' || !POSTGRES_ONLY.includes(kind);
@@ -128,6 +133,9 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
       return { ...step, journeyId, count: 1_000 };
     case 'endpointIll':
       return { ...step, mood: draw.of(MOODS), forMs: draw.between(200, 4_000) };
+    case 'upgrade':
+      // While journeys are still at it; between one worker and the next.
+      return { ...step, atMs: Math.floor(step.atMs / 2), worker, forMs: draw.between(500, 3_000) };
     case 'deployVersion':
       // How long it waits for the old version to drain.
       return { ...step, forMs: draw.between(2_000, 12_000) };

@@ -19,6 +19,8 @@ export interface WorldPlan {
   gatewayFaults: GatewayFault[];
   /** Workers of a Worker Deployment, and deploys of new versions of them. */
   isVersioned?: true;
+  /** In the middle of the storm the ledger is migrated to a newer version, and the workers follow. */
+  isUpgraded?: true;
   /** Events are posted to an endpoint that is ill now and then, and to one where nobody ever listens. */
   hasEndpoints?: true;
   /** HAND_OVER_AFTER_EVENTS: so few that a flood, or a few resets and messages, make a run hand over. */
@@ -108,6 +110,8 @@ export const STORM_KINDS = [
   'deployVersion',
   'endpointIll',
   ...KINDS_OF_OTHERS,
+  // Last, as all that came later: what a seed drew before, it draws still.
+  'upgrade',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -151,6 +155,7 @@ export interface PlanOptions {
   workers?: number;
   versions?: boolean;
   endpoints?: boolean;
+  upgrade?: boolean;
   /** Pulls, shares and a review beside the journeys. Default true. */
   others?: boolean;
   /** Only these kinds. Default: all. */
@@ -198,9 +203,11 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   const isVersioned = draw.chance(0.5);
   const hasEndpoints = draw.chance(0.5);
   const handOverAfterEvents = draw.of([100, 150, 3_000]);
+  const isUpgraded = draw.chance(0.5);
   return {
     ...world,
     handOverAfterEvents,
+    ...((options.upgrade ?? isUpgraded) ? { isUpgraded: true } : {}),
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };

@@ -110,7 +110,9 @@ async function judge(
   { judge: judged = checkInvariants, keepIn }: RunOptions,
 ): Promise<Pick<Run, 'verdicts' | 'holes'>> {
   const { plan } = world;
-  const ledger = await openLedger({ url: world.ledger.ownUrl, environment: 'sandbox', keyRing: world.keyRing });
+  const { newer, keyRing } = world;
+  const options = { url: world.ledger.ownUrl, environment: 'sandbox', keyRing } as const;
+  const ledger = await (newer ? newer.openLedger(options) : openLedger(options));
   try {
     const evidence = await collectEvidence({
       journalFiles: [world.journalFile],

@@ -9,7 +9,7 @@ import type { ProgramOptions } from './supervised.ts';
 import type { WriteRefused } from './worker-conditions.ts';
 import { WorkerFleet } from './worker-fleet.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
 /** A change under `patched()`. */
 const CHANGED_WORKFLOWS = fileURLToPath(new URL('../support/changed-workflows/interceptors.ts', import.meta.url));
@@ -55,6 +55,8 @@ export interface WorkersPlace {
   logDir: string;
   bundles: Bundles;
   profiles: ProfileFiles;
+  /** The program of a worker, from 0; asked at each start of it. */
+  cliOf(worker: number): string;
   /** Of the whole world: where Temporal, gateway and ledger are, for all workers alike. */
   env: NodeJS.ProcessEnv;
   /** Told of the log of each program that there is. */
@@ -65,7 +67,7 @@ export interface WorkersPlace {
 /** Not started yet. */
 export function fleetOf(
   plan: WorldPlan,
-  { taskQueue, logDir, bundles, profiles, env, ...on }: WorkersPlace,
+  { taskQueue, logDir, bundles, profiles, cliOf, env, ...on }: WorkersPlace,
 ): WorkerFleet {
   const { isVersioned, workersAheadMs, handOverAfterEvents } = plan;
   return new WorkerFleet({
@@ -77,7 +79,10 @@ export function fleetOf(
       const logFile = join(logDir, `${name.replaceAll(' ', '-')}.log`);
       on.onLog(logFile);
       return {
-        ...{ name, logFile, args: ['--import', CONDITIONS, CLI, 'worker', '--json'] },
+        ...{ name, logFile },
+        get args() {
+          return ['--import', CONDITIONS, cliOf(worker), 'worker', '--json'];
+        },
         env: {
           ...SHORT_TIMEOUTS,
           ...env,

@@ -15,6 +15,7 @@ import { createKeyRing, type KeyRing } from '../../src/protection/key-ring.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import type { Connection } from './evidence.ts';
 import { type LedgerHouse, startLedgerHouse } from './ledger-house.ts';
+import { NewerVersion } from './newer-version.ts';
 import { PORTFOLIO_FILE, portfolioText } from './other-runs.ts';
 import { type Standstill, watchOwnPace } from './own-pace.ts';
 import type { GatewayFault, Plan } from './plan.ts';
@@ -24,7 +25,7 @@ import { hiredHouse, startTemporalHouse, type TemporalHouse } from './temporal-h
 import { waitFor } from './wait-for.ts';
 import { declareEndpoints, ENDPOINTS, startWebhookEndpoint, type WebhookEndpoint } from './webhook-endpoint.ts';
 import type { WorkerFleet } from './worker-fleet.ts';
-import { fleetOf, writeBundles } from './worker-programs.ts';
+import { CLI, fleetOf, writeBundles } from './worker-programs.ts';
 
 const SANDBOX = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
 const CONDITIONS = new URL('./worker-conditions.ts', import.meta.url).href;
@@ -42,6 +43,10 @@ export interface World {
   ledger: LedgerHouse;
   fleet: WorkerFleet;
   profiles: ProfileFiles;
+  /** In worlds that are upgraded in their storm. */
+  newer?: NewerVersion;
+  /** Of `credit-journey setup`, run beside the workers. */
+  setupEnv: NodeJS.ProcessEnv;
   /** Those of the fleet that run. */
   readonly workers: readonly Supervised[];
   /** Workflow ids of runs that were pinned to a version, and that somebody moved to another one. */
@@ -165,11 +170,14 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',
   };
+  const newer = plan.world.isUpgraded ? await NewerVersion.build() : undefined;
+  resources.defer(() => newer?.remove());
   const figures = new Map<string, number>();
   const count = (figure: string, more: number) => void figures.set(figure, (figures.get(figure) ?? 0) + more);
   const logFiles = [join(logDir, 'sandbox.log')];
   const fleet = fleetOf(plan.world, {
     ...{ taskQueue, logDir, bundles, profiles, env: workerEnv },
+    cliOf: (worker) => newer?.cliOf(worker) ?? CLI,
     onLog: (file) => logFiles.push(file),
     onWriteRefused: () => count(REFUSED_WRITES, 1),
   });
@@ -190,6 +198,8 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     client: new Client({ connection, namespace, dataConverter }),
     taskQueue,
     ...{ fleet, profiles, moved: new Set<string>(), ...(endpoint ? { endpoint } : {}) },
+    ...(newer ? { newer } : {}),
+    setupEnv: { ...workerEnv, GATEWAY_PROFILES_FILE: profiles.fileOf(0) },
     get workers() {
       return fleet.running;
     },

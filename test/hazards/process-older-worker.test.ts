@@ -4,40 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { SCHEMA_VERSION } from '../../src/ledger/schema.ts';
+import { buildNextVersion } from '../support/next-version.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { assertOwnRecord, assertSent, ENGINES, prequalOnly, startWorld, until } from '../support/process-world.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const IN_TURN = 12;
 
 let postgres: PostgresServer;
 let tree: string;
-
-/** This very code, with one more version of the tables, which brings a fence. */
-async function buildNextVersion(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-next-'));
-  for (const name of ['src', 'sandbox', 'package.json', 'tsconfig.json']) {
-    await cp(join(ROOT, name), join(directory, name), { recursive: true });
-  }
-  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'), 'dir');
-  const schema = join(directory, 'src/ledger/schema.ts');
-  let text = await readFile(schema, 'utf8');
-  for (const [find, replace] of [
-    ['  newFences,\n];', '  newFences,\n  () => [],\n];'],
-    ['WITHOUT_OLDER_WRITERS: readonly number[] = [8]', 'WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9]'],
-  ] as const) {
-    assert.equal(text.split(find).length, 2, find);
-    text = text.replace(find, replace);
-  }
-  await writeFile(schema, text);
-  return directory;
-}
 
 describe('workers of two versions', { concurrency: 1 }, () => {
   before(async () => {

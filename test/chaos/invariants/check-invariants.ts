@@ -14,6 +14,7 @@ import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
 import { runsOnVersions } from './versions.ts';
 import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './webhooks.ts';
+import { noClaimByOlderWriter } from './writers.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   postedOnce,
@@ -42,6 +43,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ownReferencesOfOthers,
   reviewedRows,
   runsOnVersions,
+  noClaimByOlderWriter,
   eventsDelivered,
   eventsInOrder,
   eventsSigned,

@@ -10,16 +10,18 @@ import * as messages from './messages.ts';
 import * as operators from './operators.ts';
 import * as servers from './servers.ts';
 import type { Scene, Strike } from './strike.ts';
+import { upgrade } from './upgrades.ts';
 import * as workers from './workers.ts';
 
 const STRIKES: Record<StormKind, Strike> = {
   ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
-  ...{ deployVersion, endpointIll },
+  ...{ deployVersion, endpointIll, upgrade },
 };
 
 /** One at a time of each group: two hands on one switch would leave it off. */
 const SWITCHES: Partial<Record<StormKind, string>> = {
   ...{ killTemporal: 'temporal', rollWorkers: 'all workers', profileAway: 'all workers', deployVersion: 'all workers' },
+
   ...{ killSandbox: 'sandbox', gatewayFault: 'sandbox' },
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
