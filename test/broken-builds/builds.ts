@@ -3,6 +3,7 @@
  * `find` must be in the file exactly once: where the code has moved on, so must this list.
  */
 
+import { BROKEN_CLAIM_RULES } from './claim-rules.ts';
 import { BROKEN_RULES } from './rules.ts';
 
 export interface BrokenBuild {
@@ -162,8 +163,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/sql-ledger.ts',
-        find: 'if (digest !== undefined && state.known.digest !== null && state.known.digest !== digest) {',
-        replace: "if (digest === '') {",
+        find: '  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;\n',
+        replace: '  if (known.digest === null || comparableDigest(inquiry, digests)) return;\n',
       },
     ],
     tests: [{ path: RESTART, title: 'is held by the look-up' }],
@@ -203,5 +204,6 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     ],
     tests: [{ path: 'test/hazards/ledger-profile-changed.test.ts', title: 'with another customer' }],
   },
+  ...BROKEN_CLAIM_RULES,
   ...BROKEN_RULES,
 ];

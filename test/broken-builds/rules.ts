@@ -43,8 +43,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/claim.ts',
-        find: '      known.otherNumber === undefined || known.attempts.length > 0 ||',
-        replace: '      claim.attempt > 0 || known.otherNumber === undefined || known.attempts.length > 0 ||',
+        find: '      known.otherNumber === undefined || wasClaimed(known) ||',
+        replace: '      claim.attempt > 0 || known.otherNumber === undefined || wasClaimed(known) ||',
       },
     ],
     tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'holds, names the other inquiry' }],
@@ -59,6 +59,17 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [{ path: 'test/gateway/gateway-reset.test.ts', title: 'the rest of a request never arrives' }],
+  },
+  {
+    name: 'a message in the clear counts outside the sandbox',
+    edits: [
+      {
+        file: 'src/protection/payload-codec.ts',
+        find: "  if (encodingOf(payload) !== 'json/plain') return;\n  if (mayLead",
+        replace: "  if (encodingOf(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
+      },
+    ],
+    tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused where they can lead to a posting' }],
   },
   {
     name: 'made-up applicants are sent to a real gateway',

@@ -1,0 +1,124 @@
+/** Rules that a claim, a closing look-up or a decision goes by in the ledger, each taken out by one edit. As `builds.ts`. */
+import type { BrokenBuild } from './builds.ts';
+
+const CLAIM = 'src/ledger/claim.ts';
+const CLAIM_TABLE = 'test/ledger/claim.test.ts';
+const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
+const SHARES = { path: 'test/ledger/share-explorer.test.ts', title: 'no order of them lets a share be claimed' };
+
+/** Upgraded while its journeys run: claims wait for the migration, and follow it at once. */
+const UPGRADED = { seed: 112, journeys: 40, minutes: 0.4 };
+
+/** A rule of shares that never applies. */
+function withoutShareRule(name: string, what: string, applies: string, row: string): BrokenBuild {
+  const rule = (verdict: string) => `forbids: ({ share }) => (${applies} ? ${verdict} : null)`;
+  return {
+    name: `the claim of a share without the rule ${name}: ${what}`,
+    edits: [{ file: CLAIM, find: rule('NOT_PERMITTED'), replace: rule('null') }],
+    tests: [{ path: CLAIM_TABLE, title: row }, SHARES],
+  };
+}
+
+export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
+  withoutShareRule(
+    'reportGone',
+    'a disposed report is shared',
+    'share?.reportIsGone',
+    'a share of a report that is gone',
+  ),
+  withoutShareRule(
+    'consentMissing',
+    'a share needs no grant',
+    "share && (share.grants.length === 0 || has(share, 'missing'))",
+    'a share that brings no grant',
+  ),
+  withoutShareRule(
+    'consentRefused',
+    'a refusal that the ledger has is passed over',
+    "share && has(share, 'refused')",
+    'a share, one grant of which is refused',
+  ),
+  withoutShareRule(
+    'consentTooOld',
+    'a grant counts for ever',
+    "share && has(share, 'tooOld')",
+    'a share, one grant of which is tooOld',
+  ),
+  withoutShareRule(
+    'consentSpent',
+    'two shares are posted under one grant',
+    "share && has(share, 'spent')",
+    'a share, one grant of which is spent',
+  ),
+  {
+    name: 'a worker of an older version claims on a migrated ledger',
+    chaos: UPGRADED,
+    edits: [
+      {
+        file: CLAIM,
+        find: "(claim.writer < known.oldestWriter ? { kind: 'writerTooOld' } : null)",
+        replace: "(claim.writer < Math.min(0, known.oldestWriter) ? { kind: 'writerTooOld' } : null)",
+      },
+    ],
+    tests: [
+      { path: CLAIM_TABLE, title: 'a program older than the ledger takes writes from' },
+      { path: ON_SQLITE, title: 'an older program claims and decides nothing more' },
+    ],
+  },
+  {
+    name: 'an older copy of the ledger claims as ever',
+    edits: [
+      {
+        file: CLAIM,
+        find: "forbids: (known) => (known.isRestored ? { kind: 'ledgerRestored' } : null)",
+        replace: "forbids: (known) => (known.isRestored && known.ledgerId === '' ? { kind: 'ledgerRestored' } : null)",
+      },
+    ],
+    tests: [{ path: ON_SQLITE, title: 'has seen an attempt that is not there' }],
+  },
+  {
+    name: 'no key keeps two customers at once from one inquiry',
+    edits: [
+      {
+        file: 'src/ledger/schema.ts',
+        find: 'CREATE UNIQUE INDEX inquiries_one_number',
+        replace: 'CREATE INDEX inquiries_one_number',
+      },
+    ],
+    tests: [
+      { path: 'test/ledger/postgres-ledger.test.ts', title: 'is not claimed for another customer, at once neither' },
+    ],
+  },
+  {
+    name: 'a look-up after a lost activity closes nothing',
+    edits: [
+      {
+        file: 'src/ledger/sql-ledger.ts',
+        find: 'const closedAt = instant(await insertClosed(writing, request, decision.permittedBy));',
+        replace: 'const closedAt = instant(Date.now());',
+      },
+    ],
+    tests: [{ path: ON_SQLITE, title: 'an attempt that nobody has claimed is closed' }],
+  },
+  {
+    name: 'a look-up after a lost activity closes over a gap',
+    edits: [{ file: 'src/ledger/close.ts', find: "  'previousMissing',\n", replace: '' }],
+    tests: [
+      { path: ON_SQLITE, title: 'over a gap, in another ledger and for another request nothing is written' },
+      { path: 'test/ledger/explorer.test.ts', title: 'that lacks an attempt which the run has passed' },
+    ],
+  },
+  {
+    name: 'a resend is taken while the first request may still arrive',
+    edits: [
+      {
+        file: 'src/ledger/decision.ts',
+        find: "if (state === 'unknown' && resendInMs > 0) return",
+        replace: "if (state === 'unknown' && resendInMs < 0) return",
+      },
+    ],
+    tests: [
+      { path: 'test/workflows/resend-too-early.test.ts', title: 'is refused while its request may still arrive' },
+    ],
+  },
+];
