@@ -66,6 +66,15 @@ export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';
 export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
+export {
+  contentDigest,
+  type DecisionContent,
+  decisionContent,
+  type ProvableDecision,
+  type ProvableRepeat,
+  type RepeatContent,
+  repeatContent,
+} from './model/decision-content.ts';
 export type {
   PortfolioMessage,
   PortfolioOutcome,

@@ -114,6 +114,8 @@ export interface Config extends LedgerAccess {
   telemetry: TelemetrySettings;
   /** JWKS file that proofs of consents are checked with; without one none is accepted. */
   consentKeysFile?: string;
+  /** The same for proofs of decisions. */
+  decisionKeysFile?: string;
   /** Where portfolio files are, and their results. */
   portfolioDirectory?: string;
 }

@@ -4,7 +4,6 @@
  */
 
 import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './config/client-settings.ts';
-import { readConsentKeys } from './config/consent-keys.ts';
 import { readDefaultProfile, timeZoneProblem } from './config/default-profile.ts';
 import { readDeploymentNames } from './config/deployment.ts';
 import { ConfigError, type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
@@ -14,6 +13,7 @@ import { readLogLevel } from './config/log-level.ts';
 import { readPortfolioDirectory } from './config/portfolio-directory.ts';
 import { checkProcess, checkTemporal } from './config/process-rules.ts';
 import { readProfiles } from './config/profiles-file.ts';
+import { readProofKeys } from './config/proof-keys.ts';
 import { readProtocol } from './config/protocol.ts';
 import { readTelemetry, readTraceEndpoint } from './config/telemetry-settings.ts';
 import { readWebhookSettings } from './config/webhook-settings.ts';
@@ -26,6 +26,7 @@ import type {
   LedgerAccess,
   ReportAccess,
 } from './config-shape.ts';
+import type { GatewayProfile } from './gateway/profile.ts';
 import { ENVIRONMENTS, type Environment } from './model/products.ts';
 import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';
 
@@ -69,7 +70,7 @@ function readConfig(reader: EnvironmentReader): Config {
   checkTemporal(reader, environment, temporal);
   const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
   const protocol = readProtocol(reader, environment, profiles.values());
-  const consentKeysFile = readConsentKeys(reader, profiles.values());
+  const proofKeys = readProofKeys(reader, profiles.values());
   const portfolioDirectory = readPortfolioDirectory(reader);
   return {
     ...readLedgerAccess(reader, environment, { needsId: true }),
@@ -80,10 +81,35 @@ function readConfig(reader: EnvironmentReader): Config {
     protocol,
     webhooks: readWebhookSettings(reader),
     worker: readWorkerSettings(reader, profiles.values(), protocol),
-    ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
+    ...proofKeys,
     ...(portfolioDirectory === undefined ? {} : { portfolioDirectory }),
     logLevel: readLogLevel(reader, environment),
     telemetry: readTelemetry(reader, environment),
+  };
+}
+
+/** Whose decisions are taken, profile by profile. */
+export interface DecisionTrust {
+  /** By the profile's name. */
+  trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
+  keysFile?: string;
+}
+
+/**
+ * For a program beside the ledger that writes decisions there. It may lack what only workers need, such as the
+ * gateway's secrets.
+ *
+ * @throws ConfigError where what is said of decisions is wrong
+ */
+export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
+  const reader = new EnvironmentReader(env);
+  const profiles = readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader)));
+  const { decisionKeysFile } = readProofKeys(reader, profiles.values());
+  const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    trust: new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust])),
+    ...(decisionKeysFile === undefined ? {} : { keysFile: decisionKeysFile }),
   };
 }
 

@@ -24,6 +24,7 @@ import { errorFields } from './log-fields.ts';
 import { SEARCH_ATTRIBUTES } from './model/search-attributes.ts';
 import { createConsentProofVerifier } from './protection/consent-proof.ts';
 import { createDataConverter } from './protection/data-converter.ts';
+import { createDecisionProofVerifier } from './protection/decision-proof.ts';
 import { keyAges } from './protection/key-age.ts';
 import type { KeyWrapper } from './protection/key-ring.ts';
 import { makeMissingKeyRing } from './protection/open-key-ring.ts';
@@ -103,6 +104,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     tokens,
     gateways,
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
+    checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
     isServedElsewhere: (profile) =>
       isPolled(connection, config.temporal.namespace, gatewayQueueOf(config.taskQueue, profile)),

@@ -26,6 +26,7 @@ import type { ProtocolSettings } from '../model/settings.ts';
 import type {
   ConsentMessage,
   LendingJourneyInput,
+  RepeatStageMessage,
   ReportReference,
   RequestShareMessage,
   SecondaryUser,
@@ -136,6 +137,27 @@ export interface CompareReportsArgs {
   later: ComparedReport;
 }
 
+/** As a run has it. Whether it is proven is judged where it is recorded. */
+export type UnprovenDecision = Omit<DecisionRecord, 'provenBy'>;
+
+export interface DecisionProof {
+  /** Compact JWS. */
+  jws: string;
+  /** Of `amend` and of a repeat: the ledger keeps none, and the proof is about them. */
+  applicants?: FailsafeApplicant[];
+  /** Of a review's row that takes the decision about another row: what that one was about. */
+  askedAbout?: { customerTraceNumber: string; attempt: number };
+}
+
+export interface RecordDecisionArgs {
+  ledgerId: string;
+  inquiry: InquiryDescription;
+  decision: UnprovenDecision;
+  /** Of `repeat`: which pull of the stage it is to be. */
+  occurrence?: number;
+  proof?: DecisionProof;
+}
+
 export interface RecordConsentsArgs extends Omit<ToldConsents, 'consents'> {
   ledgerId?: string;
   consents: ConsentRecord[];
@@ -187,11 +209,10 @@ export interface JourneyActivities {
   lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;
-  recordDecision(args: {
-    ledgerId: string;
-    inquiry: InquiryDescription;
-    decision: DecisionRecord;
-  }): Promise<DecisionVerdict>;
+  /** Refused where its proof is, or where the inquiry's profile asks for one: then the ledger is not asked. */
+  recordDecision(args: RecordDecisionArgs): Promise<DecisionVerdict>;
+  /** Of a repeat, before it is accepted; fails as `InvalidInput`. Judged as of `receivedAt`. */
+  checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
   /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
   /** What was said before this run; the ledger writes down that it was told. */

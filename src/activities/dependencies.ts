@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/port.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
+import type { DecisionProofVerifier } from '../protection/decision-proof.ts';
 import { PROFILE_NAME } from '../validation/fields.ts';
 
 /** What the worker gives its activities. */
@@ -17,6 +18,7 @@ export interface ActivityDependencies {
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
   checkConsentProof: ConsentProofVerifier;
+  checkDecisionProof: DecisionProofVerifier;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
   /** Whether another worker polls the gateway queue of a profile that this one lacks. */

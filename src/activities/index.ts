@@ -1,6 +1,7 @@
 import { createCompareReports } from './compare-reports.ts';
 import { createConsentActivities } from './consent-activities.ts';
 import type { GatewayActivities, JourneyActivities } from './contract.ts';
+import { createDecisionActivities } from './decision-activities.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createLedgerActivities } from './ledger-activities.ts';
 import { createPortfolioActivities } from './portfolio-activities.ts';
@@ -24,6 +25,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
     ...createTokenActivities(dependencies),
     ...createLedgerActivities(dependencies),
     ...createConsentActivities(dependencies),
+    ...createDecisionActivities(dependencies),
     ...createQueueWebhooks(dependencies),
     ...createCompareReports(dependencies),
   };

@@ -14,7 +14,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordDecision'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -37,8 +37,5 @@ export function createLedgerActivities({
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
-
-    recordDecision: ({ ledgerId, inquiry, decision }) =>
-      translating(() => ledger.recordDecision(ledgerId, inquiry, decision)),
   };
 }

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
+import { repeatContent } from '../model/decision-content.ts';
+import type { Environment } from '../model/products.ts';
 import type { AdvanceMessage } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { showAnswer, withJourney } from './journey-action.ts';
 import { given, readObject } from './json-input.ts';
+import { type ReadProof, readProof, requireProved } from './proof-input.ts';
 
 interface AdvanceOptions extends ServerOptions {
   to?: string;
@@ -14,6 +17,7 @@ interface AdvanceOptions extends ServerOptions {
   by?: string;
   reason?: string;
   file?: string;
+  proof?: string;
 }
 
 export function registerAdvanceCommand(program: Command): void {
@@ -27,6 +31,7 @@ export function registerAdvanceCommand(program: Command): void {
     .option('--occurrence <number>', 'with --repeat: which pull of the stage it is to be, 2 for the first repeat')
     .option('--by <who>', 'with --repeat or --accept-age: who decides it')
     .option('--reason <text>', 'and why')
+    .option('--proof <path>', 'of a repeat: a file with the compact JWS that proves it')
     .option('--file <path>', 'JSON with the message’s other fields (applicants); - is standard input');
   withExamples(
     withServerOptions(command),
@@ -36,13 +41,28 @@ export function registerAdvanceCommand(program: Command): void {
   );
   command.action(async (journeyId: string, options: AdvanceOptions) => {
     const { to, repeat, occurrence, acceptAge, by, reason, file } = options;
+    if (file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
+    const proof = options.proof === undefined ? undefined : await readProof(options.proof, 'decision');
     const fields = given({ to, repeat, occurrence: occurrenceOf(occurrence), acceptAge, by, reason });
-    const message = { ...(await readObject(file)), ...fields } as unknown as AdvanceMessage;
+    const said = { ...provedRepeat(proof), ...(await readObject(file)), ...fields } as unknown as AdvanceMessage;
+    const message = proof ? { ...said, proof: proof.text } : said;
+    if (proof) requireProved(proof.content, contentOf(proof, { ...said, journeyId }));
     await checkMessage('advance', { ...message, journeyId });
     await withJourney(journeyId, options, async (journey, output) => {
       showAnswer(await journey.advance(message), output);
     });
   });
+}
+
+/** What of a proof is the message's own. */
+function provedRepeat(proof: ReadProof | undefined): object {
+  const { environment: _, journeyId: __, contentDigest: ___, ...fields } = proof?.content ?? {};
+  return fields;
+}
+
+function contentOf({ content }: ReadProof, message: AdvanceMessage): object {
+  if (!('repeat' in message)) throw new UsageError('--proof belongs to a repeat');
+  return repeatContent(content.environment as Environment, message);
 }
 
 function occurrenceOf(text: string | undefined): number | undefined {

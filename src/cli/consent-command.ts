@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import type { ConsentAnswer, JourneyHandle, LateConsentAnswer, ShareConsentAnswer, ShareHandle } from '../client.ts';
-import { differingPaths } from '../model/differing-paths.ts';
 import { ownerOf } from '../model/owner-id.ts';
-import { InvalidInputError } from '../model/problems.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { checkMessage } from './check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { requireConsentOwner, showAnswer, withJourneys } from './journey-action.ts';
-import { given, readObject, readText } from './json-input.ts';
+import { given, readObject } from './json-input.ts';
 import type { Output } from './output.ts';
+import { type ReadProof, readProof, requireProved } from './proof-input.ts';
 
 interface ConsentOptions extends ServerOptions {
   file?: string;
@@ -84,8 +83,8 @@ function ofShare(share: ShareHandle): Told {
 
 async function messageOf(journeyId: string, options: ConsentOptions): Promise<ConsentMessage> {
   if (options.file === '-' && options.proof === '-') throw new UsageError('only one of the two can be standard input');
-  const proof = await readProof(journeyId, options.proof);
-  const fromFile = { ...proof?.consent, ...(await readObject(options.file)) };
+  const proof = await proofFor(journeyId, options.proof);
+  const fromFile = { ...proof?.content, ...(await readObject(options.file)) };
   const now = new Date().toISOString();
   const secondaryUser = given({ endUserCode: options.endUserCode, endUser: options.endUser });
   const isNow = options.decidedAt === undefined && fromFile.decidedAt === undefined;
@@ -105,15 +104,8 @@ async function messageOf(journeyId: string, options: ConsentOptions): Promise<Co
     ...(fromFile.secondaryUser !== undefined && isEmpty(secondaryUser) ? {} : { secondaryUser }),
     ...(isEmpty(evidence) ? {} : { evidence: { capturedAt: options.decidedAt ?? now, ...evidence } }),
   };
-  if (proof) requireProved(proof.consent, message);
+  if (proof) requireProved(proof.content, message);
   return { ...message, ...(proof ? { proof: proof.text } : {}) } as unknown as ConsentMessage;
-}
-
-/** A worker would refuse a grant that differs from its proof, and take a refusal without it. */
-function requireProved(proved: object, message: object): void {
-  const rule = 'must be as the proof holds it: what is given beside --proof may not differ';
-  const problems = differingPaths(proved, message).map((path) => ({ path, rule }));
-  if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 function ownShareOf(id: string): string | undefined {
@@ -121,27 +113,12 @@ function ownShareOf(id: string): string | undefined {
   return owner.kind === 'share' ? owner.id : undefined;
 }
 
-/** What it proves is the message: it is read here, and believed by nobody before a worker has checked it. */
-async function readProof(
-  journeyId: string,
-  file: string | undefined,
-): Promise<{ text: string; consent: Record<string, unknown> } | undefined> {
+/** What it proves is the message. */
+async function proofFor(journeyId: string, file: string | undefined): Promise<ReadProof | undefined> {
   if (file === undefined) return undefined;
-  const text = (await readText(file, '--proof')).trim();
-  const { decodeJwt } = await import('jose');
-  const consent = contentOf(() => decodeJwt(text).consent);
-  if (consent.journeyId !== journeyId) throw new UsageError('the proof is for another journey');
-  return { text, consent };
-}
-
-function contentOf(decode: () => unknown): Record<string, unknown> {
-  try {
-    const consent = decode();
-    if (typeof consent === 'object' && consent !== null && !Array.isArray(consent)) return { ...consent };
-  } catch {
-    // Its own message would tell where, and nobody could do anything with that.
-  }
-  throw new UsageError('the file given with --proof must hold a compact JWS over {"consent": {…}, "exp": …}');
+  const proof = await readProof(file, 'consent');
+  if (proof.content.journeyId !== journeyId) throw new UsageError('the proof is for another journey');
+  return proof;
 }
 
 function isEmpty(value: object): boolean {

@@ -1,10 +1,13 @@
 /** The options of `resolve` that make up a decision, checked as far as they can be without a server. */
 import { randomUUID } from 'node:crypto';
+import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
+import type { Environment } from '../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../model/provider-word.ts';
 import type { Applicant, ReportOutcome, ReportReference } from '../model/shapes.ts';
 import { UsageError } from './errors.ts';
 import { readJson } from './json-input.ts';
+import { type ReadProof, readProof, requireProved } from './proof-input.ts';
 
 export interface DecisionFlags {
   action?: string;
@@ -18,6 +21,8 @@ export interface DecisionFlags {
   confirmConsumerIds?: boolean;
   decisionId?: string;
   attempt?: string;
+  /** A file. */
+  proof?: string;
 }
 
 /** `seen` is for what came too late, and in the ledger only. */
@@ -38,6 +43,40 @@ export interface DraftDecision {
   reference?: ReportReference;
   applicants?: Applicant[];
   confirmConsumerIds?: true;
+  /** Compact JWS. */
+  proof?: string;
+}
+
+/** A decision's options with what its proof holds, where there is one: what is given beside it is compared later. */
+export async function withProof<T extends DecisionFlags>(flags: T): Promise<{ flags: T; proof?: ReadProof }> {
+  if (flags.proof === undefined) return { flags };
+  const proof = await readProof(flags.proof, 'decision');
+  const { decisionId, attempt, action, by, reason, providerSaid, outcome, confirmConsumerIds } = proof.content;
+  const words = Object.entries({ decisionId, action, by, reason, providerSaid, outcome });
+  const proved = {
+    ...Object.fromEntries(words.filter(([, value]) => typeof value === 'string')),
+    ...(typeof attempt === 'number' ? { attempt: String(attempt) } : {}),
+    ...(confirmConsumerIds === true ? { confirmConsumerIds } : {}),
+  };
+  return { flags: { ...proved, ...flags }, proof };
+}
+
+/**
+ * The decision about this inquiry, with its proof.
+ *
+ * @throws InvalidInputError where it says something else than the proof
+ */
+export function proven(draft: DraftDecision, customerTraceNumber: string, proof: ReadProof | undefined): DraftDecision {
+  if (!proof) return draft;
+  const environment = proof.content.environment as Environment;
+  requireProved(proof.content, decisionContent(environment, { ...draft, customerTraceNumber } as ProvableDecision));
+  return { ...draft, proof: proof.text };
+}
+
+/** The trace number of a proof; that it is the one which was named is compared later. */
+export function tracedBy(proof: ReadProof | undefined): string | undefined {
+  const traced = proof?.content.customerTraceNumber;
+  return typeof traced === 'string' ? traced : undefined;
 }
 
 /** The files are read here; the message's own check has the last word on what is in them. @throws UsageError */

@@ -53,8 +53,9 @@ function consentText({ applicantId, consentId }: AuditedAttempt['consents'][numb
   return `${applicantId} ${consentId}`;
 }
 
-function decisionText({ action, by, decisionId, providerSaid, reason }: AuditDecision): string {
-  return `${action} by ${by} (${decisionId}, provider said ${providerSaid}): ${reason}`;
+function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
+  const proof = provenBy === undefined ? '' : `, proven by key ${provenBy}`;
+  return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
 
 /** `callerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
@@ -92,6 +93,8 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   decidedByWhom: (one) => one.decision?.by,
   decidedBecause: (one) => one.decision?.reason,
   providerSaid: (one) => one.decision?.providerSaid,
+  permitProvenBy: (one) => one.permittedBy?.provenBy,
+  decisionProvenBy: (one) => one.decision?.provenBy,
   lateAnswerAt: (one) => one.late?.at,
   lateOutcome: (one) => one.late?.outcome,
   abandonedAt: (one) => one.abandonedAt,

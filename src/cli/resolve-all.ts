@@ -42,10 +42,11 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
     options.reference,
     options.applicants,
     options.confirmConsumerIds,
+    options.proof,
   ];
   if (ofEach.some((value) => value !== undefined)) {
     throw new UsageError(
-      '--attempt, --decision-id, --reference, --confirm-consumer-ids and --applicants are of one inquiry, not of --all',
+      '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof are of one inquiry, not of --all',
     );
   }
   if (!asking) requireFlags(options, { attempt: false });

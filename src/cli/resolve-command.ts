@@ -34,6 +34,7 @@ export function registerResolveCommand(program: Command): void {
     )
     .option('--applicants <file>', 'of amend: JSON list; - is standard input')
     .option('--decision-id <id>', 'the decision’s own id; the same one twice decides once')
+    .option('--proof <file>', 'the compact JWS that proves it; what it holds need not be given; - is standard input')
     .option('--all', 'every hold of a --type, one decision each (resend, abandon, accept)')
     .option('--type <failureType>', 'with --all: for this reason')
     .option('--since <when>', 'with --all: from this instant on, or from so long ago (PT2H)')

@@ -3,32 +3,35 @@ import type { CreditJourneys, LedgerDecision, OpenHold } from '../client.ts';
 import { runName } from '../model/owner-id.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import { checkMessage } from './check-message.ts';
-import { type Action, type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
+import { type Action, type DraftDecision, draftOf, proven, requireFlags, withProof } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import { withJourneys } from './journey-action.ts';
 import { createOutput, type Output, wrap } from './output.ts';
 import { createPrompter } from './prompts.ts';
+import type { ReadProof } from './proof-input.ts';
 import type { ResolveOptions } from './resolve-command.ts';
 import { isAsking } from './resolve-one.ts';
 
 /** Returns the exit code. */
-export async function resolveInLedger(customerTraceNumber: string, options: ResolveOptions): Promise<number> {
+export async function resolveInLedger(customerTraceNumber: string, given: ResolveOptions): Promise<number> {
+  const { flags: options, proof } = await withProof(given);
   const asking = isAsking(createOutput(options));
   if (!asking) requireFlags(options);
   const draft = await draftOf(options);
   if (draft.action === 'amend') {
     throw new UsageError('without a run nothing can be amended: abandon it, and start anew');
   }
+  if (draft.action === 'seen' && proof) throw new UsageError('--proof belongs to a decision, not to seen');
   if (!asking && draft.action !== 'seen') {
-    await checkMessage('decision', { ...draft, customerTraceNumber });
+    await checkMessage('decision', { ...proven(draft, customerTraceNumber, proof), customerTraceNumber });
   }
   return withJourneys(
     options,
     (journeys, output) =>
       asking
-        ? ask(journeys, customerTraceNumber, draft, options, output)
-        : write(journeys, customerTraceNumber, draft, output),
+        ? ask(journeys, customerTraceNumber, { draft, proof }, options, output)
+        : write(journeys, customerTraceNumber, proven(draft, customerTraceNumber, proof), output),
     { besideLedger: true },
   );
 }
@@ -36,7 +39,7 @@ export async function resolveInLedger(customerTraceNumber: string, options: Reso
 async function ask(
   journeys: CreditJourneys,
   customerTraceNumber: string,
-  draft: DraftDecision,
+  { draft, proof }: { draft: DraftDecision; proof: ReadProof | undefined },
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
@@ -44,7 +47,7 @@ async function ask(
   try {
     const hold = openAbout(await journeys.openInLedger(customerTraceNumber), draft);
     showHold(hold, prompter, output);
-    const decision = await askForTheRest(hold, draft, prompter);
+    const decision = proven(await askForTheRest(hold, draft, prompter), customerTraceNumber, proof);
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');
       return EXIT.needsPerson;

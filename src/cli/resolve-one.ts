@@ -5,12 +5,13 @@ import { runName } from '../model/owner-id.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import { checkRunMessage } from './check-message.ts';
-import { type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
+import { type DraftDecision, draftOf, proven, requireFlags, tracedBy, withProof } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import { type AnyRun, withRun } from './journey-action.ts';
 import { createOutput, type Output } from './output.ts';
 import { createPrompter, type Prompter } from './prompts.ts';
+import type { ReadProof } from './proof-input.ts';
 import type { ResolveOptions } from './resolve-command.ts';
 import { type AnyStatus, ownerIdIn, statusLines } from './status-lines.ts';
 
@@ -20,15 +21,26 @@ export function isAsking(output: Pick<Output, 'isJson'>): boolean {
 }
 
 /** Returns the exit code. */
-export async function resolveOne(ownerId: string, trace: string | undefined, options: ResolveOptions): Promise<number> {
+export async function resolveOne(ownerId: string, named: string | undefined, given: ResolveOptions): Promise<number> {
+  const { flags: options, proof } = await withProof(given);
+  const trace = named ?? tracedBy(proof);
   const asking = isAsking(createOutput(options));
   if (!asking) requireFlags(options);
   const draft = await draftOf(options);
   if (draft.action === 'seen') throw new UsageError('--action seen belongs to --ledger');
-  if (!asking && trace !== undefined) await checkRunMessage('resolveInquiry', ownerId, messageOf(trace, draft));
+  if (!asking && trace !== undefined) {
+    await checkRunMessage('resolveInquiry', ownerId, messageOf(trace, proven(draft, trace, proof)));
+  }
   return withRun(ownerId, options, (run, output) =>
-    asking ? ask(run, trace, draft, options, output) : decide(run, trace, draft, output),
+    asking ? ask(run, { trace, draft, proof }, options, output) : decide(run, { trace, draft, proof }, output),
   );
+}
+
+/** What the command line says: which inquiry, the decision as far as it goes, and its proof. */
+interface Given {
+  trace: string | undefined;
+  draft: DraftDecision;
+  proof: ReadProof | undefined;
 }
 
 function messageOf(customerTraceNumber: string, draft: DraftDecision): Omit<ResolveInquiryMessage, 'journeyId'> {
@@ -36,16 +48,15 @@ function messageOf(customerTraceNumber: string, draft: DraftDecision): Omit<Reso
 }
 
 /** The run judges the rest: it alone knows whether this decision stands already. */
-async function decide(run: AnyRun, trace: string | undefined, draft: DraftDecision, output: Output): Promise<number> {
+async function decide(run: AnyRun, { trace, draft, proof }: Given, output: Output): Promise<number> {
   const customerTraceNumber = trace ?? onlyHoldOf(await run.status()).customerTraceNumber;
-  await send(run, customerTraceNumber, draft, output);
+  await send(run, customerTraceNumber, proven(draft, customerTraceNumber, proof), output);
   return EXIT.done;
 }
 
 async function ask(
   run: AnyRun,
-  trace: string | undefined,
-  draft: DraftDecision,
+  { trace, draft, proof }: Given,
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
@@ -56,7 +67,7 @@ async function ask(
       throw new UsageError(`the hold is about attempt ${hold.attempt} by now: look at it again`);
     }
     showHold(hold, prompter, output);
-    const decision = await askForTheRest(hold, draft, prompter);
+    const decision = proven(await askForTheRest(hold, draft, prompter), hold.customerTraceNumber, proof);
     // Before it is confirmed: what cannot be is told while it can still be mended.
     await checkRunMessage('resolveInquiry', run.ownerId, messageOf(hold.customerTraceNumber, decision));
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {

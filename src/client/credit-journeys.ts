@@ -26,6 +26,7 @@ import {
   settingsOf,
   useOf,
 } from './connect-options.ts';
+import { configuredDecisionJudge } from './decision-judge.ts';
 import { translated } from './error-translation.ts';
 import { JourneyHandle } from './journey-handle.ts';
 import {
@@ -302,6 +303,7 @@ export class CreditJourneys {
       client: this.client,
       taskQueue: this.taskQueue,
       maxApplicants: this.#maxApplicants,
+      judgeProof: configuredDecisionJudge(process.env),
       queryTimeoutMs: this.#queryTimeoutMs,
       ledger: () => this.#openedLedger(),
       reports: this.#openReports,

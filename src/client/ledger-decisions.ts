@@ -16,6 +16,7 @@ import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import { resendProblem } from '../model/resend-rule.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { parseDecision } from '../validation/messages.ts';
+import type { DecisionJudge } from './decision-judge.ts';
 import { DecisionRefusedError } from './errors.ts';
 import type { OpenHold } from './open-hold.ts';
 import { drewAttention, isRunOpen, leftBehind } from './open-holds.ts';
@@ -37,6 +38,8 @@ export interface LedgerDecisionContext {
   client: Client;
   ledger(): Promise<Ledger>;
   maxApplicants: number;
+  /** Whether the decision needs a proof, and has one; the environment says so as it says it to workers. */
+  judgeProof: DecisionJudge;
 }
 
 /**
@@ -74,7 +77,11 @@ export async function decideInLedger(
   const row = await undecidedRow(context, customerTraceNumber);
   const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
   if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
-  const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, recordOf(message, row));
+  const record = recordOf(message, row);
+  const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });
+  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
+  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
+  const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
   if (verdict.kind === 'overtaken') throw new DecisionRefusedError(customerTraceNumber, whatStands(verdict.latest));
   if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
   return { journeyId, customerTraceNumber, duplicate: false };
@@ -152,7 +159,7 @@ function referenceProblem({ applicantIds }: OpenInquiry, { reference }: CheckedD
 }
 
 function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
-  const { outcome, reference, applicants: _, ...decision } = message;
+  const { outcome, reference, applicants: _, proof: __, ...decision } = message;
   return {
     ...decision,
     ...(undecided ? { failureType: undecided.failureType } : {}),

@@ -45,6 +45,8 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
       ['namespace', 'proof'],
       environment === 'production' ? 'proof' : 'namespace',
     ),
+    // A person decides from Temporal's UI, too, where there is nothing to sign with: who has a signing system says so.
+    decisionTrust: reader.oneOf('DECISION_TRUST', ['namespace', 'proof'], 'namespace'),
     changes: readChangeOptions(reader),
     allowed: {},
     webhooks: webhookFromEnvironment(reader, environment),

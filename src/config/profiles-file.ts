@@ -86,6 +86,7 @@ const profileSchema = z.strictObject({
   ssnsWithNine: z.enum(SSNS_WITH_NINE).exactOptional(),
   originalInquiryDateSource: z.enum(['secondaryUse', 'originalRequest']).exactOptional(),
   consentTrust: z.enum(['namespace', 'proof']).exactOptional(),
+  decisionTrust: z.enum(['namespace', 'proof']).exactOptional(),
   ...additionsShape,
 });
 
@@ -290,6 +291,7 @@ function merged(
     ssnsWithNine: profile.ssnsWithNine ?? defaults.ssnsWithNine,
     originalInquiryDateSource: profile.originalInquiryDateSource ?? defaults.originalInquiryDateSource,
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
+    decisionTrust: profile.decisionTrust ?? defaults.decisionTrust,
     ...thresholds(defaults, profile.changes),
     // What one customer may ask for says nothing about another.
     allowed: profile.allowed ?? {},

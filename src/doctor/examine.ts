@@ -6,7 +6,6 @@ import { clearStartsCheck } from './clear-starts-check.ts';
 import { clockCheck } from './clock-check.ts';
 import { codecServerChecks, type InspectedCodecServer } from './codec-server-check.ts';
 import { configurationCheck } from './configuration-check.ts';
-import { consentTrustChecks } from './consent-trust-checks.ts';
 import { createContext } from './context.ts';
 import { deploymentCheck } from './deployment-check.ts';
 import { gatewayChecks } from './gateway-checks.ts';
@@ -19,6 +18,7 @@ import { runChecks } from './run-checks.ts';
 import { standingDecisionChecks } from './standing-decision-checks.ts';
 import { namespaceCheck, searchAttributesCheck, temporalCheck } from './temporal-checks.ts';
 import { tokenChecks } from './token-checks.ts';
+import { trustChecks } from './trust-checks.ts';
 import { webhookChecks } from './webhook-checks.ts';
 import { webhookWorkerChecks, workerChecks } from './worker-checks.ts';
 
@@ -81,7 +81,7 @@ function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | unde
     ...gatewayChecks(all),
     ...all.slice(0, 1).map(markerCheck),
     ...standingDecisionChecks(all),
-    ...consentTrustChecks(all),
+    ...trustChecks(all),
     ...webhookChecks(all),
     clearStartsCheck,
     holdsCheck,

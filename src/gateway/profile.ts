@@ -60,6 +60,8 @@ export interface GatewayProfile {
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
   /** Whom a grant is believed: whoever may write to the namespace, or a key of the consent system's alone. */
   consentTrust: 'namespace' | 'proof';
+  /** Whose decisions are taken: those of all who may write to the namespace, or those that a key for decisions has signed. */
+  decisionTrust: 'namespace' | 'proof';
   /** When a figure counts as moved, and which status codes are those of a closed tradeline; what is left out as by default. */
   changes?: Partial<ChangeOptions>;
   /** Per product, the end users and purpose codes that may be asked for; all where absent. */

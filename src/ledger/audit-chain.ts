@@ -27,7 +27,7 @@ export const CHAINED = {
       ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
       'permits_attempt',
     ],
-    later: ['confirms_consumers'],
+    later: ['confirms_consumers', 'proven_by'],
   },
   ledger_restores: {
     key: ['restore_id'],

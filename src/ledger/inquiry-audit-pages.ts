@@ -301,5 +301,6 @@ function decisionView(row: DecisionRow): AuditDecision {
     reason: row.reason,
     providerSaid: row.provider_said,
     decidedAt: row.decided_at,
+    ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
   };
 }

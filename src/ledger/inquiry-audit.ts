@@ -42,7 +42,7 @@ export interface InquiriesQuery {
 /** A person's decision, as it stands in the ledger. */
 export type AuditDecision = Pick<
   DecisionRecord,
-  'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt'
+  'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt' | 'provenBy'
 >;
 
 /** One attempt, with the inquiry that it belongs to. Nothing personal, and no reference. */

@@ -74,6 +74,7 @@ export interface DecisionRow {
   decided_at: string;
   permits_attempt: number | null;
   confirms_consumers: number | null;
+  proven_by: string | null;
 }
 
 /** Of an attempt that was never claimed. */
@@ -403,6 +404,7 @@ function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher:
     decidedAt: row.decided_at,
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(row.confirms_consumers === null ? {} : { confirmConsumerIds: true as const }),
+    ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
     ...(accepted?.accepted_answer
       ? { answer: openAnswer(cipher, accepted.accepted_answer, accepted, 'accepted_answer') }
       : {}),

@@ -306,6 +306,7 @@ export async function insertDecision(
         decided_at: decision.decidedAt,
         permits_attempt: permitsAttempt,
         confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+        proven_by: decision.provenBy,
       },
       { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
     );

@@ -165,6 +165,8 @@ export interface DecisionRecord {
   answer?: Answer;
   /** With `accept`: its `consumerId`s are right, although the ledger has them of other people's inquiries alone. */
   confirmConsumerIds?: true;
+  /** The key that has signed the decision, as it was checked. Absent: `by` is what the sender wrote. */
+  provenBy?: string;
   /** When the journey received it, RFC 3339. */
   decidedAt: string;
 }

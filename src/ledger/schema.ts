@@ -233,6 +233,8 @@ function newFences(dialect: SqlDialect): string[] {
     `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
       (coalesce(share_id, '')), ordinal, permitted_repeat)`,
     ...knownConsumers(),
+    // The id of the key that has signed the decision. NULL: it came without a proof.
+    'ALTER TABLE decisions ADD COLUMN proven_by TEXT',
     ...keptConsents(dialect),
     ...restoreTables(dialect),
   ];

@@ -9,13 +9,13 @@ const HEX_DIGITS = 16;
 export function memberDigests(message: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(message).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, bytesToHex(sha256(utf8ToBytes(canonical(value)))).slice(0, HEX_DIGITS)]],
+      value === undefined ? [] : [[name, bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))).slice(0, HEX_DIGITS)]],
     ),
   );
 }
 
-/** JSON with the members of objects in order. */
-function canonical(value: unknown): string {
+/** JSON without spaces and with the members of objects in order, as RFC 8785 has it for what messages hold. */
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -109,6 +109,8 @@ export interface RepeatStageMessage {
   reason: string;
   /** Whoever applies from this pull on: all of them. */
   applicants?: Applicant[];
+  /** Compact JWS over `{ "decision": <see RepeatContent>, "exp": <seconds since 1970>, "iat": … }`. */
+  proof?: string;
 }
 
 export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
@@ -153,6 +155,8 @@ export interface ResolveInquiryMessage {
   confirmConsumerIds?: true;
   /** For `amend`. */
   applicants?: Applicant[];
+  /** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */
+  proof?: string;
 }
 
 export type StageState = 'pending' | 'running' | 'held' | ReportOutcome | 'expired' | 'skipped' | 'abandoned';

@@ -104,6 +104,7 @@ export function repeatStageSchema(maxApplicants: number) {
     by: fields.text(100),
     reason: fields.text(500),
     applicants: applicantsSchema(maxApplicants).exactOptional(),
+    proof: fields.proof.exactOptional(),
   });
 }
 
@@ -139,5 +140,6 @@ export function resolveInquirySchema(maxApplicants: number) {
     reference: referenceSchema.exactOptional(),
     confirmConsumerIds: z.literal(true).exactOptional(),
     applicants: applicantsSchema(maxApplicants).exactOptional(),
+    proof: fields.proof.exactOptional(),
   });
 }

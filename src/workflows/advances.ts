@@ -10,10 +10,10 @@ export function advanceObjection(journey: Journey, message: AdvanceMessage): str
 }
 
 /** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
-export function takeAdvance(journey: Journey, message: AdvanceMessage): boolean {
+export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
   if ('repeat' in message) {
     if (knownRepeat(journey, message)) return false;
-    journey.addRepeat({ ...message, receivedAt: new Date().toISOString() });
+    journey.addRepeat({ ...message, receivedAt });
     return true;
   }
   const kept = journey.advances.get(message.to);
@@ -68,7 +68,8 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): string 
   if (!latest) return '/repeat names a stage that this journey leaves out';
   const known = knownRepeat(journey, message);
   if (known) {
-    const differing = differingPaths(known, message);
+    const { proof: _, ...content } = message;
+    const differing = differingPaths(known, content);
     return differing.length > 0 ? otherContent(`repeat ${occurrence} of ${repeat} was accepted`, differing) : null;
   }
   if (journey.isEnding || journey.isClosing) return 'the journey is ending';
@@ -85,11 +86,14 @@ function repeatObjection(journey: Journey, message: RepeatStageMessage): string 
   return null;
 }
 
-/** The repeat that was taken under this stage and occurrence, as it was sent. */
-function knownRepeat(journey: Journey, { repeat, occurrence }: RepeatStageMessage): RepeatStageMessage | undefined {
+/** The repeat that was taken under this stage and occurrence, as it was sent but for its proof. */
+export function knownRepeat(
+  journey: Journey,
+  { repeat, occurrence }: RepeatStageMessage,
+): RepeatStageMessage | undefined {
   const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
   if (!stage?.repeat) return undefined;
-  const { receivedAt: _, ...message } = stage.repeat;
+  const { receivedAt: _, proof: __, ...message } = stage.repeat;
   return message;
 }
 

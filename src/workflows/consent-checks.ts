@@ -1,7 +1,8 @@
 /** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { ConsentRecord } from '../ledger/port.ts';
-import type { ProofRefusal, ProofVerdict } from '../protection/consent-proof.ts';
+import type { ProofVerdict } from '../protection/consent-proof.ts';
+import type { ProofRefusal } from '../protection/signed-content.ts';
 import { untilDone } from './activity-stubs.ts';
 
 /** What became of a grant. */

@@ -11,7 +11,7 @@ import { consentDifferences, otherContent } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { isForUser } from '../model/secondary-user.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
-import type { ProofRefusal } from '../protection/consent-proof.ts';
+import type { ProofRefusal } from '../protection/signed-content.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import { inBackground } from './in-background.ts';

@@ -34,7 +34,7 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     ...askPart(hold, context.run),
     `### What resolves it
 
-In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`.`,
+In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, with the JSON after filling in what is empty. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer. \`providerSaid\`: \`posted\`, \`notPosted\`, \`unknown\`, \`notAsked\`. Add \`proof\` where it is needed.`,
     ...actionsOf(hold, context.isEnding).map((action) => actionPart(action, hold, context.ownerId)),
   ].join('\n\n');
 }

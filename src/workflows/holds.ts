@@ -1,10 +1,9 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
-import { CancellationScope, condition } from '@temporalio/workflow';
-import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
-import type { DecisionRecord } from '../ledger/port.ts';
+import { condition } from '@temporalio/workflow';
+import type { InquiryFailure } from '../activities/contract.ts';
 import { differingPaths, otherContent } from '../model/differing-paths.ts';
-import { ALLOWED_ACTIONS, type HoldAction } from '../model/failure-types.ts';
-import { type AttemptView, type InquiryDescription, whatStands } from '../model/inquiry.ts';
+import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../model/failure-types.ts';
+import type { InquiryDescription } from '../model/inquiry.ts';
 import { memberDigests } from '../model/member-digests.ts';
 import { wordProblem } from '../model/provider-word.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
@@ -12,23 +11,24 @@ import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import { resendProblem } from '../model/resend-rule.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { untilDone } from './activity-stubs.ts';
 import type { EventsOut } from './events-out.ts';
-import { applicationFailureOf } from './flights.ts';
 import type { RestingPlace } from './hand-over.ts';
-import type { Outcome } from './inquiry-terms.ts';
 
 /** What is decided, whatever kind of run the message names. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
   applicants?: FailsafeApplicant[];
 };
-export type Decision = DecisionMessage & { receivedAt: string };
+export type Decision = DecisionMessage & {
+  receivedAt: string;
+  /** Of a row that takes the decision about the row that asked: what that one was about, which a proof has signed. */
+  askedAbout?: { customerTraceNumber: string; attempt: number };
+};
 
 /** A decision that has taken effect, by what it is known again; handed on to a next run, so without what is personal. */
 export interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
-  /** Of the whole message, as `memberDigests` makes them. */
+  /** Of the whole message but its proof, as `memberDigests` makes them. */
   digests: Record<string, string>;
   /** The ledger that the run has used is gone: no other holds the decision. */
   inNoLedger?: true;
@@ -53,7 +53,7 @@ export interface PastHolds {
 
 /**
  * What is asked once, not for each row of a review: may its rows be posted although the ledger has them under another
- * number? The row that asks waits for the decision, the others wait for that row; each records it as its own.
+ * number? The row that asks waits for the decision, the others until the ledger has it; each records it as its own.
  */
 export interface AskedOnce {
   /** The trace number of the row that asks. */
@@ -72,6 +72,8 @@ export interface Judged {
   applicantIds: readonly string[];
   since: string;
   isTold?: boolean;
+  /** The ledger has refused a decision about it: it takes one of its own. */
+  isRefused?: boolean;
 }
 
 export class Holds {
@@ -123,15 +125,15 @@ export class Holds {
   /**
    * Puts the inquiry on hold until a person has decided. Never times out.
    *
-   * @param judged `isTold`: it has been told of already
+   * @param judged `isTold`: platforms have been told of it already
    */
   async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
     const { customerTraceNumber } = inquiry;
-    const asked = failure.failureType === 'AnotherNumber' ? this.#asked : undefined;
+    const asked = judged.isRefused ? undefined : this.#askedOnce(failure.failureType);
     if (asked) {
       asked.asks ??= customerTraceNumber;
       if (asked.asks !== customerTraceNumber) await condition(() => asked.decision !== undefined);
-      if (asked.decision) return { ...asked.decision, customerTraceNumber, attempt: judged.attempt };
+      if (asked.decision) return ofRow(asked.decision, { customerTraceNumber, attempt: judged.attempt });
     }
     const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
     const hold: OpenHold = carried ?? {
@@ -148,9 +150,11 @@ export class Holds {
       this.#open.delete(customerTraceNumber);
       throw error;
     }
-    const decision = hold.decision as Decision;
-    if (asked) asked.decision = decision;
-    return decision;
+    return hold.decision as Decision;
+  }
+
+  #askedOnce(failureType: FailureType): AskedOnce | undefined {
+    return failureType === 'AnotherNumber' ? this.#asked : undefined;
   }
 
   /** Takes the hold off the list, once its decision stands in the ledger, or can stand in none. */
@@ -161,7 +165,10 @@ export class Holds {
     const hold = this.#open.get(decision.customerTraceNumber);
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
-    const digests = memberDigests(sentOf(decision));
+    const digests = memberDigests(contentOf(decision));
+    // What the ledger has refused is no answer for the other rows.
+    const asked = hold && this.#askedOnce(hold.status.failureType);
+    if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
     if (hold) {
       this.#settled.push({
         customerTraceNumber,
@@ -175,13 +182,18 @@ export class Holds {
     if (hold) this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
   }
 
-  /** The ledger has refused the decision: the hold waits for another one, and shows why. */
-  refuse({ customerTraceNumber, decisionId }: Decision, reason: string): void {
+  /**
+   * The ledger has refused the decision: the hold waits for another one, and shows why.
+   *
+   * @returns whether there is a hold: a row that took the decision of another has none yet
+   */
+  refuse({ customerTraceNumber, decisionId }: Decision, reason: string): boolean {
     const hold = this.#open.get(customerTraceNumber);
-    if (!hold) return;
+    if (!hold) return false;
     hold.status = { ...hold.status, refusedDecision: { decisionId, reason, at: new Date().toISOString() } };
     delete hold.decision;
     this.#onChange();
+    return true;
   }
 
   /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
@@ -211,9 +223,9 @@ export class Holds {
   #differencesToTaken(message: DecisionMessage): string[] | undefined {
     const { customerTraceNumber, decisionId } = message;
     const open = this.#open.get(customerTraceNumber)?.decision;
-    if (open?.decisionId === decisionId) return differingPaths(sentOf(open), message);
+    if (open?.decisionId === decisionId) return differingPaths(contentOf(open), contentOf(message));
     const settled = this.#settledAs(message);
-    const differing = settled && differingPaths(settled.digests, memberDigests(message));
+    const differing = settled && differingPaths(settled.digests, memberDigests(contentOf(message)));
     // Nothing was decided under the id: the corrected decision may take it.
     return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
   }
@@ -247,7 +259,10 @@ export class Holds {
     const hold = this.#open.get(message.customerTraceNumber);
     const { deciding } = hold ?? {};
     const isUnderWay = deciding?.decisionId === message.decisionId;
-    const differing = isUnderWay ? differingPaths(deciding, message) : this.#differencesToTaken(message);
+    const differing =
+      deciding && isUnderWay
+        ? differingPaths(contentOf(deciding), contentOf(message))
+        : this.#differencesToTaken(message);
     if (differing?.length) return otherContent('/decisionId was used', differing);
     if (differing) return isUnderWay ? null : this.refusalOf(message);
     if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
@@ -286,9 +301,20 @@ export class Holds {
   }
 }
 
-/** The message as it came. */
-function sentOf({ receivedAt: _, ...message }: Decision): DecisionMessage {
+/** The message as it came, without its proof: that is about this very content. */
+function contentOf({
+  receivedAt: _,
+  askedAbout: __,
+  proof: ___,
+  ...message
+}: DecisionMessage & Partial<Decision>): object {
   return message;
+}
+
+/** The decision about the row that asked, as another row takes it. */
+function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: number }): Decision {
+  const { customerTraceNumber, attempt } = decision;
+  return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
 }
 
 function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attempt, since }: Judged): HoldStatus {
@@ -310,128 +336,4 @@ function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attemp
       (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
     ),
   };
-}
-
-export type DecisionEffect =
-  /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
-  | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
-  /** Something else stood in the ledger already: that is gone on with. */
-  | { kind: 'overtaken'; latest: AttemptView }
-  /** The ledger has refused it: the inquiry still waits for a decision. */
-  | { kind: 'refused'; reason: string }
-  | { kind: 'held'; failure: InquiryFailure };
-
-/**
- * Holds the inquiry until the ledger has a decision about it. One that the ledger refuses leaves it held, and shows why.
- */
-export async function holdUntilDecided(
-  { run, holds }: { run: PreparedRun; holds: Holds },
-  inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  judged: Judged,
-): Promise<{ decision: Decision; effect: Exclude<DecisionEffect, { kind: 'refused' }> }> {
-  let decision = await holds.wait(inquiry, failure, judged);
-  for (;;) {
-    const effect = await recordTheDecision(run, inquiry, failure, decision);
-    if (effect.kind !== 'refused') {
-      holds.settle(decision, settledBy(effect));
-      return { decision, effect };
-    }
-    holds.refuse(decision, effect.reason);
-    decision = await holds.wait(inquiry, failure, { ...judged, isTold: true });
-  }
-}
-
-function settledBy(effect: Exclude<DecisionEffect, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
-  if (effect.kind === 'held') return {};
-  if (effect.latest) return { overtakenBy: `nothing was decided: ${whatStands(effect.latest)}` };
-  return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
-}
-
-/** Writes the decision to the ledger before it takes effect. */
-async function recordTheDecision(
-  run: PreparedRun,
-  inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  message: Decision,
-): Promise<DecisionEffect> {
-  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
-  const accepted: Outcome = {
-    kind: 'outcome',
-    outcome: message.outcome ?? 'noReport',
-    ...(message.reference ? { reference: message.reference } : {}),
-  };
-  const decision: DecisionRecord = {
-    decisionId,
-    customerTraceNumber,
-    attempt,
-    action,
-    by,
-    reason,
-    providerSaid,
-    failureType: failure.failureType,
-    decidedAt: message.receivedAt,
-    ...(action === 'accept' ? { answer: accepted } : {}),
-    ...(message.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
-  };
-  try {
-    const verdict = await CancellationScope.nonCancellable(() =>
-      untilDone(
-        'recordDecision',
-        { summary: `recording the decision: ${action}` },
-        { ledgerId: run.ledgerId, inquiry, decision },
-      ),
-    );
-    if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
-    if (verdict.kind === 'refused') return verdict;
-    // Somebody's resend of this very attempt stands already: it permits the next one just as well.
-    const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
-    return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest: verdict.latest } : verdict;
-  } catch (error) {
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's. To look again and to give up need no record in it, and the
-    // answer says that there is none.
-    if (action === 'abandon' || action === 'resend') return { kind: 'recorded', accepted, inNoLedger: true };
-    return { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } };
-  }
-}
-
-/** Who wanted an answered stage pulled once more, and why. */
-export interface RepeatDecision {
-  decisionId: string;
-  by: string;
-  reason: string;
-  decidedAt: string;
-}
-
-/** Writes down who wanted a repeat before it is made. It permits nothing: the claim decides as ever. */
-export async function recordRepeat(
-  run: PreparedRun,
-  inquiry: InquiryDescription,
-  repeat: RepeatDecision,
-): Promise<void> {
-  const { customerTraceNumber } = inquiry;
-  const decision: DecisionRecord = {
-    ...repeat,
-    customerTraceNumber,
-    attempt: 0,
-    action: 'repeat',
-    providerSaid: 'notAsked',
-  };
-  try {
-    await CancellationScope.nonCancellable(() =>
-      untilDone(
-        'recordDecision',
-        { summary: `recording who wants ${inquiry.productCode} again` },
-        {
-          ledgerId: run.ledgerId,
-          inquiry,
-          decision,
-        },
-      ),
-    );
-  } catch (error) {
-    // Nothing is written into a ledger that is not the run's; the claim meets it again, and holds.
-    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-  }
 }

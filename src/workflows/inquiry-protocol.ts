@@ -19,8 +19,8 @@ import {
   standsInTheWay,
   waitOut,
 } from './attempt.ts';
+import { holdUntilDecided, recordRepeat } from './decisions.ts';
 import { applicationFailureOf } from './flights.ts';
-import { holdUntilDecided, recordRepeat } from './holds.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec, Outcome } from './inquiry-terms.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
@@ -32,7 +32,9 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
   let amends = spec.resume?.amends;
   for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
     const inquiry = describe(host.run, current, ordinal, amends);
-    if (spec.repeat && amends === undefined && !spec.resume) await recordRepeat(host.run, inquiry, spec.repeat);
+    if (spec.repeat && amends === undefined && !spec.resume) {
+      if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
+    }
     const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;

@@ -5,9 +5,10 @@ import type { Answer } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/shapes.ts';
+import type { RepeatDecision } from './decisions.ts';
 import type { Flights } from './flights.ts';
 import type { RestingPlace } from './hand-over.ts';
-import type { Holds, RepeatDecision } from './holds.ts';
+import type { Holds } from './holds.ts';
 
 export type Outcome = Extract<Answer, { kind: 'outcome' }>;
 

@@ -4,14 +4,14 @@
  */
 import { setHandler } from '@temporalio/workflow';
 import type { AdvanceMessage, RequestShareMessage } from '../model/shapes.ts';
-import { advanceObjection, takeAdvance } from './advances.ts';
+import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
 import { handleConsents } from './consent-handlers.ts';
 import type { Journey } from './journey.ts';
 import { accepted, handleUnknownSignals, otherJourney, refuseFor } from './message-answers.ts';
 import { DESCRIPTIONS } from './message-descriptions.ts';
 import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from './message-shapes.ts';
 import * as messages from './messages.ts';
-import { checkApplicants, checkShare, handleDecisions, handleWithdrawals } from './run-messages.ts';
+import { checkApplicants, checkRepeatProof, checkShare, handleDecisions, handleWithdrawals } from './run-messages.ts';
 import { shareObjection, takeShare } from './share-requests.ts';
 import { updateProblem } from './stricter-shapes.ts';
 
@@ -52,12 +52,18 @@ function handleGates(journey: Journey): void {
   setHandler(
     messages.advance,
     async (message) => {
+      const receivedAt = new Date().toISOString();
+      const profile = profileOf(journey);
+      if ('repeat' in message && !knownRepeat(journey, message)) {
+        await journey.keptOpenFor(checkRepeatProof({ profile, message, receivedAt }));
+        refuseFor(problemOf(message));
+      }
       if (message.applicants) {
-        await journey.keptOpenFor(checkApplicants({ profile: profileOf(journey), applicants: message.applicants }));
+        await journey.keptOpenFor(checkApplicants({ profile, applicants: message.applicants }));
         // While they were checked, the gate may have expired.
         refuseFor(problemOf(message));
       }
-      const isNew = takeAdvance(journey, message);
+      const isNew = takeAdvance(journey, message, receivedAt);
       if (isNew && message.applicants) journey.noteApplicants(message.applicants);
       return accepted(journey, !isNew);
     },

@@ -8,7 +8,7 @@ const PULL_WITHDRAWAL = '{"pullId":"PULL-1","by":"ops","reason":"asked for by mi
 
 export const DESCRIPTIONS = {
   advance:
-    'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
+    'Passes the gate before a stage; one that comes early is kept. Fields: journeyId, to; applicants to replace them; acceptAge (true), by, reason where the report is too old. Or pulls the latest stage once more. Fields: journeyId, repeat, occurrence (2 for the first repeat), by, reason; applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","to":"PREAPP"}',
   requestShare:
     'Shares the report with a secondary user, once every applicant consents. Fields: journeyId, share. Example: {"journeyId":"LOAN-1","share":{"shareId":"INVESTOR-1","endUserCode":"EU999"}}',
   recordConsent: `Records that an applicant granted, denied or revoked consent to a share; refuses what makes no sense. A grant needs evidence (never personal). Example: ${CONSENT}`,
@@ -16,7 +16,7 @@ export const DESCRIPTIONS = {
   withdraw: `Ends the journey after any attempt in flight; what is on hold still waits for a decision. Fields: journeyId, by, reason. Example: ${WITHDRAWAL}`,
   requestWithdrawal: `The same as withdraw, without an answer. Example: ${WITHDRAWAL}`,
   resolveInquiry:
-    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: journeyId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend: applicants. Example: {"journeyId":"LOAN-1","decisionId":"D-1","customerTraceNumber":"PQ…00","attempt":1,"action":"abandon","by":"ops","reason":"the applicant has withdrawn","providerSaid":"posted"}',
+    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: journeyId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend: applicants; proof where the profile asks for one. Example: {"journeyId":"LOAN-1","decisionId":"D-1","customerTraceNumber":"PQ…00","attempt":1,"action":"abandon","by":"ops","reason":"the applicant has withdrawn","providerSaid":"posted"}',
   status: 'Where the journey stands, what it waits for, what was refused. No input. Nothing personal.',
   references: 'What has to be stored for later shares. No input. consumerId is personal.',
 } as const;
@@ -56,7 +56,7 @@ export const SHARE_REPORT_DESCRIPTIONS = {
     'Ends the share after any attempt in flight; what is on hold still waits for a decision. Fields: shareId, by, reason. Example: {"shareId":"S-1","by":"ops","reason":"asked for by mistake"}',
   requestWithdrawal: 'The same as withdraw, without an answer.',
   resolveInquiry:
-    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: shareId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference. Example: {"shareId":"S-1","decisionId":"D-1","customerTraceNumber":"SU…00","attempt":1,"action":"abandon","by":"ops","reason":"the investor has gone","providerSaid":"posted"}',
+    'Decides about an inquiry on hold. The current details (User Metadata) have this input filled in. Fields: shareId, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; proof where the profile asks for one. Example: {"shareId":"S-1","decisionId":"D-1","customerTraceNumber":"SU…00","attempt":1,"action":"abandon","by":"ops","reason":"the investor has gone","providerSaid":"posted"}',
   status: 'Where the share stands, what it waits for, what was refused. No input. Nothing personal.',
   references: 'The report that is shared, and the share’s own reference. No input. consumerId is personal.',
 } as const;

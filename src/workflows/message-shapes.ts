@@ -181,6 +181,7 @@ const repeatStage = object({
   occurrence: { check: occurrence },
   ...who,
   applicants: optional(applicants),
+  proof: optional(compactJws),
 });
 
 export function advanceProblem(value: unknown): string | null {
@@ -220,6 +221,7 @@ const resolveFields: Fields = {
   reference: optional(reference),
   confirmConsumerIds: optional(isTrue),
   applicants: optional(applicants),
+  proof: optional(compactJws),
 };
 
 export function resolveInquiryProblem(value: unknown, addressName: AddressName = 'journeyId'): string | null {

@@ -130,6 +130,14 @@ export async function checkApplicants(args: Parameters<JourneyActivities['checkA
   await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
 }
 
+/** A repeat is a person's decision, too: whether it needs a proof, and has one. */
+export async function checkRepeatProof(args: Parameters<JourneyActivities['checkRepeatProof']>[0]): Promise<void> {
+  const { repeat, occurrence } = args.message;
+  await orRefused(() =>
+    untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
+  );
+}
+
 /** What a start would refuse of a share is refused of one that is requested later, too. */
 export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
   const summary = `checking share ${args.message.share.shareId}`;

@@ -6,7 +6,7 @@ import type { StageCode } from '../model/products.ts';
 import type { Applicant, GateInput, JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { compareWithReportBefore } from './comparisons.ts';
-import type { RepeatDecision } from './holds.ts';
+import type { RepeatDecision } from './decisions.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import type { InquiryHost } from './inquiry-terms.ts';
 import type { Journey, StageRecord } from './journey.ts';
@@ -168,8 +168,13 @@ function decisionOf({
   by,
   reason,
   receivedAt,
+  applicants,
+  proof,
 }: NonNullable<StageRecord['repeat']>): RepeatDecision {
-  return { decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt };
+  return {
+    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
+    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+  };
 }
 
 function settle(

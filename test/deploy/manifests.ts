@@ -117,7 +117,7 @@ export function configuredVariables(): Set<string> {
     // Which reads the TEMPORAL_ variables.
     'node_modules/@temporalio/envconfig/lib/envconfig-toml.js',
     'src/codec-server/settings.ts',
-    ...['client-settings', 'consent-keys', 'default-profile', 'deployment', 'ledger-settings', 'limits'].map(inConfig),
+    ...['client-settings', 'default-profile', 'deployment', 'ledger-settings', 'limits', 'proof-keys'].map(inConfig),
     ...['log-level', 'process-rules', 'protocol', 'secrets', 'telemetry-settings', 'worker-settings'].map(inConfig),
   ];
   const text = files.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');

@@ -97,6 +97,7 @@ test('the checks are told in one order, whichever ends first', async () => {
       'markers',
       'standing-decisions/default',
       'consent-trust/default',
+      'decision-trust/default',
       'clear-starts',
       'holds',
       'clock',
@@ -114,6 +115,13 @@ test('how consents are trusted is told for each profile', async () => {
     (await findings(profile(change))).get('consent-trust/default') ?? assert.fail();
   assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in CONSENT_JWKS_FILE$/);
   assert.match((await told({ consentTrust: 'proof' })).detail, /^proof: a grant counts with one/);
+});
+
+test('whose decisions are taken is told for each profile', async () => {
+  const told = async (change: Partial<GatewayProfile>) =>
+    (await findings(profile(change))).get('decision-trust/default') ?? assert.fail();
+  assert.match((await told({})).detail, /^namespace: .* proofs are checked: \d+ keys? in DECISION_JWKS_FILE$/);
+  assert.match((await told({ decisionTrust: 'proof' })).detail, /^proof: a decision is taken with one/);
 });
 
 describe('what is wrong is named', () => {

@@ -37,6 +37,7 @@ export function profileFor(
     ssnsWithNine: 'refuse',
     originalInquiryDateSource: 'secondaryUse',
     consentTrust: 'namespace',
+    decisionTrust: 'namespace',
     allowed: {},
     ...others,
     limits: { ...TEST_LIMITS, ...limits },

@@ -13,6 +13,7 @@ import type { ProductCode } from '../../src/model/products.ts';
 import type { HoldStatus, JourneyStatus } from '../../src/model/shapes.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
 import { createConsentProofVerifier } from '../../src/protection/consent-proof.ts';
+import { createDecisionProofVerifier } from '../../src/protection/decision-proof.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { workflowBundle } from '../support/temporal.ts';
@@ -294,6 +295,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
         isServedElsewhere: async () => false,
         startedEncrypted: async () => false,
         checkConsentProof: createConsentProofVerifier(undefined),
+        checkDecisionProof: createDecisionProofVerifier(undefined),
       }),
     },
     stickyQueueScheduleToStartTimeout: 1_000,

@@ -47,6 +47,11 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     [{ kind: 'changed', position: 5, ...DECISION }],
   ],
   [
+    'a decision that is made out to be proven',
+    ["UPDATE decisions SET proven_by = 'decisions-1'"],
+    [{ kind: 'changed', position: 5, ...DECISION }],
+  ],
+  [
     'a hash that was made up',
     [`UPDATE audit_chain SET hash = '${'0'.repeat(64)}' WHERE position = 2`],
     [

@@ -62,6 +62,29 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(inquiry?.decisions, [repeat]);
   });
 
+  test('which key has signed a decision is kept beside it, and told', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    const proven = decisionOf({ decisionId: 'D-1', provenBy: 'decisions-1' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, proven), { kind: 'recorded' });
+    await attempted(ledger, { attempt: 2 }, { state: 'unknown' });
+    const unproven = decisionOf({ decisionId: 'D-2', attempt: 2, action: 'abandon' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, unproven), { kind: 'recorded' });
+    // The same decision under a newer key is the same decision.
+    assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, { ...proven, provenBy: 'decisions-2' }), {
+      kind: 'recorded',
+    });
+    const [inquiry] = await ledger.inquiriesOf('J-1');
+    assert.deepEqual(inquiry?.decisions, [proven, unproven]);
+    const audited: (string | undefined)[] = [];
+    for await (const { permittedBy, decision } of ledger.inquiriesBetween({})) {
+      audited.push(permittedBy?.provenBy, decision?.provenBy);
+    }
+    assert.deepEqual(audited, [undefined, 'decisions-1', 'decisions-1', undefined]);
+    assert.deepEqual((await ledger.verifyChain()).findings, []);
+  });
+
   test('a second resend of one attempt is overtaken, before and after the first is spent', async (t) => {
     const { ledger, url } = await opened(t);
     const { ledgerId } = ledger.identity;

@@ -1,12 +1,11 @@
 /** A consent system's key, for one process, and the proofs that it makes. */
-import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import type { ConsentMessage } from '../../src/model/shapes.ts';
+import { inAnHour, newSigningKey } from './signing-keys.ts';
 
-const pair = await generateKeyPair('ES256');
+const key = await newSigningKey('consents');
 
-export const CONSENT_KEYS: JSONWebKeySet = {
-  keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'consents', alg: 'ES256', use: 'sig' }],
-};
+export const CONSENT_KEYS = key.keySet;
 
 export interface ProofParts {
   /** What is proved, where that is not the message itself. */
@@ -18,8 +17,7 @@ export interface ProofParts {
 
 /** The message with a proof of it. */
 export async function proved(message: ConsentMessage, parts: ProofParts = {}): Promise<ConsentMessage> {
-  const { expiresAt = Math.floor(Date.now() / 1000) + 3_600, claims = {} } = parts;
+  const { expiresAt = inAnHour(), claims = {} } = parts;
   const payload = { consent: parts.consent ?? message, ...(expiresAt === null ? {} : { exp: expiresAt }), ...claims };
-  const proof = await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'consents' }).sign(pair.privateKey);
-  return { ...message, proof };
+  return { ...message, proof: await key.sign(payload) };
 }

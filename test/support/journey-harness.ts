@@ -25,6 +25,7 @@ import { createKeyRing } from '../../src/protection/key-ring.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import { runWorker } from '../../src/worker.ts';
 import { CONSENT_KEYS } from './consent-proofs.ts';
+import { DECISION_KEYS } from './decision-proofs.ts';
 import { testServer } from './temporal.ts';
 
 // Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
@@ -67,7 +68,7 @@ export interface HarnessOptions {
   server?: { address: string; namespace: string };
   env?: Record<string, string>;
   sandbox?: Parameters<typeof startSandbox>[0];
-  /** A second profile, `proving`, in which a grant counts only with a proof. */
+  /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. */
   proving?: boolean;
   /** The test starts it, or another one. */
   withoutWorker?: boolean;
@@ -76,7 +77,10 @@ export interface HarnessOptions {
 }
 
 const PROVING = {
-  profiles: { proving: { environment: 'sandbox', customerId: 'SANDBOX0001', consentTrust: 'proof' } },
+  profiles: {
+    proving: { environment: 'sandbox', customerId: 'SANDBOX0001', consentTrust: 'proof' },
+    deciding: { environment: 'sandbox', customerId: 'SANDBOX0001', decisionTrust: 'proof' },
+  },
 };
 
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
@@ -84,7 +88,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
   const sandbox = await startSandbox(options.sandbox ?? {});
   const [consentKeys, profiles] = [join(dataDir, 'consent-keys.json'), join(dataDir, 'profiles.json')];
+  const decisionKeys = join(dataDir, 'decision-keys.json');
   await writeFile(consentKeys, JSON.stringify(CONSENT_KEYS));
+  await writeFile(decisionKeys, JSON.stringify(DECISION_KEYS));
   if (options.proving) await writeFile(profiles, JSON.stringify(PROVING));
   const loaded = loadConfig({
     TEMPORAL_ADDRESS: server.address,
@@ -96,6 +102,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LEDGER_URL: `file:${join(dataDir, 'ledger.db')}`,
     KEY_RING_FILE: join(dataDir, 'keys.json'),
     CONSENT_JWKS_FILE: consentKeys,
+    DECISION_JWKS_FILE: decisionKeys,
     ...(options.proving ? { GATEWAY_PROFILES_FILE: profiles } : {}),
     ...(options.isUat ? await uatVariables(dataDir) : {}),
     ...options.env,

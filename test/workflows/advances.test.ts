@@ -14,6 +14,8 @@ function repeatOf(repeat: StageStatus['productCode'], occurrence = 2): AdvanceMe
 }
 
 /** A journey whose stages stand as they are given, the rest pending. */
+const NOW = new Date().toISOString();
+
 function journeyAt(...states: StageStatus['state'][]): Journey {
   const journey = new Journey(journeyInput());
   for (const [index, state] of states.entries()) {
@@ -40,8 +42,8 @@ test('a repeat is taken of the stage that is latest, answered or on its way, and
 
 test('a repeat is numbered by whoever asks: the next number is taken, the last one is a duplicate, others are refused', () => {
   const journey = journeyAt('record');
-  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), true);
-  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), false);
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);
   assert.equal(advanceObjection(journey, repeatOf('PREQUAL', 3)), null);
   assert.match(advanceObjection(journey, repeatOf('PREQUAL', 4)) ?? '', /must be 3: PREQUAL was asked for 2 times/);
   assert.deepEqual(
@@ -60,7 +62,7 @@ test('a stage has a hundred trace numbers, amendments and repeats together', () 
   const [stage] = journey.stages;
   assert.ok(stage);
   stage.ordinal = 98;
-  assert.equal(takeAdvance(journey, repeatOf('PREQUAL')), true);
+  assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(journey.nextOrdinal('PREQUAL'), 99);
   assert.match(advanceObjection(journey, repeatOf('PREQUAL', 3)) ?? '', /has used its 100 trace numbers/);
 });
@@ -74,7 +76,7 @@ test('that an old report will do adds to an advance that was kept, once', () => 
       advance,
       { ...advance, acceptAge: true as const, ...who },
       { ...advance, acceptAge: true as const, ...who },
-    ].map((message) => takeAdvance(journey, message)),
+    ].map((message) => takeAdvance(journey, message, NOW)),
     [true, false, true, false],
   );
 });

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig, loadDecisionTrust } from '../../src/config.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
+import { DECISION_KEYS } from '../support/decision-proofs.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'credit-journey-consent-keys-'));
+const directory = mkdtempSync(join(tmpdir(), 'credit-journey-proof-keys-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 function file(name: string, content: object): string {
@@ -27,7 +28,7 @@ function rulesOf(env: NodeJS.ProcessEnv): string[] {
     return [];
   } catch (error) {
     assert.ok(error instanceof ConfigError);
-    const ours = error.problems.filter(({ variable }) => variable.startsWith('CONSENT_'));
+    const ours = error.problems.filter(({ variable }) => /^(CONSENT|DECISION)_/.test(variable));
     return ours.map(({ variable, rule }) => `${variable} ${rule}`);
   }
 }
@@ -58,4 +59,32 @@ test('proofs without keys, and keys that cannot be used or are no public ones, a
     assert.match(rulesOf({ CONSENT_JWKS_FILE: path })[0] ?? '', /^CONSENT_JWKS_FILE must name a file with public keys/);
   }
   assert.match(rulesOf({ CONSENT_TRUST: 'anybody' })[0] ?? '', /^CONSENT_TRUST must be/);
+});
+
+test('decisions without a proof are taken unless a profile says otherwise, in production too', () => {
+  const decisions = file('decisions.json', DECISION_KEYS);
+  const deciding = file('deciding.json', {
+    profiles: { deciding: { environment: 'sandbox', customerId: 'D1', decisionTrust: 'proof' } },
+  });
+  const trustOf = (env: NodeJS.ProcessEnv) =>
+    [...loadConfig(env).profiles.values()].map(({ name, decisionTrust }) => `${name} ${decisionTrust}`);
+  assert.deepEqual(trustOf({}), ['default namespace']);
+  assert.deepEqual(trustOf({ DECISION_TRUST: 'proof', DECISION_JWKS_FILE: decisions }), ['default proof']);
+  const env = { GATEWAY_PROFILES_FILE: deciding };
+  assert.deepEqual(trustOf({ ...env, DECISION_JWKS_FILE: decisions }), ['default namespace', 'deciding proof']);
+  assert.match(rulesOf(env)[0] ?? '', /^DECISION_JWKS_FILE is required: profile deciding/);
+  // Keys of consent systems sign no decisions.
+  assert.equal(rulesOf({ ...env, CONSENT_JWKS_FILE: keys }).length, 1);
+  assert.match(rulesOf({ DECISION_TRUST: 'anybody' })[0] ?? '', /^DECISION_TRUST must be/);
+  const production = { GATEWAY_ENVIRONMENT: 'production', CONSENT_TRUST: 'namespace' };
+  assert.deepEqual(rulesOf(production), []);
+  assert.match(rulesOf({ ...production, DECISION_TRUST: 'proof' })[0] ?? '', /^DECISION_JWKS_FILE is required/);
+});
+
+test('a program beside the ledger learns whose decisions are taken, and needs none of the gateway’s secrets', () => {
+  const decisions = file('decisions.json', DECISION_KEYS);
+  const env = { GATEWAY_ENVIRONMENT: 'uat', DECISION_TRUST: 'proof' };
+  const { trust, keysFile } = loadDecisionTrust({ ...env, DECISION_JWKS_FILE: decisions });
+  assert.deepEqual([...trust, keysFile], [['default', 'proof'], decisions]);
+  assert.throws(() => loadDecisionTrust(env), ConfigError);
 });

@@ -1,0 +1,54 @@
+/** The keys that proofs are checked with: those of consent systems, and those of the people or systems that decide. */
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { readKeySet } from '../protection/key-set.ts';
+import type { EnvironmentReader } from './environment-reader.ts';
+
+/** Two sets: a consent system must not be able to sign a decision. */
+const KEYS = {
+  consent: {
+    variable: 'CONSENT_JWKS_FILE',
+    trust: 'consentTrust',
+    rule: 'counts a grant only with a proof (CONSENT_TRUST)',
+  },
+  decision: {
+    variable: 'DECISION_JWKS_FILE',
+    trust: 'decisionTrust',
+    rule: 'takes a decision only with a proof (DECISION_TRUST)',
+  },
+} as const;
+
+export interface ProofKeys {
+  consentKeysFile?: string;
+  decisionKeysFile?: string;
+}
+
+/** The paths of the key sets, checked; absent where there is none and no profile needs one. */
+export function readProofKeys(reader: EnvironmentReader, profiles: Iterable<GatewayProfile>): ProofKeys {
+  const all = [...profiles];
+  const consentKeysFile = readKeys(reader, all, 'consent');
+  const decisionKeysFile = readKeys(reader, all, 'decision');
+  return {
+    ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
+    ...(decisionKeysFile === undefined ? {} : { decisionKeysFile }),
+  };
+}
+
+function readKeys(
+  reader: EnvironmentReader,
+  profiles: readonly GatewayProfile[],
+  what: keyof typeof KEYS,
+): string | undefined {
+  const { variable, trust, rule } = KEYS[what];
+  const path = reader.optional(variable);
+  if (path === undefined) {
+    const trusting = profiles.find((profile) => profile[trust] === 'proof');
+    if (trusting) reader.report(variable, `is required: profile ${trusting.name} ${rule}`);
+    return undefined;
+  }
+  try {
+    readKeySet(path);
+  } catch {
+    reader.report(variable, 'must name a file with public keys alone, {"keys": [...]}');
+  }
+  return path;
+}

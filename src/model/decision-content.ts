@@ -1,0 +1,79 @@
+/**
+ * What a proof of a decision signs: enough that it proves one decision and no other, and nothing personal. What is
+ * personal stands in it as a digest. Pure. docs/journeys.md, "Decisions that can be proved".
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { HoldAction } from './failure-types.ts';
+import { canonicalJson } from './member-digests.ts';
+import type { Environment, StageCode } from './products.ts';
+import type { ProviderSaid } from './provider-word.ts';
+import type { FailsafeApplicant } from './pull-shapes.ts';
+import type { ReportOutcome, ReportReference } from './shapes.ts';
+
+/** Of `resolveInquiry`, whatever kind of run it is sent to, and of a decision that is written into the ledger. */
+export interface DecisionContent {
+  environment: Environment;
+  decisionId: string;
+  customerTraceNumber: string;
+  attempt: number;
+  action: HoldAction;
+  by: string;
+  reason: string;
+  providerSaid: ProviderSaid;
+  outcome?: ReportOutcome;
+  confirmConsumerIds?: true;
+  /** Of `accept` with a reference and of `amend`: `contentDigest` of what is personal. */
+  contentDigest?: string;
+}
+
+/** The members of a decision that its proof is about. */
+export type ProvableDecision = Omit<DecisionContent, 'environment' | 'contentDigest'> & {
+  reference?: ReportReference;
+  applicants?: readonly FailsafeApplicant[];
+};
+
+/** Of `advance` with `repeat`, which makes one further inquiry. */
+export interface RepeatContent {
+  environment: Environment;
+  journeyId: string;
+  repeat: StageCode;
+  occurrence: number;
+  by: string;
+  reason: string;
+  contentDigest?: string;
+}
+
+export type ProvableRepeat = Omit<RepeatContent, 'environment' | 'contentDigest'> & {
+  applicants?: readonly FailsafeApplicant[];
+};
+
+export function decisionContent(environment: Environment, decision: ProvableDecision): DecisionContent {
+  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = decision;
+  const { outcome, confirmConsumerIds, reference, applicants } = decision;
+  return {
+    ...{ environment, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid },
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(confirmConsumerIds === undefined ? {} : { confirmConsumerIds }),
+    ...digestOf({ reference, applicants }),
+  };
+}
+
+export function repeatContent(environment: Environment, repeated: ProvableRepeat): RepeatContent {
+  const { journeyId, repeat, occurrence, by, reason, applicants } = repeated;
+  return { ...{ environment, journeyId, repeat, occurrence, by, reason }, ...digestOf({ applicants }) };
+}
+
+function digestOf(personal: {
+  reference?: ReportReference | undefined;
+  applicants?: readonly FailsafeApplicant[] | undefined;
+}): { contentDigest?: string } {
+  const { reference, applicants } = personal;
+  if (reference === undefined && applicants === undefined) return {};
+  return { contentDigest: contentDigest(personal) };
+}
+
+/** SHA-256 in hex of `{ "reference": … }` or `{ "applicants": … }` as canonical JSON (RFC 8785). */
+export function contentDigest(personal: object): string {
+  return bytesToHex(sha256(utf8ToBytes(canonicalJson(personal))));
+}

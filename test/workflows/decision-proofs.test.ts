@@ -1,0 +1,404 @@
+/** Decisions that must be proved, through real updates, counted at the gateway; one worker for all. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import {
+  CreditJourneys,
+  DecisionRefusedError,
+  decisionContent,
+  type PortfolioHandle,
+  type PortfolioStatus,
+  type ResolveInquiryMessage,
+  UpdateRefusedError,
+} from '../../src/client.ts';
+import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { InquiryView } from '../../src/ledger/port.ts';
+import { rowOwnerId } from '../../src/model/owner-id.ts';
+import type { HoldStatus } from '../../src/model/shapes.ts';
+import { withLedger } from '../hazards/operator-hands.ts';
+import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { newShareId } from '../support/share-scenarios.ts';
+
+const MISSING = '/proof is required: the profile takes a decision only with a proof (decisionTrust)';
+const REFUSED = '/proof is refused: ';
+
+let harness: Harness;
+let journeys: CreditJourneys;
+let directory: string;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-decisions-'));
+  harness = await startHarness({ proving: true, env: { PORTFOLIO_DIR: directory } });
+  const { config, dataDir } = harness;
+  // What a program beside the ledger has in its environment, as the worker has it.
+  process.env.GATEWAY_PROFILES_FILE = join(dataDir, 'profiles.json');
+  process.env.CONSENT_JWKS_FILE = config.consentKeysFile;
+  process.env.DECISION_JWKS_FILE = config.decisionKeysFile;
+  journeys = await CreditJourneys.connect({
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    queryTimeoutMs: 120_000,
+    openLedger: async () => ledgerOf(harness),
+  });
+});
+
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function ledgerOf({ config }: Harness) {
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../../src/ledger/open-ledger.ts'),
+    import('../../src/protection/open-key-ring.ts'),
+  ]);
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  return openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+}
+
+function inLedger(ownerId: string): Promise<InquiryView[]> {
+  return withLedger(harness, (ledger) => ledger.inquiriesOf(ownerId));
+}
+
+/** Who decided what, by which key, about the owner's inquiries. */
+async function decided(ownerId: string): Promise<(string | undefined)[][]> {
+  const inquiries = await inLedger(ownerId);
+  return inquiries.flatMap(({ decisions }) => decisions.map(({ action, by, provenBy }) => [action, by, provenBy]));
+}
+
+async function sentFor(ownerId: string): Promise<number> {
+  const inquiries = await inLedger(ownerId);
+  return inquiries.flatMap(({ attempts }) => attempts).length;
+}
+
+type Message = Omit<ResolveInquiryMessage, 'journeyId'>;
+
+/** To have it sent again. */
+function resendOf(
+  { customerTraceNumber, attempts }: Pick<HoldStatus, 'customerTraceNumber' | 'attempts'>,
+  change: object = {},
+): Message {
+  return {
+    ...{ decisionId: 'D-1', customerTraceNumber, attempt: attempts, action: 'resend' },
+    ...{ by: 'operator', reason: 'asked the provider', providerSaid: 'notPosted' },
+    ...change,
+  };
+}
+
+/** A journey on hold whose request was lost before it was posted. */
+async function heldJourney(
+  profile = 'deciding',
+): Promise<{ handle: JourneyHandle; journeyId: string; hold: HoldStatus }> {
+  const input = journeyInput({ profile, stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
+  const handle = await harness.start(input);
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  return { handle, journeyId: input.journeyId, hold: holds[0] ?? assert.fail() };
+}
+
+/** With everything that a namespace gives, and a key of one's own. */
+async function forged(message: Message): Promise<Message & { proof: string }> {
+  const { privateKey } = await generateKeyPair('ES256');
+  const payload = { decision: decisionContent('sandbox', message), iat: 1, exp: 9_999_999_999 };
+  const proof = await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'decisions' }).sign(privateKey);
+  return { ...message, proof };
+}
+
+/** Each proof that must not do, and why. */
+async function badProofs(message: Message): Promise<[object, string][]> {
+  const past = Math.floor(Date.now() / 1000) - 3_600;
+  return [
+    [message, MISSING],
+    [await forged(message), `${REFUSED}badSignature`],
+    [await provenDecision(message, { attempt: message.attempt + 1 }), `${REFUSED}differs in attempt`],
+    [await provenDecision(message, { customerTraceNumber: 'PQOTHER' }), `${REFUSED}differs in customerTraceNumber`],
+    [await provenDecision(message, { by: 'another' }), `${REFUSED}differs in by`],
+    [await provenDecision(message, {}, { exp: past }), `${REFUSED}expired`],
+  ];
+}
+
+const reasonOf = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await promise.then(() => assert.fail('it was taken')).catch((thrown) => thrown);
+  assert.ok(error instanceof UpdateRefusedError || error instanceof DecisionRefusedError, String(error));
+  return error.reason;
+};
+
+describe('where decisions need a proof', { concurrency: 4 }, () => {
+  test('a journey’s decision without a good one is refused, and nothing is written or sent', async () => {
+    const { handle, journeyId, hold } = await heldJourney();
+    const message = resendOf(hold);
+    const resolve = (one: object) => update(handle, 'resolveInquiry', { journeyId, ...one });
+    for (const [bad, reason] of await badProofs(message)) assert.equal(await refusalOf(resolve(bad)), reason);
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    assert.equal(holds[0]?.refusedDecision?.reason, `${REFUSED}expired`);
+    assert.deepEqual(await decided(journeyId), []);
+    assert.equal(await sentFor(journeyId), 1);
+
+    assert.equal((await resolve(await provenDecision(message))).duplicate, false);
+    await handle.result();
+    assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
+    assert.equal(await sentFor(journeyId), 2);
+  });
+
+  test('the same decision with a newer proof is a duplicate; other content under its id is refused', async () => {
+    const { handle, journeyId, hold } = await heldJourney();
+    const message = resendOf(hold, { action: 'abandon' });
+    const answers = await Promise.allSettled([
+      journeys.get(journeyId).resolve(await provenDecision(message)),
+      journeys.get(journeyId).resolve(await provenDecision(message, {}, { iat: 1 })),
+    ]);
+    const duplicates = answers.map((answer) =>
+      answer.status === 'fulfilled' ? answer.value.duplicate : answer.reason,
+    );
+    assert.deepEqual(duplicates.sort(), [false, true]);
+    await handle.result();
+    assert.deepEqual(await decided(journeyId), [['abandon', 'operator', 'decisions']]);
+  });
+
+  test('an amendment’s proof is about its applicants, an accepted answer’s about its reference', async () => {
+    const input = journeyInput({
+      ...{ profile: 'deciding', stages: ['PREQUAL'] },
+      applicants: [applicant('1A', newSsn('1400'))],
+    });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    const resolve = (one: object) => update(handle, 'resolveInquiry', { journeyId, ...one });
+    const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+    const amended = resendOf(holds[0] ?? assert.fail(), {
+      action: 'amend',
+      applicants: [applicant('1A', newSsn('4001'))],
+    });
+    const others = [applicant('1A')];
+    assert.equal(
+      await refusalOf(resolve({ ...(await provenDecision(amended)), applicants: others })),
+      `${REFUSED}differs in contentDigest`,
+    );
+    await resolve(await provenDecision(amended));
+    const again = await untilStatus(handle, ({ holds: [one] }) => one?.failureType === 'OutcomeUnknown');
+    const reference = {
+      reportReferenceNumber: `R${randomUUID().slice(0, 12)}`,
+      requestedAt: new Date().toISOString(),
+      applicants: [{ applicantId: '1A', consumerId: `C${randomUUID().slice(0, 8)}` }],
+    };
+    const accepted = resendOf(again.holds[0] ?? assert.fail(), {
+      ...{ decisionId: 'D-2', action: 'accept', outcome: 'record', providerSaid: 'posted', reference },
+    });
+    const anothers = { ...reference, applicants: [{ applicantId: '1A', consumerId: 'C-ANOTHER' }] };
+    assert.equal(
+      await refusalOf(resolve({ ...(await provenDecision(accepted)), reference: anothers })),
+      `${REFUSED}differs in contentDigest`,
+    );
+    await resolve(await provenDecision(accepted));
+    const { stages } = await handle.result();
+    assert.deepEqual(stages[0]?.reference, reference);
+    assert.deepEqual(await decided(journeyId), [
+      ['amend', 'operator', 'decisions'],
+      ['accept', 'operator', 'decisions'],
+    ]);
+  });
+
+  test('a repeat is a decision, too', async () => {
+    const input = journeyInput({ profile: 'deciding', stages: ['PREQUAL'], repeatsOpenFor: 'P1D' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+    const repeat = { journeyId, repeat: 'PREQUAL', occurrence: 2, by: 'operator', reason: 'too old' } as const;
+    const advance = (message: object) => update(handle, 'advance', message);
+    assert.equal(await refusalOf(advance(repeat)), MISSING);
+    const another = await provenRepeat({ ...repeat, reason: 'another' });
+    assert.equal(await refusalOf(advance({ ...repeat, proof: another.proof })), `${REFUSED}differs in reason`);
+    const withOthers = { ...(await provenRepeat(repeat)), applicants: [applicant('1A')] };
+    assert.equal(await refusalOf(advance(withOthers)), `${REFUSED}differs in contentDigest`);
+    assert.equal((await harness.posted(handle)).length, 1);
+
+    await advance(await provenRepeat(repeat));
+    assert.equal((await advance(await provenRepeat(repeat))).duplicate, true);
+    await untilStatus(handle, ({ stages }) => stages[1]?.state === 'record');
+    assert.equal((await harness.posted(handle)).length, 2);
+    assert.deepEqual(await decided(journeyId), [['repeat', 'operator', 'decisions']]);
+    await handle.terminate();
+  });
+
+  test('a single pull’s needs one', async () => {
+    const input = reportPull('4001', { profile: 'deciding' });
+    const pull = await journeys.pull(input);
+    const ownerId = `pull:${input.pullId}`;
+    for await (const { state, holds } of pull.watch()) {
+      if (state !== 'held') continue;
+      const message = resendOf(holds[0] ?? assert.fail());
+      for (const [bad, reason] of await badProofs(message)) {
+        assert.equal(await reasonOf(pull.resolve(bad as Message)), reason);
+      }
+      assert.equal(await sentFor(ownerId), 1);
+      await pull.resolve(await provenDecision(message));
+      break;
+    }
+    await pull.result();
+    assert.deepEqual(await decided(ownerId), [['resend', 'operator', 'decisions']]);
+  });
+
+  test('a share’s by itself needs one', async () => {
+    const source = reportPull('9001', { profile: 'deciding' });
+    await (await journeys.pull(source)).result();
+    const shareId = newShareId();
+    const report = { pullId: source.pullId, productCode: 'CR' } as const;
+    const purpose = { endUserCode: 'EU999', permissiblePurposeCode: '02', profile: 'deciding' };
+    const share = await journeys.shareReport({ shareId, report, ...purpose });
+    const { journeyId: _, shareId: __, ...grant } = consentMessage(`share:${shareId}`, { shareId, applicantId: '1A' });
+    await share.recordConsent(grant);
+    for await (const { state, holds } of share.watch()) {
+      if (state !== 'held') continue;
+      const message = resendOf(holds[0] ?? assert.fail());
+      for (const [bad, reason] of await badProofs(message)) {
+        assert.equal(await reasonOf(share.resolve(bad as Message)), reason);
+      }
+      assert.equal(await sentFor(`share:${shareId}`), 1);
+      await share.resolve(await provenDecision(message));
+      break;
+    }
+    await share.result();
+    assert.deepEqual(await decided(`share:${shareId}`), [['resend', 'operator', 'decisions']]);
+  });
+
+  test('one for an inquiry whose run is gone needs one', async () => {
+    const { handle, journeyId, hold } = await heldJourney();
+    await handle.terminate('gone');
+    const message = resendOf(hold);
+    for (const [bad, reason] of await badProofs(message)) {
+      assert.equal(await reasonOf(journeys.decideInLedger(bad as Message)), reason);
+    }
+    assert.deepEqual(await decided(journeyId), []);
+    const proven = await provenDecision(message);
+    assert.equal((await journeys.decideInLedger(proven)).duplicate, false);
+    assert.equal((await journeys.decideInLedger(await provenDecision(message))).duplicate, true);
+    assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
+  });
+});
+
+describe('a portfolio review whose decisions need a proof', () => {
+  const untilState = async (review: PortfolioHandle, isWanted: (status: PortfolioStatus) => boolean) => {
+    for await (const status of review.watch()) if (isWanted(status)) return status;
+    throw new Error('waited in vain');
+  };
+  const reviewOf = (file: string) => ({
+    ...{ reviewId: `R-${randomUUID().slice(0, 13)}`, profile: 'deciding', file, window: 3 },
+    ...{ endUserCode: 'EU123', permissiblePurposeCode: '01' },
+  });
+
+  test('takes none about a row without one', async () => {
+    const file = await writePortfolio(
+      directory,
+      'row.csv',
+      csvText(3, (index) => (index === 1 ? '4001' : '0001')),
+    );
+    const input = reviewOf(file);
+    const review = await journeys.reviewPortfolio(input);
+    const { holds } = await untilState(review, ({ state }) => state === 'held');
+    const message = resendOf(holds[0] ?? assert.fail());
+    for (const [bad, reason] of await badProofs(message)) {
+      assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
+    }
+    const ownerId = rowOwnerId(input.reviewId, 'ACC-1');
+    assert.equal(await sentFor(ownerId), 1);
+    await review.resolve(await provenDecision(message));
+    assert.equal((await review.result()).record, 3);
+    assert.deepEqual(await decided(ownerId), [['resend', 'operator', 'decisions']]);
+  });
+
+  test('takes one for all rows that stand under another number, and a refused one for none of them', async () => {
+    const rows = 6;
+    const file = await writePortfolio(directory, 'all.csv', csvText(rows));
+    const input = reviewOf(file);
+    await (await journeys.reviewPortfolio(input)).result();
+    const workflow = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
+    const profiles = harness.config.profiles as Map<string, GatewayProfile>;
+    const profile = profiles.get('deciding') ?? assert.fail();
+    profiles.set('deciding', { ...profile, customerId: 'CORRECTED' });
+    try {
+      // As after retention: the review is started again although it had ended.
+      await harness.client.workflow.start('portfolioReview', {
+        ...{ workflowId: workflow.workflowId, taskQueue: harness.config.taskQueue, args: [input] },
+      });
+      const review = journeys.getPortfolio(input.reviewId);
+      const { holds } = await untilState(review, ({ state }) => state === 'held');
+      const [hold] = holds;
+      assert.ok(hold?.failureType === 'AnotherNumber' && holds.length === 1);
+      const message = resendOf(hold);
+      for (const [bad, reason] of await badProofs(message)) {
+        assert.equal(await reasonOf(review.resolve(bad as Message)), reason);
+      }
+      const all = Array.from({ length: rows }, (_, index) => rowOwnerId(input.reviewId, `ACC-${index}`));
+      const sent = async () => (await Promise.all(all.map(sentFor))).reduce((sum, one) => sum + one, 0);
+      assert.equal(await sent(), rows);
+      await review.resolve(await provenDecision(message));
+      assert.equal((await review.result()).record, rows);
+      assert.equal(await sent(), 2 * rows);
+      const each = await Promise.all(all.map(decided));
+      assert.deepEqual(each, Array(rows).fill([['resend', 'operator', 'decisions']]));
+    } finally {
+      profiles.set('deciding', profile);
+    }
+  });
+});
+
+describe('where the namespace is trusted', () => {
+  test('a decision without a proof is taken, and shows that it has none; a bad proof is refused all the same', async () => {
+    const { handle, journeyId, hold } = await heldJourney('default');
+    const message = { journeyId, ...resendOf(hold) };
+    assert.equal(
+      await refusalOf(update(handle, 'resolveInquiry', await provenDecision(message, { attempt: 2 }))),
+      `${REFUSED}differs in attempt`,
+    );
+    await update(handle, 'resolveInquiry', message);
+    await handle.result();
+    assert.deepEqual(await decided(journeyId), [['resend', 'operator', undefined]]);
+  });
+});
+
+test('while the keys cannot be read no decision is judged: it waits, and is recorded once they are back', async () => {
+  const file = harness.config.decisionKeysFile ?? '';
+  const keys = await readFile(file);
+  const { handle, journeyId, hold } = await heldJourney();
+  await writeFile(file, '{');
+  const message = { journeyId, ...(await provenDecision(resendOf(hold))) };
+  assert.equal((await update(handle, 'resolveInquiry', message)).recorded, false);
+  assert.deepEqual(await decided(journeyId), []);
+  assert.equal(await sentFor(journeyId), 1);
+  await writeFile(file, keys);
+  await handle.result();
+  assert.deepEqual(await decided(journeyId), [['resend', 'operator', 'decisions']]);
+});
+
+test('a decision is judged by the keys of that time: one whose key was taken out is refused, and the hold stays', async () => {
+  const file = harness.config.decisionKeysFile ?? '';
+  const keys = await readFile(file);
+  const { handle, journeyId, hold } = await heldJourney();
+  const { publicKey } = await generateKeyPair('ES256');
+  await writeFile(file, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'newer', alg: 'ES256' }] }));
+  try {
+    const message = { journeyId, ...(await provenDecision(resendOf(hold))) };
+    assert.equal(await refusalOf(update(handle, 'resolveInquiry', message)), `${REFUSED}unknownKey`);
+  } finally {
+    await writeFile(file, keys);
+  }
+  await handle.terminate('done');
+});
