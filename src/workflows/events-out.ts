@@ -1,6 +1,7 @@
 /** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
 import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
+import { carriedOccurrences, occurrenceName } from '../model/event-occurrences.ts';
 import {
   type WebhookEvent,
   type WebhookEventData,
@@ -74,7 +75,7 @@ export class EventsOut {
   #put({ type, key, data, timestamp }: Noted): void {
     if (!this.#run || !this.#subject) return;
     const { environment } = this.#run;
-    const name = JSON.stringify([type, ...key]);
+    const name = occurrenceName(type, key);
     const occurrence = this.#occurrences.get(name) ?? 0;
     this.#occurrences.set(name, occurrence + 1);
     const { workflowId } = workflowInfo();
@@ -98,7 +99,7 @@ export class EventsOut {
 
   /** Also those on their way: the delivery run passes over an event that it was handed before. */
   get carried(): CarriedEvents {
-    return { occurrences: Object.fromEntries(this.#occurrences), waiting: [...this.#waiting] };
+    return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }
 
   /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */

@@ -70,7 +70,8 @@ export class ReviewRows {
       const end = this.#end();
       if (end) return end;
       const { changes } = this.#review;
-      await condition(() => this.#review.changes !== changes);
+      // Messages that it refuses change nothing, but its history.
+      await condition(() => this.#review.changes !== changes || (!this.#review.isLeaving && this.#shouldLeave()));
     }
   }
 

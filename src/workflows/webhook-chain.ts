@@ -57,9 +57,13 @@ export class WebhookChain {
     else this.#waiting.push(event);
   }
 
-  /** Lets no further delivery begin; for the change to the next run of the chain. */
+  /**
+   * Lets no further delivery begin, and calls back the one that is tried, which may be for a day: the next run of the
+   * chain tries it again under the same id.
+   */
   pause(): void {
     this.#isPaused = true;
+    this.#attempt?.cancel();
   }
 
   /** Sends what waits, unless that is being done. */

@@ -12,6 +12,7 @@ import {
   statusOf,
   untilStatus,
   update,
+  WAIT_LIMIT_MS,
 } from './journey-harness.ts';
 
 /** As low as configuration takes it: a hundred messages and a run hands over. */
@@ -59,6 +60,21 @@ export async function untilNextRun(handle: WorkflowHandle, before: string): Prom
     const { runId, status } = await handle.describe();
     if (runId !== before) return runId;
     if (status.name !== 'RUNNING') throw new Error(`the run ended as ${status.name} without handing over`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Makes the run's history so large that the server suggests a hand-over: by signals that do nothing. */
+export async function outgrow(
+  handle: WorkflowHandle,
+  signalName = 'requestWithdrawal',
+  messageOf: (padding: string) => object = (padding) => ({ padding }),
+): Promise<void> {
+  const { runId } = await handle.describe();
+  for (let times = 0; times < 4; times++) await handle.signal(signalName, messageOf('x'.repeat(1_500_000)));
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  while ((await handle.describe()).runId === runId) {
+    if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

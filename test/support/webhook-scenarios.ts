@@ -43,7 +43,7 @@ export interface WebhookStage {
  * Profile `default`: `all`, and `ends`, which takes journey.ended alone. Profile `mixed`: `steady`, `hangs`, `gone`, and
  * `inner`, whose address is refused. Each is a path of the receiver by its name, which answers 204 unless told.
  */
-export async function startWebhookStage(): Promise<WebhookStage> {
+export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<WebhookStage> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-webhooks-'));
   const secret = newWebhookSecret();
   const receiver = await startWebhookReceiver(secret);
@@ -71,7 +71,7 @@ export async function startWebhookStage(): Promise<WebhookStage> {
   };
   await writeFile(file, JSON.stringify({ profiles }));
   // Shorter than the first wait of the retries: what fails is given up, unless its endpoint asks for an earlier time.
-  const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: 'PT4S', PORTFOLIO_DIR: directory };
+  const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: giveUpAfter, PORTFOLIO_DIR: directory };
   const harness = await startHarness({ env });
   return {
     harness,

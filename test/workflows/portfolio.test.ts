@@ -20,6 +20,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
 import type { RowResult } from '../../src/model/portfolio-shapes.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
+import { outgrow } from '../support/floods.ts';
 import { applicant, type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -188,6 +189,26 @@ describe('a portfolio review', () => {
     await review.resume(word);
     assert.equal((await review.result()).record, 30);
     assert.equal((await postedCount()) - posted, 30 - done);
+  });
+
+  test('hands over when it is sent very many messages, on hold and paused, and takes decisions then', async () => {
+    const file = await writePortfolio(
+      directory,
+      'outgrown.csv',
+      csvText(4, (index) => (index === 0 ? '4001' : '0001')),
+    );
+    const input = reviewOf(file);
+    const review = await journeys.reviewPortfolio(input);
+    await untilState(review, ({ state }) => state === 'held');
+    const handle = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
+    await outgrow(handle);
+    await review.pause(word);
+    await outgrow(handle);
+    const { holds } = await untilState(review, ({ state, holds: { length } }) => state === 'paused' && length === 1);
+    await review.resume(word);
+    await review.resolve({ ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' });
+    const { record, abandoned } = await review.result();
+    assert.deepEqual([record, abandoned], [3, 1]);
   });
 
   test('ends early when it is withdrawn, with what has come of its rows so far', async () => {

@@ -12,6 +12,7 @@ import type { PullStatus } from '../../src/model/pull-shapes.ts';
 import { webhookEventSchema } from '../../src/validation/webhook-schemas.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { activityCommands, eventsOf, pendingAttempt, resetTo, until } from '../hazards/operator-hands.ts';
+import { outgrow } from '../support/floods.ts';
 import {
   applicant,
   consentMessage,
@@ -20,7 +21,6 @@ import {
   newSsn,
   untilStatus,
   update,
-  WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
 import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
@@ -30,7 +30,6 @@ import {
   ALL_OF_A_SHARE,
   ALL_OF_IT,
   askDelivery,
-  type Delivery,
   deliveryOf,
   nothingWaits,
   playFully,
@@ -61,18 +60,6 @@ function cli(...args: string[]) {
     GATEWAY_BASE_URL: sandboxUrl,
   };
   return runCli(args, { env, cwd: stage.directory });
-}
-
-/** Makes the run's history so long that it hands over to a next one: by signals that hold no event, and do nothing. */
-async function outgrow(delivery: Delivery): Promise<void> {
-  const { runId } = await delivery.describe();
-  const padding = 'x'.repeat(1_500_000);
-  for (let times = 0; times < 4; times++) await delivery.signal('deliverEvents', { events: [{ padding }] });
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  while ((await delivery.describe()).runId === runId) {
-    if (performance.now() > endsAt) throw new Error('waited in vain for the next run');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 async function activitiesOf(handle: JourneyHandle): Promise<string[]> {
@@ -155,7 +142,7 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
 
   receiver.answer('/hangs', 204);
   receiver.answer('/gone', 204);
-  await outgrow(delivery);
+  await outgrow(delivery, 'deliverEvents', (padding) => ({ events: [{ padding }] }));
   // An operator sees it, and sends it again.
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
