@@ -91,7 +91,12 @@ function claimProblems(
     const linked = claimed.consents.find((consent) => consent.applicantId === applicantId);
     if (!linked) return [`no grant of ${applicantId} permits it`];
     const heard = heardBefore(heardBy(run, submission.eventId, runs), { ...submission, applicantId });
-    const rows = inquiry?.workflowType === 'shareReport' ? readBefore(ledger.consents, inquiry, claimed) : [];
+    // A share by itself reads all of it in the ledger, a journey the grants that were given before it was started.
+    const rows = inquiry
+      ? readBefore(ledger.consents, inquiry, claimed).filter(
+          ({ decision }) => inquiry.workflowType === 'shareReport' || decision === 'granted',
+        )
+      : [];
     const said = [...heard, ...rows.filter((row) => row.applicantId === applicantId).map(saidOf)];
     const grant = said.find(({ consentId, decision }) => consentId === linked.consentId && decision === 'granted');
     if (!grant) return [`${applicantId} had not granted it by then`];
