@@ -1,7 +1,7 @@
 /** The sandbox's own routes, beside the gateway's: what was received and posted, faults, tokens, reset. */
 import type { FastifyInstance } from 'fastify';
+import { errorAnswer } from './answers/error-body.ts';
 import type { Context } from './context.ts';
-import { errorAnswer } from './error-body.ts';
 import { describeFaults } from './faults/catalogue.ts';
 import { describeMagicApplicants } from './faults/magic-applicants.ts';
 import { isObject } from './rules/table.ts';

@@ -6,7 +6,8 @@ import type { Faults } from './faults/plan.ts';
 import type { Journal } from './journal.ts';
 import type { Listener } from './listener.ts';
 import type { Settings } from './options.ts';
-import type { ReceivedRequest, Records } from './records.ts';
+import type { ReceivedRequest } from './records/posting.ts';
+import type { Records } from './records/records.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
 /** Every response carries it, so that nothing can take the sandbox for the gateway. */

@@ -3,7 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { consumerIdOf, type PostedInquiry, type ReceivedRequest } from './records.ts';
+import type { PostedInquiry, ReceivedRequest } from './records/posting.ts';
+import { consumerIdOf } from './records/records.ts';
 import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
 import { isObject } from './rules/table.ts';
 

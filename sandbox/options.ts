@@ -1,6 +1,6 @@
 /** The sandbox's options, checked and completed. */
 import { isIP } from 'node:net';
-import { localClock } from './local-time.ts';
+import { localClock } from './rules/local-time.ts';
 
 export interface SandboxOptions {
   /** 0 (the default) takes a free one. */

@@ -1,13 +1,13 @@
 /** The request endpoint (interface 4.2): token, rules, SSN, fault, posting, answer, in this order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { errorAnswer } from './answers/error-body.ts';
+import { productAnswer, reportedConsumers } from './answers/product-answer.ts';
 import { type Context, exchangeOf } from './context.ts';
-import { errorAnswer } from './error-body.ts';
 import { requestFault } from './faults/catalogue.ts';
 import { LARGE_REPORT } from './faults/content.ts';
 import { type Exchange, jsonAnswer, numberOf, type Params, type RequestFault } from './faults/fault.ts';
 import { magicFault, magicReturnCode } from './faults/magic-applicants.ts';
-import { productAnswer, reportedConsumers } from './product-answer.ts';
-import type { IssuedConsumer, ReceivedRequest } from './records.ts';
+import type { IssuedConsumer, ReceivedRequest } from './records/posting.ts';
 import { checkRequest, type GatewayRequest, isSecondaryUse, type SecondaryUseRequest } from './rules/check-request.ts';
 import type { Problem } from './rules/table.ts';
 

@@ -2,16 +2,16 @@
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addAdminRoutes } from './admin-routes.ts';
+import { errorAnswer } from './answers/error-body.ts';
 import { type Context, MARK, SandboxStopped } from './context.ts';
-import { errorAnswer } from './error-body.ts';
 import { Faults } from './faults/plan.ts';
 import { Journal } from './journal.ts';
 import { Listener } from './listener.ts';
-import { localClock } from './local-time.ts';
 import { type SandboxOptions, settingsOf } from './options.ts';
-import { Records } from './records.ts';
+import { Records } from './records/records.ts';
+import { StateFile } from './records/state-file.ts';
 import { addRequestRoute } from './request-route.ts';
-import { StateFile } from './state-file.ts';
+import { localClock } from './rules/local-time.ts';
 import { TokenIssuer } from './token-issuer.ts';
 import { addTokenRoute } from './token-route.ts';
 

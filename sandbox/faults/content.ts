@@ -1,6 +1,5 @@
 /** Faults of what the answer says: the inquiry has been posted. Also the variants that a client should bear. */
-import type { Body } from '../product-answer.ts';
-import type { ContentFault, OutcomeFault } from './fault.ts';
+import type { Body, ContentFault, OutcomeFault } from './fault.ts';
 
 type Entry = Record<string, unknown>;
 

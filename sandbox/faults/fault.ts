@@ -1,9 +1,11 @@
 /** What a fault is: a name, its documentation, and what it does at one point of a request's way. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Body } from '../product-answer.ts';
-import type { ReceivedRequest } from '../records.ts';
+import type { ReceivedRequest } from '../records/posting.ts';
 import type { GatewayRequest } from '../rules/check-request.ts';
+
+/** The JSON of an answer. */
+export type Body = Record<string, unknown>;
 
 export type ParamValue = string | number | boolean;
 export type Params = Readonly<Record<string, ParamValue>>;

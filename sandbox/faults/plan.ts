@@ -1,5 +1,5 @@
 /** The fault plan: rules that single out requests. The first rule that matches a request decides. */
-import { chance } from '../digest.ts';
+import { chance } from '../rules/digest.ts';
 import { isObject, type Problem } from '../rules/table.ts';
 import { befalls, requestFault, type Target, tokenFault } from './catalogue.ts';
 import type { Fault, Params, ParamValue, TokenFault } from './fault.ts';

@@ -1,6 +1,6 @@
 /** Checks a JSON body against a field table, as the interface's section 2 gives them. */
 import { isIP } from 'node:net';
-import { isCalendarDate, isDateTime } from '../local-time.ts';
+import { isCalendarDate, isDateTime } from './local-time.ts';
 
 /** Where (JSON pointer) and which rule; never the value. */
 export interface Problem {

@@ -1,5 +1,5 @@
 /** A sound storm's pull, share and review, and what breaks the promises about them one at a time. */
-import { consumerIdOf } from '../../sandbox/records.ts';
+import { consumerIdOf } from '../../sandbox/records/records.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import type { Evidence, RunEvidence, SandboxPosting } from './evidence.ts';
 import type { Invariant } from './invariants/invariant.ts';

@@ -1,5 +1,5 @@
 /** Draws from a seed: the same parts always give the same draws. */
-import { sequence } from '../../sandbox/digest.ts';
+import { sequence } from '../../sandbox/rules/digest.ts';
 
 export interface Draw {
   /** A number in [0, 1). */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import { consumerIdOf } from '../../sandbox/records.ts';
+import { consumerIdOf } from '../../sandbox/records/records.ts';
 import { addOthers, DOCTORED_OTHERS } from './doctored-others.ts';
 import { DOCTORED_WEBHOOKS, tellEvents } from './doctored-webhooks.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from './evidence.ts';

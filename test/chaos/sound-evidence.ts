@@ -1,5 +1,5 @@
 /** A small storm's evidence, made by hand, in which every promise is kept: tests break one thing of it at a time. */
-import { consumerIdOf } from '../../sandbox/records.ts';
+import { consumerIdOf } from '../../sandbox/records/records.ts';
 import type { ProductCode, StageCode } from '../../src/model/products.ts';
 import type { JourneyResult, JourneyStatus, ReportReference, ShareStatus } from '../../src/model/shapes.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';

@@ -1,6 +1,7 @@
 /** Real answers of the sandbox, and what may come of one after it was changed: judged anew, from its text alone. */
 import assert from 'node:assert/strict';
-import { type Body, productAnswer } from '../../sandbox/product-answer.ts';
+import { productAnswer } from '../../sandbox/answers/product-answer.ts';
+import type { Body } from '../../sandbox/faults/fault.ts';
 import type { GatewayRequest as SandboxRequest } from '../../sandbox/rules/check-request.ts';
 import { type AnswerContext, readAnswer } from '../../src/gateway/answers.ts';
 import { buildFailsafeRequest, type GatewayRequest } from '../../src/gateway/requests.ts';

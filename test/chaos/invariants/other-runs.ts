@@ -1,5 +1,5 @@
 /** Pulls, shares by themselves and reviews: what holds for journeys holds for them, by their owners' ids. */
-import { consumerIdOf } from '../../../sandbox/records.ts';
+import { consumerIdOf } from '../../../sandbox/records/records.ts';
 import { rowOwnerId, workflowIdOf } from '../../../src/model/owner-id.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from '../evidence.ts';
 import type { OtherPlan } from '../evidence-others.ts';

@@ -1,5 +1,5 @@
 /** "Nobody's outcome reaches another request": whose reference it is, by the word of the gateway that gave it out. */
-import { consumerIdOf } from '../../../sandbox/records.ts';
+import { consumerIdOf } from '../../../sandbox/records/records.ts';
 import type { JourneyReferences, JourneyResult, ReportReference } from '../../../src/model/shapes.ts';
 import type { Evidence, RunEvidence, SandboxPosting } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';

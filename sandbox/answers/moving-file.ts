@@ -1,5 +1,13 @@
 /** A file that moves between preapproval and closing, as the magic applicant 0020 has one. */
-import type { Consumer } from './consumer-report.ts';
+
+/** A consumer's credit data (interface 2.4). */
+export interface Consumer {
+  names: Record<string, string>[];
+  ssn: string;
+  dob: string;
+  addresses: Record<string, string>[];
+  accounts: Record<string, string>[];
+}
 
 const OPEN = '11';
 const CLOSED = '13';

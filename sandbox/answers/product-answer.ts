@@ -1,11 +1,11 @@
 /** The body of a product's answer: interface 2.4 and 2.5, 2.7, 2.8. */
-import { consumerReport } from './consumer-report.ts';
-import { magicFileOf } from './faults/magic-applicants.ts';
-import type { PostedInquiry } from './records.ts';
-import { consumerIdOf, type IssuedConsumer } from './records.ts';
-import { type ConsumerRequest, type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
 
-export type Body = Record<string, unknown>;
+import type { Body } from '../faults/fault.ts';
+import { magicFileOf } from '../faults/magic-applicants.ts';
+import type { IssuedConsumer, PostedInquiry } from '../records/posting.ts';
+import { consumerIdOf } from '../records/records.ts';
+import { type ConsumerRequest, type GatewayRequest, isSecondaryUse } from '../rules/check-request.ts';
+import { consumerReport } from './consumer-report.ts';
 
 export const RECORD = 'Record';
 export const NO_RECORD = 'No Record';

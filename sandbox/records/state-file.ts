@@ -1,7 +1,7 @@
 /** Keeps what was posted across restarts: one JSON line for each posting, appended at the moment of posting. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Posting } from './records.ts';
+import type { Posting } from './posting.ts';
 
 export class StateFile {
   readonly #path: string;

@@ -1,6 +1,6 @@
 /** Error bodies. Their shape is the sandbox's own (interface 7, item 5): no value of the request is in them. */
-import { type Answer, jsonAnswer } from './faults/fault.ts';
-import type { Problem } from './rules/table.ts';
+import { type Answer, jsonAnswer } from '../faults/fault.ts';
+import type { Problem } from '../rules/table.ts';
 
 /** Every product response carries a returnCode (interface 7, item 1). */
 export function errorAnswer(

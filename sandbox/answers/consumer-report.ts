@@ -1,7 +1,8 @@
 /** Invents a consumer's credit data from the applicant alone: the same applicant always has the same file. */
-import { digestText, sequence } from './digest.ts';
-import { movingFile } from './moving-file.ts';
-import type { RequestApplicant } from './rules/check-request.ts';
+
+import type { RequestApplicant } from '../rules/check-request.ts';
+import { digestText, sequence } from '../rules/digest.ts';
+import { type Consumer, movingFile } from './moving-file.ts';
 
 const CONTRIBUTORS = [
   'FIRST SANDBOX BANK',
@@ -79,14 +80,6 @@ function day(firstYear: number, years: number, draw: Draw): string {
 
 function pick<Choice>(choices: readonly [Choice, ...Choice[]], draw: Draw): Choice {
   return choices[Math.floor(draw() * choices.length)] ?? choices[0];
-}
-
-export interface Consumer {
-  names: Record<string, string>[];
-  ssn: string;
-  dob: string;
-  addresses: Record<string, string>[];
-  accounts: Record<string, string>[];
 }
 
 /**
