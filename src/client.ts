@@ -9,9 +9,7 @@ export { DEFAULT_CHANGE_OPTIONS } from './changes/change-options.ts';
 export { changesBetween } from './changes/changes-between.ts';
 export type {
   ApplicantChanges,
-  ChangeOptions,
   FigureMove,
-  FigureThreshold,
   Identification,
   ReportChanges,
   ReportedAddress,
@@ -50,12 +48,7 @@ export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decis
 export type { OpenHold } from './client/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
 export { PortfolioHandle } from './client/portfolio-handle.ts';
-export {
-  type ListedSchedule,
-  type PortfolioSchedule,
-  PortfolioScheduleError,
-  PortfolioSchedules,
-} from './client/portfolio-schedules.ts';
+export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/share-handle.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
@@ -65,6 +58,8 @@ export type { CodecServerAccess } from './config-shape.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';
+export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
+export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
 export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
 export {
   contentDigest,
@@ -75,6 +70,7 @@ export {
   type RepeatContent,
   repeatContent,
 } from './model/decision-content.ts';
+export type { PortfolioSchedule } from './model/portfolio-schedule.ts';
 export type {
   PortfolioMessage,
   PortfolioOutcome,
@@ -90,7 +86,6 @@ export { InvalidInputError, type Problem } from './model/problems.ts';
 export type {
   ConsumerResult,
   CreditReportInput,
-  FailsafeApplicant,
   FailsafeCheckInput,
   PullInput,
   PullOutcome,
@@ -103,9 +98,10 @@ export type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from './model/pull-shapes.ts';
+export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
+export type { SecondaryUser } from './model/secondary-user.ts';
 export type {
   AdvanceMessage,
-  Applicant,
   ConsentMessage,
   EndWithoutOutcome,
   GateInput,
@@ -119,11 +115,8 @@ export type {
   PassGateMessage,
   RefusedMessage,
   RepeatStageMessage,
-  ReportOutcome,
-  ReportReference,
   RequestShareMessage,
   ResolveInquiryMessage,
-  SecondaryUser,
   ShareInput,
   ShareState,
   ShareStatus,

@@ -3,7 +3,8 @@ import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/cli
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from './client/seen-by-watch.ts';
-import type { Ledger, SeenAttempt } from './ledger/port.ts';
+import type { Ledger } from './ledger/port.ts';
+import type { SeenAttempt } from './model/ledger-watch.ts';
 import { type LedgerWatchInput, ledgerWatchId, WATCH_LEDGER } from './model/ledger-watch.ts';
 
 export interface WatchedLedger {

@@ -1,4 +1,4 @@
-import type { Applicant } from '../../src/model/shapes.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 
 export interface BareInput {
   id: string;

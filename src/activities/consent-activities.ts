@@ -1,4 +1,4 @@
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import { parseConsent } from '../validation/messages.ts';

@@ -3,34 +3,22 @@
  * applicants are, since an attempt cannot be made without them.
  */
 
+import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents, Unmatched } from '../ledger/kept-consents.ts';
-import type {
-  ConsentRecord,
-  DecisionRecord,
-  DecisionVerdict,
-  OutcomeRecord,
-  RecordVerdict,
-  SeenAttempt,
-  ShareObjection,
-  StandingConsents,
-} from '../ledger/port.ts';
-import type { RestoreState } from '../ledger/restores.ts';
+import type { DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/records.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
+import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
-import type { FailsafeApplicant, PullInput } from '../model/pull-shapes.ts';
+import type { PullInput } from '../model/pull-shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type {
-  ConsentMessage,
-  LendingJourneyInput,
-  RepeatStageMessage,
-  ReportReference,
-  RequestShareMessage,
-  SecondaryUser,
-} from '../model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, RepeatStageMessage, RequestShareMessage } from '../model/shapes.ts';
 import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
 import type { WebhookEvent } from '../model/webhook-events.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';

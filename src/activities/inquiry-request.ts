@@ -8,9 +8,9 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
+import type { Applicant } from '../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import type { Applicant } from '../model/shapes.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';

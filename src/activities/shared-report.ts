@@ -1,10 +1,11 @@
 /** Which report is to be shared, as the ledger has it: nobody shares another's, or what there is none of. */
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { InquiryView, Ledger } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { InquiryView } from '../ledger/records.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
-import type { ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../model/share-shapes.ts';
 
 export interface SharedReport {

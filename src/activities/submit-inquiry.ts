@@ -1,10 +1,11 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
-import type { ClaimVerdict, OutcomeRecord, SeenAttempt } from '../ledger/port.ts';
+import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { requestDigests } from '../ledger/request-digests.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import type { SeenAttempt } from '../model/ledger-watch.ts';
 import { callingRun } from './calling-run.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';

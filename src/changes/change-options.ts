@@ -1,7 +1,8 @@
 /** The thresholds and codes that a comparison is made with. */
+
+import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
 import type { Problem } from '../model/problems.ts';
 import { isFigure } from './figures.ts';
-import type { ChangeOptions, FigureThreshold } from './report-changes.ts';
 
 /**
  * Every difference counts, so that nothing is left out that nobody asked to leave out. The closed codes are those of

@@ -1,9 +1,10 @@
 /** What changed between two reports of the same consumers: docs/changes.md. Pure. */
 import { type Consumer, type GatewayResponse, refIdResolver } from '../gateway/responses.ts';
+import type { ChangeOptions } from '../model/change-options.ts';
 import { type ApplicantFile, matchApplicants } from './applicants.ts';
 import { completeOptions } from './change-options.ts';
 import { Identities, identificationOf, readAddress, readName } from './identification.ts';
-import type { ApplicantChanges, ChangeOptions, ReportChanges, Tradeline, UnreadableField } from './report-changes.ts';
+import type { ApplicantChanges, ReportChanges, Tradeline, UnreadableField } from './report-changes.ts';
 import { entriesOf, inOrder } from './report-text.ts';
 import { SummaryBuilder } from './summary.ts';
 import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './tradelines.ts';

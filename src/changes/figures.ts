@@ -1,6 +1,7 @@
 /** Amounts as decimal strings, compared and added exactly. */
 import Big from 'big.js';
-import type { FigureMove, FigureThreshold } from './report-changes.ts';
+import type { FigureThreshold } from '../model/change-options.ts';
+import type { FigureMove } from './report-changes.ts';
 
 /** Bounded, so that no exponent and no length costs more than it says. */
 const FIGURE = /^-?\d{1,30}(?:\.\d{1,10})?$/;

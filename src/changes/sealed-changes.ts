@@ -1,6 +1,8 @@
 /** The list of changes as the ledger keeps it: JSON, sealed like a report. */
+
+import type { ChangeOptions } from '../model/change-options.ts';
 import { DEFAULT_CHANGE_OPTIONS } from './change-options.ts';
-import type { ChangeOptions, ReportChanges } from './report-changes.ts';
+import type { ReportChanges } from './report-changes.ts';
 
 export interface ComparedSource {
   productCode: string;

@@ -1,6 +1,8 @@
 /** Tradelines of two reports: which are the same, which is new, which has gone, and what moved. */
+
+import type { ChangeOptions } from '../model/change-options.ts';
 import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
-import type { ChangeOptions, StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
+import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
 import { comparable, inOrder, isObject, textOf } from './report-text.ts';
 
 /** One entry of `consumer.accounts[]`, read. */

@@ -1,9 +1,10 @@
 /** Asks on a terminal for what the options have left open. */
 import { userInfo } from 'node:os';
 import type { OpenHold } from '../client.ts';
+import type { Applicant } from '../model/applicant.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../model/provider-word.ts';
-import type { Applicant, ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { type Action, type DraftDecision, OUTCOMES } from './decision-flags.ts';
 import { actionWords, consequences } from './decision-words.ts';
 import { holdFacts } from './hold-lines.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { ChainFinding, ChainReport, SeenAttempt } from '../ledger/port.ts';
+import type { ChainFinding, ChainReport } from '../ledger/records.ts';
+import type { SeenAttempt } from '../model/ledger-watch.ts';
 import { connectOptions, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';

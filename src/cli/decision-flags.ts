@@ -1,10 +1,13 @@
 /** The options of `resolve` that make up a decision, checked as far as they can be without a server. */
+
 import { randomUUID } from 'node:crypto';
+import type { Applicant } from '../model/applicant.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import type { Environment } from '../model/products.ts';
 import { PROVIDER_SAID, type ProviderSaid } from '../model/provider-word.ts';
-import type { Applicant, ReportOutcome, ReportReference } from '../model/shapes.ts';
+import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
+import type { ServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { readJson } from './json-input.ts';
 import { type ReadProof, readProof, requireProved } from './proof-input.ts';
@@ -139,4 +142,13 @@ function attemptOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError('--attempt must be a whole number, 1 or more');
   return Number(text);
+}
+
+export interface ResolveOptions extends ServerOptions, DecisionFlags {
+  yes?: boolean;
+  all?: boolean;
+  type?: string;
+  since?: string;
+  /** A trace number. */
+  ledger?: string;
 }

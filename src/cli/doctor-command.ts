@@ -1,7 +1,8 @@
 /** `credit-journey doctor`: checks everything that a worker needs. */
 import type { Command } from 'commander';
-import type { CheckResult, Finding } from '../doctor/check.ts';
+import type { CheckResult } from '../doctor/check.ts';
 import type { Examination } from '../doctor/examine.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';

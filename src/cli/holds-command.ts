@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import type { CreditJourneys, HoldsQuery, OpenHolds } from '../client.ts';
-import { FAILURE_TYPES, type FailureType, isFailureType } from '../model/failure-types.ts';
+import type { CreditJourneys, OpenHolds } from '../client.ts';
 import { type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import { holdTable, resolveCommand, unmatchedLines } from './hold-lines.ts';
+import { queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
 import { type Output, wrap } from './output.ts';
-import { sinceOf } from './since.ts';
 
 interface HoldsOptions extends ServerOptions {
   type?: string;
@@ -57,21 +56,6 @@ async function markConsentsSeen(ownerId: string, { by, reason, ...options }: Hol
     output.answer({ seen }, () => [`consents taken off the list: ${seen}`]);
   };
   await withJourneys(options, mark, { besideLedger: true });
-}
-
-export function queryOf({ type, since, ledger }: Pick<HoldsOptions, 'type' | 'since' | 'ledger'>): HoldsQuery {
-  const failureType = failureTypeOf(type);
-  const from = sinceOf(since);
-  return {
-    ledger,
-    ...(failureType === undefined ? {} : { failureType }),
-    ...(from === undefined ? {} : { since: from }),
-  };
-}
-
-function failureTypeOf(type: string | undefined): FailureType | undefined {
-  if (type === undefined || isFailureType(type)) return type;
-  throw new UsageError(`--type must be one of ${FAILURE_TYPES.join(', ')}`);
 }
 
 /** Who could not be asked may need a person: to say "none" would be a lie. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RewrapResult } from '../ledger/port.ts';
+import type { RewrapResult } from '../ledger/records.ts';
 import type { KeyAge } from '../protection/key-age.ts';
 import type { KeyUse } from '../protection/key-ring-file.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from './common-options.ts';

@@ -6,15 +6,15 @@ import { wordProblem } from '../model/provider-word.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { askForTheRest } from './ask-decision.ts';
 import { checkMessage } from './check-message.ts';
+import type { ResolveOptions } from './decision-flags.ts';
 import { type DraftDecision, draftOf, requireFlags } from './decision-flags.ts';
 import { consequences } from './decision-words.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
-import { queryOf } from './holds-command.ts';
+import { queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
 import { createOutput, type Output, table, wrap } from './output.ts';
 import { createPrompter, type Prompter } from './prompts.ts';
-import type { ResolveOptions } from './resolve-command.ts';
 import { isAsking } from './resolve-one.ts';
 
 /** What is decided about one inquiry, and what came of it. */

@@ -1,19 +1,12 @@
 /** `credit-journey resolve`: a person's decision about one hold, about all of a kind, or about a row without a run. */
+
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
-import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from './common-options.ts';
-import { type DecisionFlags, OUTCOMES } from './decision-flags.ts';
+import { RUN_ID, withExamples, withServerOptions } from './common-options.ts';
+import type { ResolveOptions } from './decision-flags.ts';
+import { OUTCOMES } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
-
-export interface ResolveOptions extends ServerOptions, DecisionFlags {
-  yes?: boolean;
-  all?: boolean;
-  type?: string;
-  since?: string;
-  /** A trace number. */
-  ledger?: string;
-}
 
 export function registerResolveCommand(program: Command): void {
   const command = program

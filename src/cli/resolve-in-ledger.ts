@@ -3,6 +3,7 @@ import type { CreditJourneys, LedgerDecision, OpenHold } from '../client.ts';
 import { runName } from '../model/owner-id.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import { checkMessage } from './check-message.ts';
+import type { ResolveOptions } from './decision-flags.ts';
 import { type Action, type DraftDecision, draftOf, proven, requireFlags, withProof } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
@@ -10,7 +11,6 @@ import { withJourneys } from './journey-action.ts';
 import { createOutput, type Output, wrap } from './output.ts';
 import { createPrompter } from './prompts.ts';
 import type { ReadProof } from './proof-input.ts';
-import type { ResolveOptions } from './resolve-command.ts';
 import { isAsking } from './resolve-one.ts';
 
 /** Returns the exit code. */

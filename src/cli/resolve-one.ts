@@ -5,6 +5,7 @@ import { runName } from '../model/owner-id.ts';
 import type { ResolveInquiryMessage } from '../model/shapes.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import { checkRunMessage } from './check-message.ts';
+import type { ResolveOptions } from './decision-flags.ts';
 import { type DraftDecision, draftOf, proven, requireFlags, tracedBy, withProof } from './decision-flags.ts';
 import { UsageError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
@@ -12,7 +13,6 @@ import { type AnyRun, withRun } from './journey-action.ts';
 import { createOutput, type Output } from './output.ts';
 import { createPrompter, type Prompter } from './prompts.ts';
 import type { ReadProof } from './proof-input.ts';
-import type { ResolveOptions } from './resolve-command.ts';
 import { type AnyStatus, ownerIdIn, statusLines } from './status-lines.ts';
 
 /** Whether there is somebody to ask. */

@@ -1,5 +1,7 @@
 /** Single pulls that the sandbox takes, one for each product. */
-import type { FailsafeApplicant, PullInput, PullProduct } from '../model/pull-shapes.ts';
+
+import type { FailsafeApplicant } from '../model/applicant.ts';
+import type { PullInput, PullProduct } from '../model/pull-shapes.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD } from '../model/sample-applicants.ts';
 
 export interface SamplePullOptions {

@@ -1,6 +1,7 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
 import { Client, type ConnectionLike } from '@temporalio/client';
-import type { Ledger, SeenRecord } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { SeenRecord } from '../ledger/records.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { PortfolioReviewInput } from '../model/portfolio-shapes.ts';

@@ -5,7 +5,8 @@
  */
 import type { Client } from '@temporalio/client';
 import { decisionDifferences } from '../ledger/decision-differences.ts';
-import type { DecisionRecord, Ledger, OpenInquiry, SeenRecord } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
 import { otherContent } from '../model/differing-paths.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import { whatStands } from '../model/inquiry.ts';

@@ -1,5 +1,5 @@
 /** One thing that needs a person. Pure: commands that only show it load nothing else. */
-import type { AttentionReason } from '../ledger/port.ts';
+import type { AttentionReason } from '../ledger/records.ts';
 import type { FailureType, HoldAction } from '../model/failure-types.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { HoldStatus } from '../model/shapes.ts';

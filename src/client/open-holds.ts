@@ -2,7 +2,8 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { UnmatchedConsent } from '../ledger/kept-consents.ts';
-import type { AttentionReason, Ledger, OpenInquiry } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { AttentionReason, OpenInquiry } from '../ledger/records.ts';
 import { ALLOWED_ACTIONS, type FailureType } from '../model/failure-types.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';

@@ -1,37 +1,10 @@
 /** Schedules of portfolio reviews: Temporal's own, with what they start. */
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOverlapPolicy,
-} from '@temporalio/client';
-import type { ScheduledReviewInput } from '../model/portfolio-shapes.ts';
+
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import { OVERLAPS, type PortfolioSchedule } from '../model/portfolio-schedule.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { parsePortfolioSchedule } from '../validation/messages.ts';
 import { translated } from './error-translation.ts';
-
-/** `skip` (default): a review that is due while one runs is left out. */
-export const OVERLAPS = {
-  skip: 'SKIP',
-  bufferOne: 'BUFFER_ONE',
-  bufferAll: 'BUFFER_ALL',
-  cancelOther: 'CANCEL_OTHER',
-  allowAll: 'ALLOW_ALL',
-} as const satisfies Record<string, ScheduleOverlapPolicy>;
-export type Overlap = keyof typeof OVERLAPS;
-
-export interface PortfolioSchedule extends ScheduledReviewInput {
-  /** Five fields, or `@monthly` and the like. */
-  cron: string;
-  /** IANA name. Default `UTC`. */
-  timeZone?: string;
-  overlap?: Overlap;
-  /** Each start comes later by up to so much, at random. */
-  jitterMs?: number;
-  /** What was missed while the server was down is made up for, if it is no older. Default one hour. */
-  catchUpMs?: number;
-  paused?: boolean;
-}
 
 export interface ListedSchedule {
   scheduleId: string;

@@ -1,6 +1,6 @@
 /** What the watch over a ledger has seen of it: kept by Temporal, so that an older copy of the ledger cannot lack it. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { SeenAttempt } from '../ledger/port.ts';
+import type { SeenAttempt } from '../model/ledger-watch.ts';
 import { ledgerWatchId } from '../model/ledger-watch.ts';
 
 /**

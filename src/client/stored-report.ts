@@ -4,7 +4,8 @@ import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ConsumerResult } from '../model/pull-shapes.ts';
-import type { JourneyReferences, ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
+import type { JourneyReferences } from '../model/shapes.ts';
 import { JourneyDisposedError } from './errors.ts';
 
 /** A report as the gateway answered it. Personal throughout, and masked in part where `redacted`. */
@@ -79,7 +80,7 @@ export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
       if (inquiries.length === 0) return undefined;
       if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) throw new JourneyDisposedError(journeyId);
       // As the codec server makes them; loaded when needed.
-      const { referencesOf } = await import('../codec-server/report-work.ts');
+      const { referencesOf } = await import('../ledger/ledger-references.ts');
       return { ...referencesOf(journeyId, inquiries), redacted: false };
     },
   };

@@ -7,7 +7,7 @@ import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.t
 import type { PayloadKeys } from '../protection/key-ring.ts';
 import { createPayloadCodec, wasEncrypted } from '../protection/payload-codec.ts';
 import { bytesOf, encodingOf } from '../protection/payload-envelope.ts';
-import type { CodecServerLimits } from './options.ts';
+import type { CodecServerLimits } from './limits.ts';
 import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from './payload-json.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from './redaction.ts';
 import { Refusal } from './refusal.ts';

@@ -1,27 +1,15 @@
 /** Reports and references out of the ledger, for whoever has a token and neither database nor key. */
+
 import { parseJson } from '../gateway/json-safety.ts';
 import { DisposedError, LedgerUnavailableError } from '../ledger/errors.ts';
-import type { InquiryView, Ledger } from '../ledger/port.ts';
-import { consumersOf } from '../model/consumer-results.ts';
-import type { Answer } from '../model/inquiry.ts';
+import { referencesOf } from '../ledger/ledger-references.ts';
+import type { Ledger } from '../ledger/port.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
-import type { ConsumerResult } from '../model/pull-shapes.ts';
-import type { ReportReference } from '../model/shapes.ts';
 import { UnknownKeyError } from '../protection/errors.ts';
 import { redact } from './redaction.ts';
 import { badRequest, forbidden, gone, Refusal, unavailable } from './refusal.ts';
 import type { Permission } from './roles.ts';
-
-/** Answer of `…/references`. `consumerId` is masked where `redacted`. */
-export interface LedgerReferences {
-  /** The owner's id (model/owner-id.ts). */
-  journeyId: string;
-  references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
-  shares: { shareId: string; reportReferenceNumber: string }[];
-  /** Of FAILSAFE, where it was answered: what came of each consumer, as the run told it. */
-  consumers?: ConsumerResult[];
-}
 
 /** Answer of `…/changes`. */
 export interface ChangesAnswer {
@@ -117,52 +105,6 @@ export class ReportWork {
       throw error;
     }
   }
-}
-
-/** Of each product and share the newest answered inquiry's; none where that had no record. */
-export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
-  const stages = new Map<ProductCode, { customerTraceNumber: string; answer: OutcomeAnswer }>();
-  const shares = new Map<string, OutcomeAnswer>();
-  let consumers: ConsumerResult[] | undefined;
-  // Oldest first, so that the newest is what stays.
-  for (const inquiry of inquiries) {
-    const answer = outcomeOf(inquiry);
-    if (!answer) continue;
-    const { productCode, customerTraceNumber, shareId } = inquiry;
-    if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
-    else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, inquiry.applicantIds ?? namedIn(answer));
-  }
-  return {
-    journeyId,
-    references: [...stages].flatMap(
-      ([
-        productCode,
-        {
-          customerTraceNumber,
-          answer: { reference },
-        },
-      ]) => (reference ? [{ productCode, customerTraceNumber, reference }] : []),
-    ),
-    shares: [...shares].flatMap(([shareId, { reference }]) =>
-      reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
-    ),
-    ...(consumers === undefined || consumers.length === 0 ? {} : { consumers }),
-  };
-}
-
-/** Of what was claimed before the ledger kept whom it asks about: as far as the answer names them. */
-function namedIn({ applicants, reference }: OutcomeAnswer): string[] {
-  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
-}
-
-type OutcomeAnswer = Extract<Answer, { kind: 'outcome' }>;
-
-function outcomeOf({ attempts }: InquiryView): OutcomeAnswer | undefined {
-  const answers = attempts.flatMap(({ state, answer }) =>
-    (state === 'answered' || state === 'accepted') && answer?.kind === 'outcome' ? [answer] : [],
-  );
-  return answers.at(-1);
 }
 
 /** An owner's id. Ids come from the address: one that may be personal reaches neither the ledger nor a log. */

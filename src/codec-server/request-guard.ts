@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccessRecord } from './audit.ts';
 import { crossOrigin } from './cross-origin.ts';
-import type { CodecServerLimits } from './options.ts';
+import type { CodecServerLimits } from './limits.ts';
 import { badRequest, forbidden, notFound, Refusal, unavailable } from './refusal.ts';
 import { type Action, type Caller, type Permission, permit } from './roles.ts';
 import { Slots } from './slots.ts';

@@ -8,7 +8,8 @@ import { checkProcess } from '../config/process-rules.ts';
 import type { LedgerAccess } from '../config-shape.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { ALGORITHMS, readKeySet } from '../protection/key-set.ts';
-import { type Authentication, type CodecServerOptions, DEFAULT_LIMITS, isLoopback } from './options.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { type Authentication, type CodecServerOptions, isLoopback } from './options.ts';
 import { ROLES, type Role } from './roles.ts';
 import { isProxyAddress } from './trusted-proxies.ts';
 

@@ -1,4 +1,5 @@
 /** Which addresses an environment may have: environments cannot be confused (docs/protection.md). */
+import { isLoopback } from '../model/loopback.ts';
 import type { Environment } from '../model/products.ts';
 
 /** The rule that an address breaks, or `null`. */
@@ -47,17 +48,4 @@ export function hostOf(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { host, hostname } = new URL(address);
   return isLoopback(hostname) ? host : hostname;
-}
-
-/** Of a URL's `hostname`: IPv6 in brackets. */
-export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    hostname === '0.0.0.0' ||
-    hostname === '[::]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname) ||
-    /^\[::ffff:7f/.test(hostname)
-  );
 }

@@ -1,7 +1,7 @@
 /** When a figure of a report counts as moved, and which status codes are those of a closed tradeline: docs/changes.md. */
 import { z } from 'zod';
 import { DEFAULT_CHANGE_OPTIONS } from '../changes/change-options.ts';
-import type { ChangeOptions, FigureThreshold } from '../changes/report-changes.ts';
+import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const AMOUNT = /^\d{1,15}(?:\.\d{1,4})?$/;

@@ -1,7 +1,8 @@
 /** What would undo the other rules without appearing among them (docs/configuration.md, "What each environment refuses"). */
+
+import { isLoopback } from '../model/loopback.ts';
 import type { Environment } from '../model/products.ts';
 import type { TemporalOptions } from '../temporal-connection.ts';
-import { isLoopback } from './addresses.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { checkSecretFile } from './private-file.ts';
 

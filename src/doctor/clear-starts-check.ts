@@ -3,7 +3,8 @@ import type { Client } from '@temporalio/client';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { RUNS_WITH_INQUIRIES } from '../model/owner-id.ts';
 import { startedEncrypted } from '../started-encrypted.ts';
-import { type Check, counted, fail, pass } from './check.ts';
+import type { Check } from './check.ts';
+import { counted, fail, pass } from './finding.ts';
 
 /** Each is a call to the server. */
 const MOST_LOOKED_AT = 20;

@@ -1,5 +1,6 @@
 /** Whether our clock agrees with everybody else's: dates of consents and of secondary uses are compared with it. */
-import { type Check, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { pass, warn } from './finding.ts';
 
 /** What servers that keep their time are never apart by. */
 const MAX_SKEW_MS = 30_000;

@@ -12,7 +12,8 @@ import type { CodecServerAccess } from '../config-shape.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { createPayloadCodec } from '../protection/payload-codec.ts';
 import { bytesOf } from '../protection/payload-envelope.ts';
-import { type Check, type Finding, fail, NotCheckedError, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';
 
 /** What a client in this environment would go through. */
 export interface InspectedCodecServer {

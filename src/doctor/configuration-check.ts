@@ -1,5 +1,6 @@
 /** The configuration itself: every rule that it breaks. */
-import { type Check, counted, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { counted, fail, pass, warn } from './finding.ts';
 
 export const configurationCheck: Check = {
   name: 'configuration',

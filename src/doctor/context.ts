@@ -5,7 +5,7 @@ import type { Config } from '../config-shape.ts';
 import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { type KeyRing, loadKeyRing } from '../protection/key-ring.ts';
 import { keyRingExists } from '../protection/open-key-ring.ts';
-import { NotCheckedError } from './check.ts';
+import { NotCheckedError } from './finding.ts';
 
 /** How far another clock is ahead of ours, as far as can be told. */
 export interface ClockSample {

@@ -1,6 +1,7 @@
 /** Whether the version that this configuration names gets any work. docs/versioning.md */
 import { versionState } from '../worker-deployment.ts';
-import { type Check, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { fail, pass, warn } from './finding.ts';
 
 export const deploymentCheck: Check = {
   name: 'deployment',

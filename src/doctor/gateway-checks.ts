@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
 import { requestUrl } from '../gateway/addresses.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { type Check, type Finding, fail, pass } from './check.ts';
+import type { Check } from './check.ts';
+import { type Finding, fail, pass } from './finding.ts';
 
 export function gatewayChecks(profiles: Iterable<GatewayProfile>): Check[] {
   return [...profiles].map((profile) => ({

@@ -2,8 +2,9 @@
 import type { Client } from '@temporalio/client';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { WEBHOOK_DELIVERY } from '../model/webhook-delivery.ts';
-import { type Check, counted, NotCheckedError, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
 import { refusalOf } from './context.ts';
+import { counted, NotCheckedError, pass, warn } from './finding.ts';
 
 export const holdsCheck: Check = {
   name: 'holds',

@@ -1,7 +1,8 @@
 /** The key ring: how old its keys are, and whether it opens everything that the ledger holds. */
 import { KeyRingError, KeyServiceError } from '../protection/errors.ts';
 import { type KeyAge, keyAges } from '../protection/key-age.ts';
-import { type Check, counted, type Finding, fail, NotCheckedError, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { counted, type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';
 
 export const keyRingCheck: Check = {
   name: 'key-ring',

@@ -1,8 +1,9 @@
 /** The ledger: whether it is the right one, and whether what it confirms can be lost. */
 import { LedgerNotFoundError } from '../ledger/errors.ts';
 import type { LedgerInspection } from '../ledger/inspect-ledger.ts';
-import { type Check, type Finding, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { type Finding, fail, pass, warn } from './finding.ts';
 import { olderCopy } from './ledger-watch-check.ts';
 
 const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];

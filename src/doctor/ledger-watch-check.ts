@@ -2,10 +2,11 @@
 import { Client } from '@temporalio/client';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import { inspectRestore } from '../ledger/inspect-ledger.ts';
-import type { SeenAttempt } from '../ledger/port.ts';
+import type { SeenAttempt } from '../model/ledger-watch.ts';
 import { createDataConverter } from '../protection/data-converter.ts';
-import { type Check, type Finding, fail, NotCheckedError, pass } from './check.ts';
+import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { type Finding, fail, NotCheckedError, pass } from './finding.ts';
 
 export const ledgerWatchCheck: Check = {
   name: 'ledger-watch',

@@ -7,7 +7,8 @@ import { createServer } from 'node:http';
 import { createConnections } from '../gateway/connections.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { type Check, fail, pass } from './check.ts';
+import type { Check } from './check.ts';
+import { fail, pass } from './finding.ts';
 
 /** More than any loopback takes. */
 const WITHIN_MS = 5_000;

@@ -1,6 +1,7 @@
 /** Runs checks beside one another, each within its time: one that hangs is a failure by its name. */
-import { type Check, type CheckResult, type Finding, fail, NotCheckedError } from './check.ts';
+import type { Check, CheckResult } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { type Finding, fail, NotCheckedError } from './finding.ts';
 
 export interface RunChecksOptions {
   /** For each check. */

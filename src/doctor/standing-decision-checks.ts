@@ -1,6 +1,7 @@
 /** The standing decisions: which statuses are taken to mean that an inquiry was not processed. */
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { type Check, pass } from './check.ts';
+import type { Check } from './check.ts';
+import { pass } from './finding.ts';
 
 export function standingDecisionChecks(profiles: Iterable<GatewayProfile>): Check[] {
   return [...profiles].map(({ name, notProcessedStatuses }) => ({

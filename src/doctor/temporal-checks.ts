@@ -2,8 +2,9 @@
 import type { Client } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { askSearchAttributes } from '../registered-search-attributes.ts';
-import { type Check, counted, type Finding, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
 import { refusalOf } from './context.ts';
+import { counted, type Finding, fail, pass, warn } from './finding.ts';
 import { serverClock } from './server-clock.ts';
 
 const NEEDS = ['TEMPORAL_', 'TASK_QUEUE'];

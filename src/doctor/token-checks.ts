@@ -5,8 +5,9 @@ import { GatewayError } from '../gateway/errors.ts';
 import { parseHttpDateMs } from '../gateway/http-date.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-request.ts';
-import { type Check, type Finding, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { type Finding, fail, pass, warn } from './finding.ts';
 
 /** Below this every inquiry or so would fetch one. */
 const SHORT_LIFE_S = 60;

@@ -2,7 +2,8 @@
 import type { Config } from '../config-shape.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { readKeySet } from '../protection/key-set.ts';
-import { type Check, counted, fail, pass } from './check.ts';
+import type { Check } from './check.ts';
+import { counted, fail, pass } from './finding.ts';
 
 interface Trust {
   /** Of the check's name, before the profile's. */

@@ -5,7 +5,8 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import { isPublicAddress } from '../webhooks/address-guard.ts';
 import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { secretProblem } from '../webhooks/signature.ts';
-import { type Check, type Finding, fail, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
+import { type Finding, fail, pass, warn } from './finding.ts';
 
 export function webhookChecks(profiles: Iterable<GatewayProfile>): Check[] {
   return [...profiles].flatMap(({ name, webhooks = [] }) => {

@@ -2,9 +2,10 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { recentPollers } from '../recent-pollers.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../task-queues.ts';
-import { type Check, counted, type Finding, fail, NotCheckedError, pass, warn } from './check.ts';
+import type { Check } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { refusalOf } from './context.ts';
+import { counted, type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';
 
 /** `temporal.api.enums.v1.TaskQueueType` */
 const WORKFLOW = 1;

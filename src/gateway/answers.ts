@@ -4,7 +4,7 @@
  */
 import type { Answer, AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { ReportOutcome, ReportReference } from '../model/shapes.ts';
+import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
 import { type JsonObject, member } from './json-safety.ts';
 import type { GatewayProfile } from './profile.ts';

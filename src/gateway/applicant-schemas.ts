@@ -4,9 +4,9 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Applicant } from '../model/applicant.ts';
 import { isCalendarDate } from '../model/instants.ts';
 import { CALENDAR_DATE, PRINTABLE } from '../model/portable-patterns.ts';
-import type { Applicant } from '../model/shapes.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant: ours, so that nothing is endless. */
 const MAX_ENTRIES = 20;

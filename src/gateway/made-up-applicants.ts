@@ -1,8 +1,9 @@
 /** Made-up applicants are never sent to a real gateway: recognises them by their SSN. Pure. */
+
+import type { Applicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
+import type { Environment } from '../model/products.ts';
 import { isSampleApplicant } from '../model/sample-applicants.ts';
-import type { Applicant } from '../model/shapes.ts';
-import type { GatewayProfile } from './profile.ts';
 
 /**
  * What a profile outside the sandbox does with an SSN that starts with 9. The administration issues none of these.
@@ -19,7 +20,7 @@ const TAXPAYER_NUMBER = /^9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9\d)\d{4}$/;
 
 /** The applicants that may not be sent, with paths under `/applicants`. The samples' own people never may. */
 export function madeUpProblems(
-  { environment, ssnsWithNine }: Pick<GatewayProfile, 'environment' | 'ssnsWithNine'>,
+  { environment, ssnsWithNine }: { environment: Environment; ssnsWithNine: SsnsWithNine },
   applicants: readonly Pick<Applicant, 'ssn' | 'names'>[],
 ): Problem[] {
   if (environment === 'sandbox') return [];

@@ -2,9 +2,11 @@
  * The bodies that the gateway is sent, one builder per kind of product. Each throws `InvalidInputError` whose
  * problems point into the caller's own fields; what a builder returns is what goes on the wire.
  */
+
+import type { Applicant } from '../model/applicant.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type { ProductCode, ReportProduct } from '../model/products.ts';
-import type { Applicant, ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { parseWith } from '../validation/problems.ts';
 import type { GatewayProfile } from './profile.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ProductCode } from '../model/products.ts';
-import type { ReportOutcome } from '../model/shapes.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
 import type { GatewayProfile } from './profile.ts';
 
 /**

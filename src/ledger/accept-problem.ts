@@ -1,11 +1,11 @@
 /** What the ledger holds against a decision, in the transaction that would write it: nobody gets another's report. */
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { wordProblem } from '../model/provider-word.ts';
-import type { ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { lockHead } from './audit-chain.ts';
-import type { Writing } from './inquiry-writes.ts';
-import type { DecisionRecord } from './port.ts';
+import type { DecisionRecord } from './records.ts';
 import { consumerDigest, referenceDigest } from './report-references.ts';
+import type { Writing } from './writing.ts';
 
 /** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
 export async function acceptProblem(

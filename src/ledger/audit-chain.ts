@@ -8,8 +8,8 @@
  * 3. A head that is not authentic is never made authentic again without a mark: the mark is an entry itself.
  */
 import type { LedgerCipher } from '../protection/sealing.ts';
-import type { Writing } from './inquiry-writes.ts';
 import type { SqlDialect, SqlRow, SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /**
  * What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. `later`: columns

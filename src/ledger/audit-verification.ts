@@ -17,7 +17,7 @@ import {
   readHead,
   readRows,
 } from './audit-chain.ts';
-import type { ChainFinding, ChainReport } from './port.ts';
+import type { ChainFinding, ChainReport } from './records.ts';
 import type { SqlEngine, SqlRow, SqlSession } from './sql-session.ts';
 
 /** What has been walked so far. */

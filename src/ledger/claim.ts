@@ -3,7 +3,7 @@
  * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
  * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
  */
-import type { GrantFault } from '../model/applicants-word.ts';
+import type { GrantFault } from '../consent/consent-record.ts';
 import type { DecisionAction } from '../model/failure-types.ts';
 import type { Answer, AttemptState } from '../model/inquiry.ts';
 

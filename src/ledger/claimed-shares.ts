@@ -1,11 +1,13 @@
 /** What a share's claim goes by beside its own rows: who has consented, and whether the report may still be used. */
+
+import type { ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
 import { lockHead } from './audit-chain.ts';
 import type { KnownShare } from './claim.ts';
-import type { Writing } from './inquiry-writes.ts';
-import type { ClaimRequest, ShareObjection, StandingConsents } from './port.ts';
+import type { ClaimRequest } from './records.ts';
 import { readShareFacts } from './report-shares.ts';
 import { type GrantsJudged, judgeGrants } from './share-standing.ts';
+import type { Writing } from './writing.ts';
 
 export interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];

@@ -1,9 +1,11 @@
 /** Rows of `consents` and `attempt_consents`: who permitted what, and what was refused. */
-import { consentDifferences } from '../model/differing-paths.ts';
+import { consentDifferences } from '../consent/consent-differences.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { ConsentRecord, ConsentVerdict } from './port.ts';
+import { insertRow } from './inquiry-writes.ts';
+import type { ConsentVerdict } from './records.ts';
 import type { SqlRow } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** A row of `consents`, as it is read. */
 export interface ConsentRow {

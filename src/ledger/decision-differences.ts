@@ -1,6 +1,6 @@
 /** Where a decision differs from the one that stands under its id. Pure. */
 import { differingPaths } from '../model/differing-paths.ts';
-import type { DecisionRecord } from './port.ts';
+import type { DecisionRecord } from './records.ts';
 
 /** Paths of the message that brings a decision. An accepted answer that was disposed of since is compared no more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {

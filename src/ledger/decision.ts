@@ -13,7 +13,7 @@ import {
   wasClaimed,
 } from './claim.ts';
 import { judgesAttempts } from './inquiry-audit.ts';
-import type { DecisionRecord } from './port.ts';
+import type { DecisionRecord } from './records.ts';
 
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 

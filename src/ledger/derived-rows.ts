@@ -1,8 +1,9 @@
 /** Rows of `derived_documents`: sealed like reports, and destroyed with either of those that they are made of. */
 import type { Sealed } from '../protection/sealing.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { DerivedDocument, ReportOrigin } from './port.ts';
+import { insertRow } from './inquiry-writes.ts';
+import type { DerivedDocument, ReportOrigin } from './records.ts';
 import type { SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** In place of one that is there: worked out anew from the same reports, and sealed under a key of its own. */
 export async function insertDerived(

@@ -1,7 +1,7 @@
 /** Reads what was asked of the gateway in pages by time, so that a million rows never lie in memory at once. */
 import type { Answer } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
-import type { ReportOutcome } from '../model/shapes.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { standing } from './claim.ts';
 import {

@@ -2,7 +2,7 @@
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { DecisionRecord } from './port.ts';
+import type { DecisionRecord } from './records.ts';
 
 /**
  * What came of an attempt: the outcome where there is one, also one that a person accepted; else why there is none.

@@ -3,12 +3,12 @@
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
-import type { ReportOutcome } from '../model/shapes.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type KnownInquiry, latestOf, permitFor, standing } from './claim.ts';
 import { decisionDifferences } from './decision-differences.ts';
 import { reviewOfRow } from './owner-rows.ts';
-import type { DecisionRecord, InquiryView } from './port.ts';
+import type { DecisionRecord, InquiryView } from './records.ts';
 import { OLDEST_WRITER } from './schema.ts';
 import type { SqlDialect, SqlSession, SqlValue } from './sql-session.ts';
 

@@ -1,24 +1,18 @@
 /** The statements that change `inquiries`, `attempts` and `decisions`. Each is part of a transaction of the ledger. */
+
 import { CANONICAL_VERSION } from '../model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
-import type { LedgerCipher } from '../protection/sealing.ts';
 import { chaining, columnsOf } from './audit-chain.ts';
 import { repeatOf } from './claim.ts';
 import { sealAnswer } from './inquiry-rows.ts';
-import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from './port.ts';
+import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from './records.ts';
 import { currentDigest } from './request-digests.ts';
-import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
+import type { SqlRow, SqlSession, SqlValue } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** What a claim says about its inquiry. */
 type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
-
-/** What every write needs: a session inside a transaction, the engine's fragments, the ledger's cipher. */
-export interface Writing {
-  session: SqlSession;
-  dialect: SqlDialect;
-  cipher: LedgerCipher;
-}
 
 /**
  * Inserts a row of named columns; `sql` holds those whose value is an expression and not a parameter. Returns the

@@ -1,10 +1,11 @@
 /** What `doctor` asks a ledger: reads only, needs no key, and makes or migrates nothing. */
+
+import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { instant } from './inquiry-rows.ts';
 import { countOpenInquiries } from './open-inquiries.ts';
 import { openEngine } from './open-ledger.ts';
-import type { SeenAttempt } from './port.ts';
-import { type RestoreState, readRestore } from './restores.ts';
+import { readRestore } from './restores.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from './schema.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 

@@ -2,7 +2,9 @@
  * The part of the ledger's port for consents that no run was told, or whose share no run knew when it was told (types).
  * They are kept, shown, and found by the run that they are for. Errors as everywhere in the port.
  */
-import type { ConsentRecord, ConsentVerdict } from './port.ts';
+
+import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { ConsentVerdict } from './records.ts';
 
 /** What of a consent the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;

@@ -7,7 +7,7 @@ import type { LedgerCipher } from '../protection/sealing.ts';
 import { HELD_STATES } from './claim.ts';
 import { judgesAttempts } from './inquiry-audit.ts';
 import { type AttemptRow, instant, readInquiries } from './inquiry-rows.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 import type {
   AttentionReason,
   InquiryView,
@@ -16,8 +16,9 @@ import type {
   OpenWork,
   SeenRecord,
   SeenVerdict,
-} from './port.ts';
+} from './records.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** How the latest attempt of an undecided inquiry may stand. */
 const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];

@@ -1,6 +1,6 @@
 /** What becomes of news about an attempt: how it ended, or what is known of it later. Pure; docs/protocol.md. */
 import { attemptOf, type KnownInquiry, latestOf } from './claim.ts';
-import type { OutcomeRecord } from './port.ts';
+import type { OutcomeRecord } from './records.ts';
 
 export interface OutcomeFacts {
   attempt: number;

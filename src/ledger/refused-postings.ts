@@ -1,8 +1,10 @@
 /** Shares that were posted although a refusal stands against the grants that permitted them: flagged for a person. */
+
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../model/refusals.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from './consent-rows.ts';
-import { drawAttention, lockInquiry, type Writing } from './inquiry-writes.ts';
-import type { ConsentRecord } from './port.ts';
+import { drawAttention, lockInquiry } from './inquiry-writes.ts';
+import type { Writing } from './writing.ts';
 
 /** A grant that permitted an attempt, with the inquiry's secondary user and how the attempt stands. */
 interface PermitRow extends ConsentRow, PostingRow {

@@ -1,11 +1,12 @@
 /** Rows of `report_references`: which inquiry a `reportReferenceNumber` came from, found without unsealing the others. */
 import type { Answer } from '../model/inquiry.ts';
-import type { ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type AttemptRow, readInquiries } from './inquiry-rows.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { ReferredInquiry } from './port.ts';
+import { insertRow } from './inquiry-writes.ts';
+import type { ReferredInquiry } from './records.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */
 export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {

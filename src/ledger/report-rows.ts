@@ -1,8 +1,9 @@
 /** Rows of `reports`: sealed bodies and their wrapped data keys. Nothing here can open one. */
 import type { ProductCode } from '../model/products.ts';
 import type { Sealed } from '../protection/sealing.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 export interface SealedReport extends Sealed {
   customerTraceNumber: string;

@@ -2,13 +2,14 @@
 import type { LedgerCipher } from '../protection/sealing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from './consent-rows.ts';
 import { DISPOSALS_BEGUN, isReviewDisposed } from './inquiry-rows.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 import { ofOwner } from './owner-rows.ts';
-import type { ConsentsQuery, ShareFacts, ShareRecord } from './port.ts';
+import type { ConsentsQuery, ShareFacts, ShareRecord } from './records.ts';
 import { referenceDigest } from './report-references.ts';
 import type { DisposalScope, SeparateShare } from './retention.ts';
 import { byArrival } from './share-standing.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** Whether the row now says this, or said so before. */
 export async function insertShare(

@@ -1,13 +1,11 @@
 /** The digests by which the ledger tells whether a row is of this very request: one in each canonical form. */
+
 import { CANONICAL_FORMS, CANONICAL_VERSION } from '../model/canonical-request.ts';
 import type { InquiryContent } from '../model/inquiry.ts';
 import { LedgerUnavailableError } from './errors.ts';
-import type { Ledger } from './port.ts';
+import type { RequestDigests } from './records.ts';
 
-/** By the version of the form; each lower-case hex. */
-export type RequestDigests = Readonly<Record<string, string>>;
-
-export function requestDigests(ledger: Pick<Ledger, 'digest'>, content: InquiryContent): RequestDigests {
+export function requestDigests(ledger: { digest(text: string): string }, content: InquiryContent): RequestDigests {
   return Object.fromEntries(
     Object.entries(CANONICAL_FORMS).map(([version, form]) => [version, ledger.digest(form(content))]),
   );

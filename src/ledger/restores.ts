@@ -2,19 +2,14 @@
  * Whether this ledger is an older copy of the one that was used: attempts take their place in one sequence, and who has
  * seen one that is not here has found a restore. Nothing is claimed then until a person has accepted it.
  */
-import { parseInstantMs } from '../model/instants.ts';
-import { chaining, columnsOf } from './audit-chain.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
-import type { RestoreAcceptance, SeenAttempt } from './port.ts';
-import type { SqlDialect, SqlSession } from './sql-session.ts';
 
-/** What the ledger says of itself. */
-export interface RestoreState {
-  /** The newest attempt that it has. */
-  newest?: SeenAttempt;
-  /** The attempt that somebody has seen and that is not here, which nobody has accepted yet. */
-  lost?: SeenAttempt;
-}
+import { parseInstantMs } from '../model/instants.ts';
+import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
+import { chaining, columnsOf } from './audit-chain.ts';
+import { insertRow } from './inquiry-writes.ts';
+import type { RestoreAcceptance } from './records.ts';
+import type { SqlSession } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 interface StateRow {
   found_position: number | null;
@@ -92,30 +87,4 @@ async function insertRestore(writing: Writing, columns: Record<string, string | 
     });
     if (row) await append('ledger_restores', row);
   });
-}
-
-/** Of migration 8. */
-export function restoreTables(dialect: SqlDialect): string[] {
-  return [
-    // The place in the sequence of all attempts; NULL: claimed before there was one.
-    'ALTER TABLE attempts ADD COLUMN position BIGINT',
-    'CREATE UNIQUE INDEX attempts_by_position ON attempts (position)',
-    `CREATE TABLE attempt_counter (
-      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-      last_position BIGINT NOT NULL
-    )`,
-    'INSERT INTO attempt_counter VALUES (1, 0)',
-    `CREATE TABLE ledger_restores (
-      restore_id TEXT PRIMARY KEY,
-      -- found: this attempt was seen, and is not here. accepted: this one was the ledger's newest then.
-      kind TEXT NOT NULL,
-      position BIGINT NOT NULL,
-      claimed_at BIGINT NOT NULL,
-      recorded_by TEXT NOT NULL,
-      reason TEXT NOT NULL,
-      recorded_at BIGINT NOT NULL
-    )`,
-    ...dialect.guardRows('attempt_counter', 'keepRows'),
-    ...dialect.guardRows('ledger_restores', 'appendOnly'),
-  ];
 }

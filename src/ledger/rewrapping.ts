@@ -3,7 +3,8 @@ import { UnknownKeyError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
 import { rewrap } from '../protection/sealing.ts';
 import { readLedgerSecret, replaceLedgerSecret, rewrapLedgerSecret } from './ledger-secret.ts';
-import type { LedgerIdentity, RewrapResult } from './port.ts';
+import type { LedgerIdentity } from './port.ts';
+import type { RewrapResult } from './records.ts';
 import type { SqlEngine, SqlSession } from './sql-session.ts';
 
 /** One transaction writes so many rows: short enough for claims to pass in between. */

@@ -1,5 +1,5 @@
 /** The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970. */
-import { restoreTables } from './restores.ts';
+import { restoreTables } from './restore-tables.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Who shared what with whom, when and under whose consent: shapes. Nothing personal, and no reference. */
 
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { AuditedAttempt } from './inquiry-audit.ts';
-import type { ConsentRecord } from './port.ts';
 
 /** Each condition narrows it further; without any, everything. */
 export interface SharesQuery {

@@ -2,11 +2,11 @@
  * What was said about sharing a report, as the ledger has it: what of it counts for one share, and what the grants that
  * a claim brings are worth. The look-up before an attempt and the claim decide by the same rules. Pure.
  */
-import type { GrantFault } from '../model/applicants-word.ts';
+import type { ConsentRecord, GrantFault, RefusalElsewhere, StandingConsents } from '../consent/consent-record.ts';
 import { ConsentBook } from '../model/consent-book.ts';
+import type { SecondaryUser } from '../model/secondary-user.ts';
 import { isForUser } from '../model/secondary-user.ts';
-import type { SecondaryUser } from '../model/shapes.ts';
-import type { ConsentRecord, RefusalElsewhere, StandingConsents, StoredConsent } from './port.ts';
+import type { StoredConsent } from './records.ts';
 
 /** The share that consents are held against. */
 export interface ShareTerms extends SecondaryUser {

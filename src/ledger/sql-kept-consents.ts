@@ -1,9 +1,11 @@
 /** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
+
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { revokesAllOf } from '../model/refusals.ts';
 import { type ConsentRow, consentRecord, insertConsents } from './consent-rows.ts';
 import { LedgerChangedError } from './errors.ts';
 import { instant } from './inquiry-rows.ts';
-import { insertRow, type Writing } from './inquiry-writes.ts';
+import { insertRow } from './inquiry-writes.ts';
 import type {
   HeardConsent,
   HearingRun,
@@ -13,8 +15,8 @@ import type {
   Unmatched,
   UnmatchedConsent,
 } from './kept-consents.ts';
-import type { ConsentRecord } from './port.ts';
 import type { SqlEngine, SqlSession, Written } from './sql-session.ts';
+import type { Writing } from './writing.ts';
 
 /** A flood must not fill a run. The claim reads every refusal all the same. */
 const MOST_HEARD = 1_000;

@@ -1,7 +1,9 @@
 /** The ledger on a SQL engine: what the port promises, by the rules of claim.ts, outcome.ts and decision.ts. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { otherContent } from '../model/differing-paths.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
+import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
 import type { ProductCode } from '../model/products.ts';
 import { resendRule } from '../model/resend-rule.ts';
 import type { KeyWrapper } from '../protection/key-ring.ts';
@@ -38,7 +40,6 @@ import {
   markClaimed,
   markUnknown,
   readRepeat,
-  type Writing,
   writeAbandoned,
   writeAccepted,
   writeLate,
@@ -46,42 +47,40 @@ import {
 } from './inquiry-writes.ts';
 import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from './open-inquiries.ts';
 import { decideOutcome } from './outcome.ts';
+import type { Ledger, LedgerIdentity } from './port.ts';
 import type {
   ChainReport,
   ClaimRequest,
   ClaimVerdict,
   CloseRequest,
-  ConsentRecord,
   ConsentsQuery,
   ConsentVerdict,
   DecisionRecord,
   DecisionVerdict,
   DerivedDocument,
   InquiryView,
-  Ledger,
-  LedgerIdentity,
   OpenInquiriesQuery,
   OpenInquiry,
   OpenWork,
   OutcomeRecord,
   RecordVerdict,
   ReferredInquiry,
+  RequestDigests,
   RestoreAcceptance,
   RewrapResult,
-  SeenAttempt,
   SeenRecord,
   SeenVerdict,
   ShareFacts,
   ShareRecord,
   StoredDocument,
   StoredReport,
-} from './port.ts';
+} from './records.ts';
 import { flagIfRefused, flagShares } from './refused-postings.ts';
 import { indexReference, readReferredInquiries } from './report-references.ts';
 import { disposedReport, insertReport, newestReport, reportOfInquiry } from './report-rows.ts';
 import { insertShare, readShareFacts } from './report-shares.ts';
-import { comparableDigest, type RequestDigests } from './request-digests.ts';
-import { insertAcceptance, insertFound, type RestoreState, readRestore } from './restores.ts';
+import { comparableDigest } from './request-digests.ts';
+import { insertAcceptance, insertFound, readRestore } from './restores.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
 import type { AuditedShare, SharesQuery } from './share-audit.ts';
@@ -90,6 +89,7 @@ import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlRetention } from './sql-retention.ts';
 import { LostRaceError, type SqlEngine, type SqlSession, type Written } from './sql-session.ts';
 import { currentWriter } from './writer-version.ts';
+import type { Writing } from './writing.ts';
 
 /** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
 const MAX_RACES = 3;

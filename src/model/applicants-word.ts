@@ -2,13 +2,8 @@
  * What one applicant has said about one share, and what it comes to. Pure and deterministic; the rules are in
  * consent-book.ts. What is asked with each message does not look at all of them.
  */
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord, GrantFault } from '../consent/consent-record.ts';
 import { parseInstantMs } from './instants.ts';
-
-/** What a grant is worth by everything that was said and by its age. */
-export type GrantWorth = 'stands' | 'refused' | 'tooOld';
-/** Why the ledger has not taken a grant. `missing`: it is not for this share and its secondary user. */
-export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
 
 /** A message in a book of consents. */
 export interface Entry {

@@ -3,8 +3,9 @@
  * is made. It comes from what the run carries and not from the gateway's request, so that no profile, no limit and no
  * change of a builder can alter it. Pure. Personal: only its digest is kept.
  */
+
+import type { FailsafeApplicant } from './applicant.ts';
 import type { InquiryContent } from './inquiry.ts';
-import type { FailsafeApplicant } from './pull-shapes.ts';
 
 /**
  * Each form that a digest in a ledger may have been made in, by its version. A form never changes once it is here:

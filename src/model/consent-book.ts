@@ -8,22 +8,21 @@
  * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
  *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
  */
-import type { ConsentRecord, StandingConsents } from '../ledger/port.ts';
+import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from '../consent/consent-record.ts';
 import {
   ApplicantsWord,
   type At,
   type CarriedRefusal,
   type Entry,
-  type GrantFault,
-  type GrantWorth,
   isYoung,
   receivedAtMs,
   type Standing,
 } from './applicants-word.ts';
 import { parseInstantMs } from './instants.ts';
 import { endsGrant } from './refusals.ts';
+import type { SecondaryUser } from './secondary-user.ts';
 import { isForUser } from './secondary-user.ts';
-import type { EarlyConsents, SecondaryUser } from './shapes.ts';
+import type { EarlyConsents } from './shapes.ts';
 
 /** A consent as the next run takes it over. */
 export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {

@@ -4,12 +4,12 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { FailsafeApplicant } from './applicant.ts';
 import type { HoldAction } from './failure-types.ts';
 import { canonicalJson } from './member-digests.ts';
 import type { Environment, StageCode } from './products.ts';
 import type { ProviderSaid } from './provider-word.ts';
-import type { FailsafeApplicant } from './pull-shapes.ts';
-import type { ReportOutcome, ReportReference } from './shapes.ts';
+import type { ReportOutcome, ReportReference } from './report-outcome.ts';
 
 /** Of `resolveInquiry`, whatever kind of run it is sent to, and of a decision that is written into the ledger. */
 export interface DecisionContent {

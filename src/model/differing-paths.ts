@@ -2,7 +2,6 @@
  * Where two contents differ that were sent under one key: JSON pointers, never a value. Pure. Members are compared in
  * any order; one that is `undefined` is absent.
  */
-import type { ConsentMessage } from './shapes.ts';
 
 /** More of them say no more to a reader. */
 const SHOWN = 10;
@@ -46,37 +45,6 @@ export function otherContent(what: string, paths: readonly string[]): string {
   const shown = paths.slice(0, SHOWN).map((path) => path || '/');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   return `${what} before with other content: ${shown.join(', ')}${more} ${paths.length > 1 ? 'differ' : 'differs'}`;
-}
-
-/**
- * Where a consent differs from one with the same key. The proof is left out, since it is about this very content; so is
- * the evidence of a refusal, which needs none. One that was sent without a time of its own (`decidedNow`) has that of the
- * one that is kept, unless the applicant has granted since: then a refusal would be taken for one of before.
- *
- * @param hasGrantedSince whether the applicant has granted the share after the kept consent came
- */
-export function consentDifferences(
-  kept: ConsentMessage,
-  sent: ConsentMessage,
-  { hasGrantedSince }: { hasGrantedSince: boolean },
-): string[] {
-  const keepsTime = sent.decidedNow === true && (sent.decision === 'granted' || !hasGrantedSince);
-  return differingPaths(consentContent(kept), consentContent(keepsTime ? withTimesOf(kept, sent) : sent));
-}
-
-function withTimesOf(kept: ConsentMessage, sent: ConsentMessage): ConsentMessage {
-  const { decidedAt, evidence } = sent;
-  const isCapturedNow = evidence !== undefined && evidence.capturedAt === decidedAt;
-  const capturedAt = isCapturedNow ? kept.evidence?.capturedAt : undefined;
-  return {
-    ...sent,
-    decidedAt: kept.decidedAt,
-    ...(evidence && capturedAt ? { evidence: { ...evidence, capturedAt } } : {}),
-  };
-}
-
-function consentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
-  return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

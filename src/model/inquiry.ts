@@ -1,8 +1,9 @@
 /** The words of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
+
+import type { FailsafeApplicant } from './applicant.ts';
 import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
-import type { FailsafeApplicant } from './pull-shapes.ts';
-import type { ReportOutcome, ReportReference } from './shapes.ts';
+import type { ReportOutcome, ReportReference } from './report-outcome.ts';
 
 /** What an attempt that was answered over HTTP came to. Small, and without any report. */
 export type Answer =
@@ -130,3 +131,5 @@ export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> 
   InvalidInput: null,
   ActivityFailed: null,
 };
+
+export type Outcome = Extract<Answer, { kind: 'outcome' }>;

@@ -44,3 +44,5 @@ export function mayHoldSsn(text: string): boolean {
   const rest = text.replace(UUID, '~');
   return DASHED_SSN.test(rest) || NINE_DIGITS.test(rest);
 }
+
+export const MAX_SCHEDULE_ID_LENGTH = 40;

@@ -14,3 +14,14 @@ export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs 
   const stem = `${file}.${reviewId}`;
   return { results: `${stem}.results.jsonl`, badRows: `${stem}.bad-rows.jsonl`, parts: `${stem}.parts` };
 }
+
+export const MAX_PATH_LENGTH = 200;
+
+/** Parts of letters, digits, `.`, `_` and `-` that begin with none of the last two or a dot: no `..`, no hidden file. */
+export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
+
+/** The rule that a file's name breaks, or `null`. */
+export function portfolioPathProblem(file: string): string | null {
+  if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
+  return `must be a path relative to PORTFOLIO_DIR, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
+}

@@ -1,13 +1,9 @@
 /** The JSON of portfolio reviews (docs/portfolio.md): ACCTRVW over a file of rows. Types and limits only. */
+
+import type { Applicant } from './applicant.ts';
 import type { Environment } from './products.ts';
-import type {
-  Applicant,
-  EndWithoutOutcome,
-  HoldStatus,
-  RefusedMessage,
-  ReportOutcome,
-  ResolveInquiryMessage,
-} from './shapes.ts';
+import type { ReportOutcome } from './report-outcome.ts';
+import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from './shapes.ts';
 
 /** Rows under way at once where the input names no `window`. */
 export const DEFAULT_WINDOW = 20;
@@ -53,8 +49,6 @@ export interface ScheduledReviewInput {
   scheduleId: string;
   order: PortfolioOrder;
 }
-
-export const MAX_SCHEDULE_ID_LENGTH = 40;
 
 /** One row, as it was read. */
 export interface PortfolioRow {

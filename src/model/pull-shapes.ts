@@ -1,18 +1,8 @@
 /** The JSON of single pulls (docs/pulls.md): one report product, or FAILSAFE. Types only, as in shapes.ts. */
+import type { Applicant, FailsafeApplicant } from './applicant.ts';
 import type { Environment, ReportProduct } from './products.ts';
-import type {
-  Applicant,
-  EndWithoutOutcome,
-  HoldStatus,
-  RefusedMessage,
-  ReportOutcome,
-  ReportReference,
-  ResolveInquiryMessage,
-} from './shapes.ts';
-
-/** What FAILSAFE needs of an applicant (interface 4.3), and the caller's id of it, by which outcomes are told. */
-export type FailsafeApplicant = Omit<Applicant, 'emailAddress' | 'ipAddress'> &
-  Partial<Pick<Applicant, 'emailAddress' | 'ipAddress'>>;
+import type { ReportOutcome, ReportReference } from './report-outcome.ts';
+import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from './shapes.ts';
 
 /** Input of the workflow `creditReport`. */
 export interface CreditReportInput {

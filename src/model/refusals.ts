@@ -1,5 +1,5 @@
 /** Which refusals end which grants of one applicant for one share. Pure; docs/journeys.md, Consent. */
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { parseInstantMs } from './instants.ts';
 
 /**

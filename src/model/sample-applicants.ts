@@ -1,5 +1,5 @@
 /** The made-up people of samples and demonstrations. The sandbox alone may be asked about them. */
-import type { Applicant } from './shapes.ts';
+import type { Applicant } from './applicant.ts';
 
 export const ALEX: Applicant = {
   applicantId: '1A',

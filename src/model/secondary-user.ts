@@ -1,5 +1,4 @@
 /** Whom a report is shared with, and whether a consent is for them. Pure. */
-import type { SecondaryUser } from './shapes.ts';
 
 export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
   return { ...(endUserCode === undefined ? {} : { endUserCode }), ...(endUser === undefined ? {} : { endUser }) };
@@ -18,4 +17,10 @@ export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
   if (named.endUserCode !== user.endUserCode) return false;
   if (user.endUserCode === undefined) return user.endUser !== undefined && named.endUser === user.endUser;
   return named.endUser === undefined || user.endUser === undefined || named.endUser === user.endUser;
+}
+
+/** Whom a report is shared with: a code, a name, or both (interface 2.6). */
+export interface SecondaryUser {
+  endUserCode?: string;
+  endUser?: string;
 }

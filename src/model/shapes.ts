@@ -2,36 +2,14 @@
  * The JSON that callers in any language send and receive: one object per message (README, "Shapes").
  * Types only. Instants are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
  */
+
+import type { Applicant } from './applicant.ts';
 import type { StageChanges } from './change-summary.ts';
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
 import type { ProviderSaid } from './provider-word.ts';
-
-/** An applicant as in the interface's table 2.3. Personal throughout. */
-export interface Applicant {
-  applicantId: string;
-  names: { first: string; middle?: string; last: string; gen?: string }[];
-  ssn: string;
-  dob: string;
-  phones: { phoneNumber: string; phoneType?: 'HOME' | 'MOBL' | 'WORK' }[];
-  emailAddress: string;
-  ipAddress: string;
-  addresses: {
-    addressIdentifier: 'C' | 'P';
-    line1: string;
-    line2?: string;
-    city: string;
-    state: string;
-    zip: string;
-    zip4?: string;
-  }[];
-}
-
-/** Whom a report is shared with: a code, a name, or both (interface 2.6). */
-export interface SecondaryUser {
-  endUserCode?: string;
-  endUser?: string;
-}
+import type { ReportOutcome, ReportReference } from './report-outcome.ts';
+import type { SecondaryUser } from './secondary-user.ts';
 
 export interface ShareInput extends SecondaryUser {
   shareId: string;
@@ -125,17 +103,6 @@ export interface RequestShareMessage {
   journeyId: string;
   share: ShareInput;
 }
-
-/** What the interface says a caller must store of a report (section 2.4). `consumerId` is personal. */
-export interface ReportReference {
-  reportReferenceNumber: string;
-  /** The instant just before the first byte of the request. */
-  requestedAt: string;
-  applicants: { applicantId: string; consumerId: string }[];
-}
-
-/** What an answered inquiry came to: a record; none; or an answer without a report (docs/decisions/gateway.md). */
-export type ReportOutcome = 'record' | 'noRecord' | 'noReport';
 
 export interface ResolveInquiryMessage {
   journeyId: string;

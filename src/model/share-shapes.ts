@@ -1,13 +1,8 @@
 /** The JSON of reports that are shared at any time (docs/shares.md). Shapes, as in shapes.ts. */
 import type { Environment, ReportProduct } from './products.ts';
-import type {
-  EndWithoutOutcome,
-  HoldStatus,
-  RefusedMessage,
-  ReportReference,
-  ResolveInquiryMessage,
-  SecondaryUser,
-} from './shapes.ts';
+import type { ReportReference } from './report-outcome.ts';
+import type { SecondaryUser } from './secondary-user.ts';
+import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from './shapes.ts';
 
 /** A report that the ledger has: the newest of its owner and product, unless its trace number says which. */
 export type StoredReportInput = ({ journeyId: string } | { pullId: string }) & {

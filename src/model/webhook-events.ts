@@ -5,7 +5,8 @@ import type { FailureType, HoldAction } from './failure-types.ts';
 import type { PortfolioOutcome } from './portfolio-shapes.ts';
 import type { Environment, ProductCode, StageCode } from './products.ts';
 import type { PullOutcome, PullProduct } from './pull-shapes.ts';
-import type { EndWithoutOutcome, JourneyOutcome, ReportOutcome } from './shapes.ts';
+import type { ReportOutcome } from './report-outcome.ts';
+import type { EndWithoutOutcome, JourneyOutcome } from './shapes.ts';
 import type { ShareReportOutcome } from './share-shapes.ts';
 import { base32 } from './trace-number.ts';
 

@@ -1,20 +1,11 @@
 /** Where a portfolio's files are: inside the configured directory, and nowhere else. */
+
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { outputNamesOf, type PortfolioOutputs } from '../model/portfolio-files.ts';
+import { outputNamesOf, type PortfolioOutputs, portfolioPathProblem } from '../model/portfolio-files.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError, unavailable } from './errors.ts';
-
-/** Parts of letters, digits, `.`, `_` and `-` that begin with none of the last two or a dot: no `..`, no hidden file. */
-export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
-export const MAX_PATH_LENGTH = 200;
-
-/** The rule that a file's name breaks, or `null`. */
-export function portfolioPathProblem(file: string): string | null {
-  if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
-  return `must be a path relative to PORTFOLIO_DIR, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;
-}
 
 /**
  * The file itself, opened for reading.

@@ -1,7 +1,7 @@
 /** AWS KMS by its SDK, which is loaded here alone: an optional package, for those who use it. */
 import type { KMSClient, KMSServiceException as ServiceException } from '@aws-sdk/client-kms';
-import { isLoopback } from '../config/addresses.ts';
-import { type KeyManagementService, KmsError, type KmsFailure } from './kms.ts';
+import { isLoopback } from '../model/loopback.ts';
+import { type KeyManagementService, KmsError, type KmsFailure } from './key-management-service.ts';
 
 /** KMS answers in some ten milliseconds, from another continent in some hundred. */
 const CONNECT_TIMEOUT_MS = 3_000;

@@ -1,6 +1,6 @@
 import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
-import type { KmsFailure } from './kms.ts';
+import type { KmsFailure } from './key-management-service.ts';
 
 /** The key ring file cannot be used: missing, readable by others, malformed. Says where and what, never a value. */
 export class KeyRingError extends Error {

@@ -1,8 +1,9 @@
 /** The secrets of a key ring's file: in the clear, or wrapped by a key management service. */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { KeyServiceError } from './errors.ts';
+import { KmsError } from './key-management-service.ts';
 import { type FileKey, type KeyUse, SECRET_BYTES } from './key-ring-file.ts';
-import { type KeyServiceOf, KmsError } from './kms.ts';
+import type { KeyServiceOf } from './kms.ts';
 
 /** Authenticated, and told to whoever reads the service's log. Never changed: rings could not be opened any more. */
 function contextOf({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, string> {

@@ -1,9 +1,12 @@
 /** The key ring that is configured. */
 import { access } from 'node:fs/promises';
-import type { Config } from '../config-shape.ts';
 import { createKeyRing, type KeyRing, loadKeyRing } from './key-ring.ts';
 
-type KeyRingSettings = Pick<Config, 'keyRingFile' | 'keyRingMayBeMade'>;
+export interface KeyRingSettings {
+  keyRingFile: string;
+  /** A sandbox makes one where none was named. */
+  keyRingMayBeMade: boolean;
+}
 
 /**
  * The key ring that the configuration names. The sandbox, where none was named, makes one on first use.

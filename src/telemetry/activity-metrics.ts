@@ -1,7 +1,7 @@
 /** Counts attempts and inquiries by what the worker's activities were asked for and came to; no activity knows of it. */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from '../activities/contract.ts';
-import type { DecisionRecord, DecisionVerdict } from '../ledger/port.ts';
+import type { DecisionRecord, DecisionVerdict } from '../ledger/records.ts';
 import { isFailureType } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Metrics } from './metrics.ts';

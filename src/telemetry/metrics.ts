@@ -7,7 +7,7 @@ import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { PRODUCTS } from '../model/products.ts';
-import type { ReportOutcome } from '../model/shapes.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../model/webhook-delivery.ts';
 import { baseName, METRICS, type MetricKey, unitOf } from './metric-names.ts';

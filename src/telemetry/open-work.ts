@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { inParallel } from '../client/in-parallel.ts';
 import { isRunOpen } from '../client/open-holds.ts';
-import type { Ledger, OpenWork } from '../ledger/port.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { OpenWork } from '../ledger/records.ts';
 import { ATTENTION_REASONS, type AttentionWord, type Metrics } from './metrics.ts';
 
 export interface OpenWorkOptions {

@@ -7,13 +7,13 @@ import { parseInstantMs } from '../model/instants.ts';
 import {
   EVIDENCE_REFERENCE,
   MAX_ID_LENGTH,
+  MAX_SCHEDULE_ID_LENGTH,
   MAX_SHARE_ID_LENGTH,
   mayHoldSsn,
   opaqueIdProblem,
 } from '../model/opaque-id.ts';
 import { consentOwnerProblem } from '../model/owner-id.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE } from '../model/portable-patterns.ts';
-import { MAX_SCHEDULE_ID_LENGTH } from '../model/portfolio-shapes.ts';
 import { STAGES } from '../model/products.ts';
 
 /** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */

@@ -5,13 +5,13 @@
  * where a journey stands is the workflow's to judge.
  */
 import type { ZodType } from 'zod';
-import type { PortfolioSchedule } from '../client/portfolio-schedules.ts';
 import { applicantsSchema } from '../gateway/request-schemas.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import type { PortfolioSchedule } from '../model/portfolio-schedule.ts';
 import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from '../model/portfolio-shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import type {
   CreditReportInput,
-  FailsafeApplicant,
   FailsafeCheckInput,
   PullInput,
   ResolvePullMessage,
@@ -19,7 +19,6 @@ import type {
 } from '../model/pull-shapes.ts';
 import type {
   AdvanceMessage,
-  Applicant,
   ConsentMessage,
   LendingJourneyInput,
   RequestShareMessage,

@@ -1,8 +1,8 @@
 /** One schema for each message of portfolio reviews (docs/portfolio.md), field by field. */
 import { z } from 'zod';
 import { perMaximum } from '../gateway/request-schemas.ts';
+import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from '../model/portfolio-files.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../model/portfolio-shapes.ts';
-import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from '../portfolio/file-path.ts';
 import * as fields from './fields.ts';
 import { resolveInquirySchema, withdrawSchema } from './message-schemas.ts';
 

@@ -8,7 +8,8 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../activities/contract.ts';
-import type { OutcomeRecord, ShareObjection } from '../ledger/port.ts';
+import type { ShareObjection } from '../consent/consent-record.ts';
+import type { OutcomeRecord } from '../ledger/records.ts';
 import { type FailureType, isFailureType } from '../model/failure-types.ts';
 import {
   type Answer,

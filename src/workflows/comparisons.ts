@@ -3,7 +3,8 @@ import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { comparisonActivities } from './activity-stubs.ts';
-import type { Journey, StageRecord } from './journey.ts';
+import type { Journey } from './journey.ts';
+import type { StageRecord } from './stage-record.ts';
 
 /** Of a preclose report, with the latest that the journey has before it. Never fails the run but with a bug. */
 export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {

@@ -1,6 +1,6 @@
 /** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
 import { CancellationScope } from '@temporalio/workflow';
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { ProofVerdict } from '../protection/consent-proof.ts';
 import type { ProofRefusal } from '../protection/signed-content.ts';
 import { untilDone } from './activity-stubs.ts';

@@ -5,21 +5,22 @@
  */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
-import type { ConsentRecord } from '../ledger/port.ts';
+import { consentDifferences } from '../consent/consent-differences.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { MAX_CONSENT_MESSAGES } from '../model/consent-book.ts';
-import { consentDifferences, otherContent } from '../model/differing-paths.ts';
+import { otherContent } from '../model/differing-paths.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { isForUser } from '../model/secondary-user.ts';
 import type { ConsentMessage } from '../model/shapes.ts';
 import type { ProofRefusal } from '../protection/signed-content.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
+import type { ConsentHost } from './consent-run.ts';
 import { inBackground } from './in-background.ts';
-import type { Journey } from './journey.ts';
 import { type Accepted, accepted, kindOf, otherJourney, refused, refuseFor, refuseMessage } from './message-answers.ts';
 import { consentProblem, isRecord } from './message-shapes.ts';
+import { noteRefusalAfterPosting } from './posted-share.ts';
 import { consentTowards } from './share-consent.ts';
-import { noteRefusalAfterPosting } from './shares.ts';
 import { evidenceProblem, updateProblem } from './stricter-shapes.ts';
 
 /** Consents for shares that nobody has requested yet: kept, but not without end. */
@@ -42,24 +43,6 @@ interface Taken {
   /** Of a grant: whether it counts, once that is known. */
   later?: Promise<GrantOutcome>;
 }
-
-/** Whoever is told of consents: a journey, or a share by itself, whose `journeyId` is its owner's id. */
-export type ConsentHost = Pick<
-  Journey,
-  | 'journeyId'
-  | 'run'
-  | 'consents'
-  | 'checks'
-  | 'recorder'
-  | 'flights'
-  | 'handOver'
-  | 'events'
-  | 'shares'
-  | 'knowsApplicant'
-  | 'applicantsOf'
-  | 'publish'
-  | 'refuse'
->;
 
 export interface ConsentMessages<Status> {
   definitions: {

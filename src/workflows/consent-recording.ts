@@ -1,18 +1,24 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
+
 import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../model/consent-book.ts';
 import { otherContent } from '../model/differing-paths.ts';
+import type { RefusedMessage } from '../model/shapes.ts';
 import { localActivities, untilDone } from './activity-stubs.ts';
+import type { ConsentChecks } from './consent-checks.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { HandOver } from './hand-over.ts';
 import { inBackground } from './in-background.ts';
-import type { Journey } from './journey.ts';
 import { refuseMessage } from './message-answers.ts';
+import type { ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: a journey, or a share by itself. */
-type ConsentKeeper = Pick<Journey, 'consents' | 'checks' | 'recorder'>;
+interface ConsentKeeper {
+  checks: ConsentChecks;
+  recorder: ConsentRecorder;
+}
 
 /** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
@@ -30,7 +36,7 @@ interface RecorderRun {
   readonly handOver: HandOver;
   readonly journeyId: string;
   readonly shares: ReadonlyMap<string, unknown>;
-  refuse: Journey['refuse'];
+  refuse(refused: RefusedMessage): void;
 }
 
 export class ConsentRecorder {
@@ -170,7 +176,13 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
 }
 
 /** By what a run's book of consents knows which of them it need not keep. */
-export function elsewhere({ recorder, shares }: Pick<Journey, 'recorder' | 'shares'>): Elsewhere {
+export function elsewhere({
+  recorder,
+  shares,
+}: {
+  recorder: ConsentRecorder;
+  shares: ReadonlyMap<string, ShareRecord>;
+}): Elsewhere {
   return {
     isRecorded: (record) => recorder.isRecorded(record),
     written: recorder.written,

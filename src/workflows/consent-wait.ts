@@ -4,8 +4,8 @@ import { nameOfUser } from '../model/secondary-user.ts';
 import type { ShareInput } from '../model/shapes.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RestingPlace } from './hand-over.ts';
-import type { ShareRecord } from './journey.ts';
 import { consentValidForMs, firstExpiryInMs, ungranted } from './share-consent.ts';
+import type { ShareRecord } from './share-record.ts';
 
 interface Host {
   consents: Pick<ConsentBook, 'standing'>;

@@ -1,11 +1,11 @@
 /** Writes people's decisions to the ledger: a hold waits until one stands there, a repeat until it does. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../activities/contract.ts';
+import type { Outcome } from '../model/inquiry.ts';
 import { type AttemptView, type InquiryDescription, whatStands } from '../model/inquiry.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 import type { Decision, Holds, Judged } from './holds.ts';
-import type { Outcome } from './inquiry-terms.ts';
 
 export type DecisionEffect =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */

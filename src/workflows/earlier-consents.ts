@@ -1,8 +1,8 @@
 /** What was said about a journey's shares before this run: the ledger has it, and the run hears it when it begins. */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { HeardConsent } from '../ledger/kept-consents.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
 import { localActivities, untilDone } from './activity-stubs.ts';
 import { grantProblem } from './consent-handlers.ts';
 import { applicationFailureOf } from './flights.ts';

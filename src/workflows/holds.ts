@@ -1,12 +1,12 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { condition } from '@temporalio/workflow';
 import type { InquiryFailure } from '../activities/contract.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import { differingPaths, otherContent } from '../model/differing-paths.ts';
 import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { memberDigests } from '../model/member-digests.ts';
 import { wordProblem } from '../model/provider-word.ts';
-import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { referenceApplicantsProblem } from '../model/reference-applicants.ts';
 import { resendProblem } from '../model/resend-rule.ts';
 import type { HoldStatus, ResolveInquiryMessage } from '../model/shapes.ts';

@@ -4,10 +4,10 @@
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import { RETRIED_BY_THEMSELVES } from '../model/failure-types.ts';
-import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import type { FailsafeApplicant } from '../model/pull-shapes.ts';
+import type { InquiryContent, InquiryDescription, Outcome } from '../model/inquiry.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { acquireTokenOf } from './activity-stubs.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './attempt.ts';
 import { holdUntilDecided, recordRepeat } from './decisions.ts';
 import { applicationFailureOf } from './flights.ts';
-import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec, Outcome } from './inquiry-terms.ts';
+import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-terms.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };

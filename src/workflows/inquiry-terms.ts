@@ -1,16 +1,15 @@
 /** What an inquiry is asked with, what it needs of its run, and how it may end. Types only. */
+
 import type { InquiryFailure, PreparedRun } from '../activities/contract.ts';
-import type { ConsentRecord, ShareObjection } from '../ledger/port.ts';
-import type { Answer } from '../model/inquiry.ts';
+import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
+import type { Outcome } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { FailsafeApplicant } from '../model/pull-shapes.ts';
-import type { ReportReference } from '../model/shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import type { RepeatDecision } from './decisions.ts';
 import type { Flights } from './flights.ts';
 import type { RestingPlace } from './hand-over.ts';
 import type { Holds } from './holds.ts';
-
-export type Outcome = Extract<Answer, { kind: 'outcome' }>;
 
 /** What an inquiry is for; everything about it that does not change from attempt to attempt. */
 export interface InquirySpec {

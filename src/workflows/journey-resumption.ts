@@ -1,20 +1,15 @@
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 import type { PreparedRun } from '../activities/contract.ts';
+import type { Applicant } from '../model/applicant.ts';
 import type { CarriedRefusal } from '../model/applicants-word.ts';
 import type { CarriedConsent } from '../model/consent-book.ts';
 import type { StageCode } from '../model/products.ts';
-import type {
-  Applicant,
-  JourneyOutcome,
-  JourneyStatus,
-  PassGateMessage,
-  ShareInput,
-  WithdrawMessage,
-} from '../model/shapes.ts';
+import type { JourneyOutcome, JourneyStatus, PassGateMessage, ShareInput, WithdrawMessage } from '../model/shapes.ts';
 import type { CarriedEvents } from './events-out.ts';
 import type { PastHolds } from './holds.ts';
-import type { ShareRecord, StageRecord } from './journey.ts';
 import type { CarriedAttributes } from './published-attributes.ts';
+import type { ShareRecord } from './share-record.ts';
+import type { StageRecord } from './stage-record.ts';
 
 export interface JourneyResumption {
   /** Absent where the input was not checked yet. */

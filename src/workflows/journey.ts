@@ -1,12 +1,13 @@
 /** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
 
 import type { PreparedRun } from '../activities/contract.ts';
+import type { Applicant } from '../model/applicant.ts';
 import { ConsentBook } from '../model/consent-book.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import { type Environment, STAGES, type StageCode } from '../model/products.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import type {
-  Applicant,
   EndWithoutOutcome,
   GateInput,
   JourneyOutcome,
@@ -18,7 +19,6 @@ import type {
   PassGateMessage,
   RefusedMessage,
   RepeatStageMessage,
-  ReportReference,
   ShareInput,
   ShareState,
   ShareStatus,
@@ -31,50 +31,12 @@ import { EventsOut } from './events-out.ts';
 import { Flights } from './flights.ts';
 import { HandOver } from './hand-over.ts';
 import { Holds } from './holds.ts';
-import type { CarriedInquiry } from './inquiry-terms.ts';
 import type { JourneyResumption } from './journey-resumption.ts';
 import { PublishedAttributes } from './published-attributes.ts';
 import { RefusedMessages, tellIfConsent } from './refused-messages.ts';
 import { ungranted } from './share-consent.ts';
-
-export interface StageRecord {
-  status: StageStatus;
-  reference?: ReportReference;
-  /** When it came into its state. */
-  since?: string;
-  /** Its latest trace number's; `undefined` until it has begun. */
-  ordinal?: number;
-  /** Who wanted it, where it is no first pull. */
-  repeat?: RepeatStageMessage & { receivedAt: string };
-  /** While it is under way: how the inquiry stands. */
-  inquiry?: CarriedInquiry;
-  /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
-  applicantsBefore?: Applicant[];
-  /** Its report is being compared with the one before. */
-  isCompared?: boolean;
-}
-
-export interface ShareRecord {
-  readonly input: ShareInput;
-  /** The report that it is of, from the first posting on: a repeat changes nothing about that any more. */
-  report?: ReportReference;
-  state: ShareState;
-  customerTraceNumber?: string;
-  reportReferenceNumber?: string;
-  attention?: 'revokedAfterPosting';
-  /** When it came into its state. */
-  since?: string;
-  /** Until when it waits for consent, once its report exists. */
-  until?: string;
-  /** The report was disposed of, or came under a legal hold, before the share was posted. */
-  reportIsGone?: boolean;
-  /** Listed already while it waits, so that its posting costs no upsert of its own. */
-  plannedTraceNumber?: string;
-  /** Whom the last event named whose consent is missing, less those who have granted it since. */
-  toldMissing?: string[];
-  /** While it is posted or held: how the inquiry stands. */
-  inquiry?: CarriedInquiry;
-}
+import type { ShareRecord } from './share-record.ts';
+import type { StageRecord } from './stage-record.ts';
 
 export class Journey {
   readonly input: LendingJourneyInput;

@@ -1,6 +1,7 @@
 /** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
 import type { PreparedRun } from '../activities/contract.ts';
 import { consumersOf } from '../model/consumer-results.ts';
+import type { Outcome } from '../model/inquiry.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import type {
   ConsumerResult,
@@ -12,8 +13,7 @@ import type {
   PullStatus,
   WithdrawPullMessage,
 } from '../model/pull-shapes.ts';
-import type { ReportReference } from '../model/shapes.ts';
-import type { Outcome } from './inquiry-terms.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { SingleInquiry, type SingleInquiryResumption } from './single-inquiry.ts';
 
 export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;

@@ -1,11 +1,12 @@
 /** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
 import type { FoundConsents, PreparedShare } from '../activities/contract.ts';
-import type { ShareObjection } from '../ledger/port.ts';
+import type { ShareObjection } from '../consent/consent-record.ts';
 import type { CarriedRefusal } from '../model/applicants-word.ts';
 import { type CarriedConsent, ConsentBook } from '../model/consent-book.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
+import type { SecondaryUser } from '../model/secondary-user.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
-import type { SecondaryUser, ShareInput } from '../model/shapes.ts';
+import type { ShareInput } from '../model/shapes.ts';
 import type {
   ShareReportInput,
   ShareReportOutcome,
@@ -17,10 +18,10 @@ import type {
 } from '../model/share-shapes.ts';
 import { ConsentChecks } from './consent-checks.ts';
 import { ConsentRecorder, elsewhere } from './consent-recording.ts';
-import type { ShareRecord } from './journey.ts';
+import { noteRefusalAfterPosting, tellPosted } from './posted-share.ts';
 import { type Consent, consentTowards, ungranted } from './share-consent.ts';
 import { heed } from './share-objections.ts';
-import { noteRefusalAfterPosting, tellPosted } from './shares.ts';
+import type { ShareRecord } from './share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from './single-inquiry.ts';
 
 /** What a share by itself hands over to its next run (continue-as-new). */

@@ -3,9 +3,9 @@
  * soon as it may be.
  */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import { rowOwnerId } from '../model/owner-id.ts';
 import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } from '../model/portfolio-shapes.ts';
-import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import { applicationFailureOf } from './flights.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from './inquiry-terms.ts';

@@ -1,8 +1,8 @@
 /** What a review hands on to its next run (continue-as-new), and how much of it is done. Nothing personal but amendments. */
 import type { PreparedRun } from '../activities/contract.ts';
 import type { KnownFile } from '../activities/portfolio-contract.ts';
+import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { PortfolioProgress, RowOutcome } from '../model/portfolio-shapes.ts';
-import type { FailsafeApplicant } from '../model/pull-shapes.ts';
 import type { RefusedMessage } from '../model/shapes.ts';
 import type { AskedOnce, SettledDecision } from './holds.ts';
 import type { InquiryResumption } from './inquiry-terms.ts';

@@ -1,5 +1,5 @@
 /** How the consents of a report's applicants stand towards one share, taken together. Pure. */
-import type { ConsentRecord } from '../ledger/port.ts';
+import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { Standing } from '../model/applicants-word.ts';
 import type { ConsentBook } from '../model/consent-book.ts';
 import { parseDurationMs } from '../model/durations.ts';

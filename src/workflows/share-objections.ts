@@ -1,8 +1,8 @@
 /** What a run does with the ledger's word that a share of its is not permitted: from then on it says the same. */
-import type { ShareObjection } from '../ledger/port.ts';
-import type { GrantFault } from '../model/applicants-word.ts';
-import type { Journey, ShareRecord } from './journey.ts';
+import type { GrantFault, ShareObjection } from '../consent/consent-record.ts';
+import type { ConsentHost } from './consent-run.ts';
 import { refuseMessage } from './message-answers.ts';
+import type { ShareRecord } from './share-record.ts';
 
 /** Under `refusedMessages`; a refusal by the consumer shows by itself, as the share's end. */
 const WORDS: Record<Exclude<GrantFault, 'refused'>, string> = {
@@ -12,7 +12,7 @@ const WORDS: Record<Exclude<GrantFault, 'refused'>, string> = {
 };
 
 export function heed(
-  host: Pick<Journey, 'consents' | 'recorder' | 'refuse'>,
+  host: Pick<ConsentHost, 'consents' | 'recorder' | 'refuse'>,
   share: ShareRecord,
   { reportGone, grants, standing }: ShareObjection,
 ): void {

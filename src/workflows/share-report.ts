@@ -14,12 +14,12 @@ import { endWithoutOutcome } from './ends-without-outcome.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
 import type { InquirySpec } from './inquiry-terms.ts';
+import { DEFAULT_AWAIT_CONSENT_FOR } from './posted-share.ts';
 import { prepareRun } from './prepare-run.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { consentValidForMs } from './share-consent.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
-import { DEFAULT_AWAIT_CONSENT_FOR } from './shares.ts';
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.

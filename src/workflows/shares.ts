@@ -1,18 +1,20 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../activities/contract.ts';
 import { parseDurationMs } from '../model/durations.ts';
+import type { Outcome } from '../model/inquiry.ts';
 import { parseInstantMs } from '../model/instants.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
-import type { ReportReference, ShareState } from '../model/shapes.ts';
+import type { ShareState } from '../model/shapes.ts';
 import { traceNumber } from '../model/trace-number.ts';
 import { ConsentWait } from './consent-wait.ts';
 import { outcomeInLedger, runInquiry } from './inquiry-protocol.ts';
-import type { InquiryHost, InquirySpec, Outcome } from './inquiry-terms.ts';
-import type { Journey, ShareRecord } from './journey.ts';
+import type { InquiryHost, InquirySpec } from './inquiry-terms.ts';
+import type { Journey } from './journey.ts';
+import { DEFAULT_AWAIT_CONSENT_FOR, noteRefusalAfterPosting, tellPosted } from './posted-share.ts';
 import { type Consent, consentTowards, consentValidForMs } from './share-consent.ts';
 import { heed } from './share-objections.ts';
-
-export const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
+import type { ShareRecord } from './share-record.ts';
 
 /**
  * Keeps the search attributes true where nothing but shares is left: whether they wait for consent. One upsert for all
@@ -169,20 +171,6 @@ function notePosting(journey: Journey, share: ShareRecord, { reference }: Outcom
   const { shareId } = share.input;
   tellPosted(journey, { shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) });
   noteRefusalAfterPosting(journey, share, consent);
-}
-
-export function tellPosted(
-  { events }: Pick<Journey, 'events'>,
-  posted: { shareId: string; customerTraceNumber?: string },
-): void {
-  events.emit('share.posted', [posted.shareId], posted);
-}
-
-/** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
-export function noteRefusalAfterPosting(journey: Pick<Journey, 'publish'>, share: ShareRecord, consent: Consent): void {
-  if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
-  share.attention = 'revokedAfterPosting';
-  journey.publish();
 }
 
 function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): InquiryHost {

@@ -1,15 +1,18 @@
 /** Gates and stages: which pull comes next, whether its gate lets it through, what comes of it. */
 import type { PreparedRun } from '../activities/contract.ts';
+import type { Applicant } from '../model/applicant.ts';
 import { parseDurationMs } from '../model/durations.ts';
 import { parseInstantMs } from '../model/instants.ts';
 import type { StageCode } from '../model/products.ts';
-import type { Applicant, GateInput, JourneyOutcome, ReportOutcome } from '../model/shapes.ts';
+import type { ReportOutcome } from '../model/report-outcome.ts';
+import type { GateInput, JourneyOutcome } from '../model/shapes.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
 import { compareWithReportBefore } from './comparisons.ts';
 import type { RepeatDecision } from './decisions.ts';
 import { runInquiry } from './inquiry-protocol.ts';
 import type { InquiryHost } from './inquiry-terms.ts';
-import type { Journey, StageRecord } from './journey.ts';
+import type { Journey } from './journey.ts';
+import type { StageRecord } from './stage-record.ts';
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
 

@@ -1,6 +1,5 @@
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { SeenAttempt } from '../ledger/port.ts';
-import type { LedgerWatchInput } from '../model/ledger-watch.ts';
+import type { LedgerWatchInput, SeenAttempt } from '../model/ledger-watch.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './flights.ts';
 

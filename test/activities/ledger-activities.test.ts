@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { createLedgerActivities } from '../../src/activities/ledger-activities.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { requestDigests } from '../../src/ledger/request-digests.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
-import type { Applicant } from '../../src/model/shapes.ts';
 import { applicant } from '../gateway/fixtures.ts';
 import { claimOf, INQUIRY, keyRing } from '../ledger/fixtures.ts';
 

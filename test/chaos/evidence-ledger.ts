@@ -1,7 +1,8 @@
 /** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
 import { inParallel } from '../../src/client/in-parallel.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
-import type { InquiryView, Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { InquiryView } from '../../src/ledger/records.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/sql-session.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';

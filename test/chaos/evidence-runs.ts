@@ -7,15 +7,15 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/client/in-parallel.ts';
-import type { OutcomeRecord } from '../../src/ledger/port.ts';
+import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import { RUN_KINDS } from '../../src/model/owner-id.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type {
   ConsentMessage,
   HoldStatus,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
-  ReportReference,
 } from '../../src/model/shapes.ts';
 import { type AddressedEvent, WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
 import type { WebhookEvent } from '../../src/model/webhook-events.ts';

@@ -7,10 +7,12 @@ import { basename } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
-import type { ChainReport, InquiryView, Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ChainReport, InquiryView } from '../../src/ledger/records.ts';
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type {
   ConsentMessage,
   HoldStatus,
@@ -18,7 +20,6 @@ import type {
   JourneyResult,
   JourneyStatus,
   LendingJourneyInput,
-  ReportReference,
   ResolveInquiryMessage,
 } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';

@@ -3,9 +3,10 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { businessKeys, updateIdOf } from '../../src/client/business-keys.ts';
 import { startLateConsent } from '../../src/client/late-consent.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
-import type { Applicant, ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
+import type { ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
 import type { ConsentSent } from './evidence.ts';
 import { consentOf, inputOf, shareOf } from './journey-inputs.ts';

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { LendingJourneyInput, ReportReference } from '../../src/model/shapes.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
+import type { LendingJourneyInput } from '../../src/model/shapes.ts';
 import { openKeyRing } from '../../src/protection/open-key-ring.ts';
 import {
   applicant,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { CodecWork, UNDECODABLE_METADATA } from '../../src/codec-server/codec-work.ts';
-import { DEFAULT_LIMITS } from '../../src/codec-server/options.ts';
+import { DEFAULT_LIMITS } from '../../src/codec-server/limits.ts';
 import { jsonPayload, type PayloadJson, payloadJson } from '../../src/codec-server/payload-json.ts';
 import { MASKED, redact } from '../../src/codec-server/redaction.ts';
 import { isUndecodable, undecodable } from '../../src/model/undecodable.ts';

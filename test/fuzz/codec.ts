@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/common';
 import fc from 'fast-check';
 import { CodecWork } from '../../src/codec-server/codec-work.ts';
-import { DEFAULT_LIMITS } from '../../src/codec-server/options.ts';
+import { DEFAULT_LIMITS } from '../../src/codec-server/limits.ts';
 import { payloadJson, readPayloads } from '../../src/codec-server/payload-json.ts';
 import { Refusal } from '../../src/codec-server/refusal.ts';
 import { isUndecodable } from '../../src/model/undecodable.ts';

@@ -5,9 +5,9 @@ import type { Body } from '../../sandbox/faults/fault.ts';
 import type { GatewayRequest as SandboxRequest } from '../../sandbox/rules/check-request.ts';
 import { type AnswerContext, readAnswer } from '../../src/gateway/answers.ts';
 import { buildFailsafeRequest, type GatewayRequest } from '../../src/gateway/requests.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ReportProduct } from '../../src/model/products.ts';
-import type { Applicant } from '../../src/model/shapes.ts';
 import {
   applicant,
   profileFor,

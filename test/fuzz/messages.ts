@@ -1,7 +1,7 @@
 /** JSON that may come as a message, or as the input of a run: what workflow code takes, what zod takes, and what falls over. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ConsentRecord } from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { ConsentBook } from '../../src/model/consent-book.ts';
 import { parseDurationMs } from '../../src/model/durations.ts';
 import { parseInstantMs } from '../../src/model/instants.ts';

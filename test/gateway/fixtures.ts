@@ -1,8 +1,8 @@
 /** Profiles, applicants and requests for the gateway's tests. Nobody in here is real. */
 import type { GatewayLimits, GatewayProfile } from '../../src/gateway/profile.ts';
 import { buildReportRequest, buildSecondUseRequest, type ReportRequest } from '../../src/gateway/requests.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import type { ReportProduct } from '../../src/model/products.ts';
-import type { Applicant } from '../../src/model/shapes.ts';
 
 export const TEST_LIMITS: GatewayLimits = {
   connections: 4,

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type AnswerContext, readAnswer } from '../../src/gateway/answers.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { buildFailsafeRequest } from '../../src/gateway/requests.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
-import type { Applicant } from '../../src/model/shapes.ts';
 import { applicant, profileFor, reportRequest, secondApplicant, secondUseRequest, TRACE_NUMBER } from './fixtures.ts';
 
 export const REQUESTED_AT = '2026-07-01T10:00:00.000Z';

@@ -9,9 +9,9 @@ import {
   type ReportRequestParts,
   type SecondUseRequestParts,
 } from '../../src/gateway/requests.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
-import type { Applicant } from '../../src/model/shapes.ts';
 import { applicant, profileFor, secondApplicant, TRACE_NUMBER } from './fixtures.ts';
 
 const PROFILE = profileFor('http://127.0.0.1');

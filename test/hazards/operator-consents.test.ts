@@ -1,7 +1,7 @@
 /** Consents and revocations around a share's attempts, and across a reset. Counted at the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { InquiryView } from '../../src/ledger/port.ts';
+import type { InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage, ShareStatus } from '../../src/model/shapes.ts';
 import {
   consentMessage,

@@ -1,7 +1,7 @@
 /** Decisions that make no sense: refused with the reason, and without a trace in the history or the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { DecisionRecord } from '../../src/ledger/port.ts';
+import type { DecisionRecord } from '../../src/ledger/records.ts';
 import type { JourneyStatus } from '../../src/model/shapes.ts';
 import {
   applicant,

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
 import { auditedAttempts } from '../../src/ledger/inquiry-audit-pages.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
-import type { Ledger, OutcomeRecord } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import { LedgerCipher } from '../../src/protection/sealing.ts';
 import {
   attempted,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, RequestDiffersError } from '../../src/ledger/errors.ts';
-import type { CloseRequest, Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { CloseRequest } from '../../src/ledger/records.ts';
 import { attempted, claimOf, decisionOf, INQUIRY, latestState, NO_RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

@@ -1,7 +1,8 @@
 /** Part of the contract suite: decisions and consents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConsentRecord, DecisionRecord } from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import type { DecisionRecord } from '../../src/ledger/records.ts';
 import {
   attempted,
   claimOf,

@@ -1,9 +1,10 @@
 /** Part of the contract suite: consents that no run was told, or whose share no run knew, are kept, found and listed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { HearingRun, ToldConsents } from '../../src/ledger/kept-consents.ts';
-import type { ConsentRecord, Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
 import { attempted, claimOf, consentOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

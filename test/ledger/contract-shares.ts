@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sealAnswer } from '../../src/ledger/inquiry-rows.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import type { ConsentsQuery, Ledger } from '../../src/ledger/port.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ConsentsQuery } from '../../src/ledger/records.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import {

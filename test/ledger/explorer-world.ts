@@ -4,7 +4,7 @@
  */
 
 import type { KnownAttempt, KnownDecision, KnownInquiry } from '../../src/ledger/claim.ts';
-import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/port.ts';
+import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts';
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 

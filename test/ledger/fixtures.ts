@@ -1,13 +1,8 @@
 /** What the ledger's tests are made of. Nobody in it is real. */
 import { createHash, createSecretKey, randomBytes } from 'node:crypto';
-import type {
-  ClaimRequest,
-  ClaimVerdict,
-  ConsentRecord,
-  DecisionRecord,
-  Ledger,
-  OutcomeRecord,
-} from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ClaimRequest, ClaimVerdict, DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import { KeyRing } from '../../src/protection/key-ring.ts';

@@ -3,8 +3,10 @@
  * one grant, and asks of each whether a share is claimed although its consumer had refused it, its grant was too old or
  * spent, or its report gone. Every verdict is the product's own: `decideClaim` over `judgeGrants`.
  */
+
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../../src/ledger/claim.ts';
-import type { ConsentRecord, StoredConsent } from '../../src/ledger/port.ts';
+import type { StoredConsent } from '../../src/ledger/records.ts';
 import { judgeGrants } from '../../src/ledger/share-standing.ts';
 import { consentOf } from './fixtures.ts';
 

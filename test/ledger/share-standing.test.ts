@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConsentRecord, StoredConsent } from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import type { StoredConsent } from '../../src/ledger/records.ts';
 import { standingConsents } from '../../src/ledger/share-standing.ts';
 import { consentOf } from './fixtures.ts';
 

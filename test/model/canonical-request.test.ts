@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Applicant } from '../../src/model/applicant.ts';
 import { CANONICAL_FORMS, CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { InquiryContent, InquiryDescription } from '../../src/model/inquiry.ts';
 import { type ProductCode, REPORT_PRODUCTS } from '../../src/model/products.ts';
-import type { Applicant, ReportReference } from '../../src/model/shapes.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { LedgerCipher } from '../../src/protection/sealing.ts';
 
 /** Nobody real. */

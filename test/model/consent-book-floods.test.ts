@@ -1,7 +1,7 @@
 /** The book of consents stays small in a flood, and nobody stands better for what it drops. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConsentRecord } from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { ConsentBook, type Elsewhere, MAX_CONSENT_MESSAGES } from '../../src/model/consent-book.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { ConsentRecord } from '../../src/ledger/port.ts';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import { ConsentBook } from '../../src/model/consent-book.ts';
 import { isForUser } from '../../src/model/secondary-user.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { consentDifferences, differingPaths, otherContent } from '../../src/model/differing-paths.ts';
+import { consentDifferences } from '../../src/consent/consent-differences.ts';
+import { differingPaths, otherContent } from '../../src/model/differing-paths.ts';
 import { memberDigests } from '../../src/model/member-digests.ts';
 import type { ConsentMessage } from '../../src/model/shapes.ts';
 

@@ -12,8 +12,8 @@ import { loadConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config-shape.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { createLogger, installLogger } from '../../src/logging.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
 import type {
-  Applicant,
   ConsentMessage,
   JourneyResult,
   JourneyStatus,

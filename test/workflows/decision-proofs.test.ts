@@ -16,7 +16,7 @@ import {
   UpdateRefusedError,
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { InquiryView } from '../../src/ledger/port.ts';
+import type { InquiryView } from '../../src/ledger/records.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
 import type { HoldStatus } from '../../src/model/shapes.ts';
 import { withLedger } from '../hazards/operator-hands.ts';

@@ -1,6 +1,6 @@
 /** Applicants whose every field can be found again, and a client that sends them in place of whomever a test names. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import type { Applicant } from '../../../src/model/shapes.ts';
+import type { Applicant } from '../../../src/model/applicant.ts';
 import type { Sentinel } from '../sentinels.ts';
 
 type Person = Omit<Applicant, 'applicantId' | 'ssn'>;

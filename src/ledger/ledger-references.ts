@@ -1,0 +1,61 @@
+/** The references that a caller's inquiries have left in the ledger. */
+import { consumersOf } from '../model/consumer-results.ts';
+import type { Outcome } from '../model/inquiry.ts';
+import type { ProductCode } from '../model/products.ts';
+import type { ConsumerResult } from '../model/pull-shapes.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
+import type { InquiryView } from './records.ts';
+
+/** Answer of `…/references`. `consumerId` is masked where `redacted`. */
+export interface LedgerReferences {
+  /** The owner's id (model/owner-id.ts). */
+  journeyId: string;
+  references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
+  shares: { shareId: string; reportReferenceNumber: string }[];
+  /** Of FAILSAFE, where it was answered: what came of each consumer, as the run told it. */
+  consumers?: ConsumerResult[];
+}
+
+/** Of each product and share the newest answered inquiry's; none where that had no record. */
+export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
+  const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
+  const shares = new Map<string, Outcome>();
+  let consumers: ConsumerResult[] | undefined;
+  // Oldest first, so that the newest is what stays.
+  for (const inquiry of inquiries) {
+    const answer = outcomeOf(inquiry);
+    if (!answer) continue;
+    const { productCode, customerTraceNumber, shareId } = inquiry;
+    if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
+    else if (shareId !== undefined) shares.set(shareId, answer);
+    if (productCode === 'FAILSAFE') consumers = consumersOf(answer, inquiry.applicantIds ?? namedIn(answer));
+  }
+  return {
+    journeyId,
+    references: [...stages].flatMap(
+      ([
+        productCode,
+        {
+          customerTraceNumber,
+          answer: { reference },
+        },
+      ]) => (reference ? [{ productCode, customerTraceNumber, reference }] : []),
+    ),
+    shares: [...shares].flatMap(([shareId, { reference }]) =>
+      reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    ),
+    ...(consumers === undefined || consumers.length === 0 ? {} : { consumers }),
+  };
+}
+
+/** Of what was claimed before the ledger kept whom it asks about: as far as the answer names them. */
+function namedIn({ applicants, reference }: Outcome): string[] {
+  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
+}
+
+function outcomeOf({ attempts }: InquiryView): Outcome | undefined {
+  const answers = attempts.flatMap(({ state, answer }) =>
+    (state === 'answered' || state === 'accepted') && answer?.kind === 'outcome' ? [answer] : [],
+  );
+  return answers.at(-1);
+}
