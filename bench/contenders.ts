@@ -1,7 +1,7 @@
 /** What is compared: this journey beside a bare workflow that makes the same calls, or beside itself in the clear. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { LendingJourneyInput } from '../src/messages/journey/shapes.ts';
 import type { Applicant } from '../src/model/applicant.ts';
-import type { LendingJourneyInput } from '../src/model/shapes.ts';
 import type { BareInput } from './bare/contract.ts';
 
 export interface StartOptions {

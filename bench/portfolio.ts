@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { startTemporalServer } from '../src/local/temporal-server.ts';
-import type { PortfolioProgress, PortfolioResult } from '../src/model/portfolio-shapes.ts';
-import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
-import { createKeyRing } from '../src/protection/key-ring.ts';
-import { BUNDLE_MODULES } from '../src/workflow-source.ts';
+import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
+import type { PortfolioProgress, PortfolioResult } from '../src/messages/portfolio/shapes.ts';
+import { createKeyRing } from '../src/protection/keys/key-ring.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
+import { BUNDLE_MODULES } from '../src/worker/workflow-source.ts';
 import { writePortfolio } from './load/portfolio-file.ts';
 import { cpuMs, residentBytes, startProgram } from './processes.ts';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { startTemporalServer } from '../src/local/temporal-server.ts';
-import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
-import { createKeyRing } from '../src/protection/key-ring.ts';
-import { BUNDLE_MODULES } from '../src/workflow-source.ts';
+import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
+import { createKeyRing } from '../src/protection/keys/key-ring.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
+import { BUNDLE_MODULES } from '../src/worker/workflow-source.ts';
 import { type Beside, type Contender, contender } from './contenders.ts';
 import { type Program, startProgram } from './processes.ts';
 

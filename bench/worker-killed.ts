@@ -1,7 +1,7 @@
 /** A worker is killed in the middle of many journeys: how long until all are done, and what was sent twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { JourneyStatus } from '../src/model/shapes.ts';
+import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
 import type { Contender } from './contenders.ts';
 import { newId } from './measures.ts';
 import type { Received, Stage } from './stage.ts';

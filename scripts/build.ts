@@ -7,7 +7,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { BUNDLE_FILES } from '../src/workflow-source.ts';
+import { BUNDLE_FILES } from '../src/worker/workflow-source.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -23,7 +23,7 @@ async function bundle(file: string, workflowInterceptorModules: string[]): Promi
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(dist, 'src/workflows/index.js'),
     // Baked in: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
-    failureConverterPath: join(dist, 'src/protection/failure-converter.js'),
+    failureConverterPath: join(dist, 'src/protection/payloads/failure-converter.js'),
     workflowInterceptorModules,
     preloadModules: [stacks],
     logger: new DefaultLogger('WARN'),

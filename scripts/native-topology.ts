@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, isPortFree } from '../src/local/free-ports.ts';
 import { lastLine, runCommand } from '../src/local/run-command.ts';
-import { findTemporalBinary } from '../src/local/temporal-binaries.ts';
+import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { compose } from '../test/deploy/manifests.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { stageImage } from './topology/image.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { JourneyReport } from '../src/client.ts';
-import type { JourneyResult, UpdateAnswer } from '../src/model/shapes.ts';
+import type { JourneyResult, UpdateAnswer } from '../src/messages/journey/shapes.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 /** The first run downloads some 50 MB of libraries and Maven's own plugins. */

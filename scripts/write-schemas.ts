@@ -1,7 +1,7 @@
 /** `npm run schemas`: writes `schemas/*.json`, the JSON Schemas of every input, message and answer; Biome then formats them. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedSchemas } from '../src/validation/published-schemas.ts';
+import { publishedSchemas } from './published-schemas.ts';
 
 const directory = join(import.meta.dirname, '..', 'schemas');
 

@@ -1,40 +1,40 @@
 #!/usr/bin/env node
-/** The command line. Each command loads what it needs when it runs; exit codes: cli/exit-codes.ts. */
+/** The command line. Each command loads what it needs when it runs; exit codes: cli/output/exit-codes.ts. */
 import { Command, CommanderError } from 'commander';
-import { registerAdvanceCommand } from './cli/advance-command.ts';
-import { registerAuditCommand } from './cli/audit-command.ts';
-import { registerChangesCommand } from './cli/changes-command.ts';
-import { registerCodecServerCommand } from './cli/codec-server-command.ts';
-import type { OutputOptions } from './cli/common-options.ts';
-import { registerConsentCommand } from './cli/consent-command.ts';
-import { registerDemoCommand } from './cli/demo-command.ts';
-import { registerDeployCommand } from './cli/deploy-command.ts';
-import { registerDevCommand } from './cli/dev-command.ts';
-import { registerDisposeCommand } from './cli/dispose-command.ts';
-import { registerDoctorCommand } from './cli/doctor-command.ts';
-import { reportError } from './cli/errors.ts';
-import { EXIT } from './cli/exit-codes.ts';
-import { registerHoldsCommand } from './cli/holds-command.ts';
-import { registerInquiriesCommand } from './cli/inquiries-command.ts';
-import { registerKeysCommand } from './cli/keys-command.ts';
-import { sayLastWords } from './cli/last-words.ts';
-import { registerLedgerCommand } from './cli/ledger-command.ts';
-import { registerLegalHoldCommand } from './cli/legal-hold-command.ts';
-import { registerListCommand } from './cli/list-command.ts';
-import { registerPortfolioCommand } from './cli/portfolio-command.ts';
-import { registerPullCommand } from './cli/pull-command.ts';
-import { registerReferencesCommand, registerReportCommand } from './cli/report-command.ts';
-import { registerResolveCommand } from './cli/resolve-command.ts';
-import { registerSandboxCommand } from './cli/sandbox-command.ts';
-import { registerSetupCommand } from './cli/setup-command.ts';
-import { registerShareCommand } from './cli/share-command.ts';
-import { registerSharesCommand } from './cli/shares-command.ts';
-import { registerStartCommand } from './cli/start-command.ts';
-import { registerStatusCommand, registerWatchCommand } from './cli/status-command.ts';
-import { packageVersion } from './cli/version.ts';
-import { registerWebhooksCommand } from './cli/webhooks-command.ts';
-import { registerWithdrawCommand } from './cli/withdraw-command.ts';
-import { registerWorkerCommand } from './cli/worker-command.ts';
+import { registerAuditCommand } from './cli/commands/programs/audit-command.ts';
+import { registerCodecServerCommand } from './cli/commands/programs/codec-server-command.ts';
+import { registerDeployCommand } from './cli/commands/programs/deploy-command.ts';
+import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
+import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts';
+import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
+import { registerLedgerCommand } from './cli/commands/programs/ledger-command.ts';
+import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.ts';
+import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
+import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
+import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
+import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
+import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
+import { registerInquiriesCommand } from './cli/commands/records/inquiries-command.ts';
+import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
+import { registerReferencesCommand, registerReportCommand } from './cli/commands/records/report-command.ts';
+import { registerSharesCommand } from './cli/commands/records/shares-command.ts';
+import { registerAdvanceCommand } from './cli/commands/runs/advance-command.ts';
+import { registerConsentCommand } from './cli/commands/runs/consent-command.ts';
+import { registerHoldsCommand } from './cli/commands/runs/holds-command.ts';
+import { registerListCommand } from './cli/commands/runs/list-command.ts';
+import { registerPortfolioCommand } from './cli/commands/runs/portfolio-command.ts';
+import { registerPullCommand } from './cli/commands/runs/pull-command.ts';
+import { registerResolveCommand } from './cli/commands/runs/resolve-command.ts';
+import { registerShareCommand } from './cli/commands/runs/share-command.ts';
+import { registerStartCommand } from './cli/commands/runs/start-command.ts';
+import { registerStatusCommand, registerWatchCommand } from './cli/commands/runs/status-command.ts';
+import { registerWithdrawCommand } from './cli/commands/runs/withdraw-command.ts';
+import { registerDemoCommand } from './cli/demo/demo-command.ts';
+import type { OutputOptions } from './cli/output/common-options.ts';
+import { reportError } from './cli/output/errors.ts';
+import { EXIT } from './cli/output/exit-codes.ts';
+import { sayLastWords } from './cli/output/last-words.ts';
+import { packageVersion } from './cli/output/version.ts';
 
 /** Every command, not yet run. */
 export function createProgram(): Command {

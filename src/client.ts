@@ -20,9 +20,8 @@ export type {
   UnreadableField,
 } from './changes/report-changes.ts';
 export type { SealedChanges } from './changes/sealed-changes.ts';
-export { CodecServerError, type CodecServerErrorCode } from './client/codec-server-error.ts';
-export type { ConnectOptions } from './client/connect-options.ts';
-export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
+export { CodecServerError, type CodecServerErrorCode } from './client/connection/codec-server-error.ts';
+export type { ConnectOptions } from './client/connection/connect-options.ts';
 export {
   ChangesNotFoundError,
   DecisionRefusedError,
@@ -41,65 +40,31 @@ export {
   TooManyMessagesError,
   UpdateRefusedError,
   WorkerUnavailableError,
-} from './client/errors.ts';
-export { type ConsentAnswer, JourneyHandle } from './client/journey-handle.ts';
-export type { LateConsentAnswer, LateConsentResult } from './client/late-consent.ts';
-export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger-decisions.ts';
-export type { OpenHold } from './client/open-hold.ts';
-export type { HoldsQuery, OpenHolds } from './client/open-holds.ts';
-export { PortfolioHandle } from './client/portfolio-handle.ts';
-export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/portfolio-schedules.ts';
-export { PullHandle, type StoredPullReferences } from './client/pull-handle.ts';
-export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/share-handle.ts';
-export type { JourneyChanges, JourneyReport, StoredReferences } from './client/stored-report.ts';
-export type { WatchOptions } from './client/watch.ts';
+} from './client/connection/errors.ts';
+export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
+export type { OpenHold } from './client/holds/open-hold.ts';
+export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
+export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger/ledger-decisions.ts';
+export type { JourneyChanges, JourneyReport, StoredReferences } from './client/ledger/stored-report.ts';
+export { type ConsentAnswer, JourneyHandle } from './client/runs/journey-handle.ts';
+export type { LateConsentAnswer, LateConsentResult } from './client/runs/late-consent.ts';
+export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
+export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/runs/portfolio-schedules.ts';
+export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle.ts';
+export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
+export type { WatchOptions } from './client/runs/watch.ts';
+export type { CodecServerAccess } from './config/config-shape.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
-export type { CodecServerAccess } from './config-shape.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
 export type { UnmatchedConsent } from './ledger/kept-consents.ts';
-export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
-export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
-export type { ChangeCounts, ChangeSummary, ChangeTotals, ComparisonGap, StageChanges } from './model/change-summary.ts';
-export {
-  contentDigest,
-  type DecisionContent,
-  decisionContent,
-  type ProvableDecision,
-  type ProvableRepeat,
-  type RepeatContent,
-  repeatContent,
-} from './model/decision-content.ts';
-export type { PortfolioSchedule } from './model/portfolio-schedule.ts';
 export type {
-  PortfolioMessage,
-  PortfolioOutcome,
-  PortfolioProgress,
-  PortfolioResult,
-  PortfolioReviewInput,
-  PortfolioState,
-  PortfolioStatus,
-  PortfolioUpdateAnswer,
-  ResolvePortfolioMessage,
-} from './model/portfolio-shapes.ts';
-export { InvalidInputError, type Problem } from './model/problems.ts';
-export type {
-  ConsumerResult,
-  CreditReportInput,
-  FailsafeCheckInput,
-  PullInput,
-  PullOutcome,
-  PullProduct,
-  PullReferences,
-  PullResult,
-  PullState,
-  PullStatus,
-  PullUpdateAnswer,
-  ResolvePullMessage,
-  WithdrawPullMessage,
-} from './model/pull-shapes.ts';
-export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
-export type { SecondaryUser } from './model/secondary-user.ts';
+  ChangeCounts,
+  ChangeSummary,
+  ChangeTotals,
+  ComparisonGap,
+  StageChanges,
+} from './messages/journey/change-summary.ts';
 export type {
   AdvanceMessage,
   ConsentMessage,
@@ -125,7 +90,34 @@ export type {
   StageStatus,
   UpdateAnswer,
   WithdrawMessage,
-} from './model/shapes.ts';
+} from './messages/journey/shapes.ts';
+export type { PortfolioSchedule } from './messages/portfolio/schedule.ts';
+export type {
+  PortfolioMessage,
+  PortfolioOutcome,
+  PortfolioProgress,
+  PortfolioResult,
+  PortfolioReviewInput,
+  PortfolioState,
+  PortfolioStatus,
+  PortfolioUpdateAnswer,
+  ResolvePortfolioMessage,
+} from './messages/portfolio/shapes.ts';
+export type {
+  ConsumerResult,
+  CreditReportInput,
+  FailsafeCheckInput,
+  PullInput,
+  PullOutcome,
+  PullProduct,
+  PullReferences,
+  PullResult,
+  PullState,
+  PullStatus,
+  PullUpdateAnswer,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from './messages/pull/shapes.ts';
 export type {
   GivenReportInput,
   ReportSource,
@@ -139,5 +131,19 @@ export type {
   ShareReportUpdateAnswer,
   StoredReportInput,
   WithdrawShareReportMessage,
-} from './model/share-shapes.ts';
+} from './messages/share/shapes.ts';
+export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
+export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
+export {
+  contentDigest,
+  type DecisionContent,
+  decisionContent,
+  type ProvableDecision,
+  type ProvableRepeat,
+  type RepeatContent,
+  repeatContent,
+} from './model/decision-content.ts';
+export { InvalidInputError, type Problem } from './model/problems.ts';
+export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
+export type { SecondaryUser } from './model/secondary-user.ts';
 export type { WorkClass } from './model/work-class.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseConsent, parseLendingJourneyInput } from '../src/validation/messages.ts';
+import { parseConsent, parseLendingJourneyInput } from '../src/messages/parse-messages.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

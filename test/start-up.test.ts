@@ -5,12 +5,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { loadConfig } from '../src/config/config.ts';
 import { cachedWorkflowsThatFit } from '../src/config/worker-settings.ts';
-import { loadConfig } from '../src/config.ts';
 import { KeyRingError } from '../src/protection/errors.ts';
-import { keyAges } from '../src/protection/key-age.ts';
-import { createKeyRing } from '../src/protection/key-ring.ts';
-import { requireFreshKeys, StartRefusedError } from '../src/start-up.ts';
+import { keyAges } from '../src/protection/keys/key-age.ts';
+import { createKeyRing } from '../src/protection/keys/key-ring.ts';
+import { requireFreshKeys, StartRefusedError } from '../src/worker/start-up.ts';
 import { type RunWorkerOptions, runWorker } from '../src/worker.ts';
 import { deadPort } from './gateway/scripted-server.ts';
 

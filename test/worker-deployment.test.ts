@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import type { Config } from '../src/config-shape.ts';
-import { watchDeployment } from '../src/deployment-watch.ts';
-import { FAILURE_CONVERTER_PATH } from '../src/protection/data-converter.ts';
-import { runWorker } from '../src/worker.ts';
+import type { Config } from '../src/config/config-shape.ts';
+import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
+import { watchDeployment } from '../src/temporal/deployment-watch.ts';
 import {
   type DeploymentVersion,
   describeDeployment,
@@ -17,7 +16,8 @@ import {
   promote,
   type VersionState,
   versionState,
-} from '../src/worker-deployment.ts';
+} from '../src/temporal/worker-deployment.ts';
+import { runWorker } from '../src/worker.ts';
 import { type Ran, runCli } from './cli/run-cli.ts';
 import {
   consentMessage,

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { FAILURE_CONVERTER_MARK } from '../src/protection/failure-converter.ts';
+import { FAILURE_CONVERTER_MARK } from '../src/protection/payloads/failure-converter.ts';
 import { WORKFLOW_TRACING_MARK } from '../src/telemetry/bundle-mark.ts';
-import { workflowSource } from '../src/workflow-source.ts';
+import { workflowSource } from '../src/worker/workflow-source.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-bundles-'));
 after(() => rmSync(directory, { recursive: true, force: true }));

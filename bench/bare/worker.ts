@@ -1,7 +1,7 @@
 /** The bare contender's worker, as a process of its own: `node bench/bare/worker.ts <workflow bundle>`. */
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Agent, request } from 'undici';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { BareActivities } from './contract.ts';
 
 const [bundle = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** Journeys to load a site with. SSNs were never issued; all of it is made up. */
 
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
-import type { LendingJourneyInput } from '../../src/model/shapes.ts';
 
 let count = 0;
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { SAMPLE_HEADER, sampleRow } from '../../src/local/sample-portfolio.ts';
+import { SAMPLE_HEADER, sampleRow } from '../../src/local/dev/sample-portfolio.ts';
 
 export async function writePortfolio(file: string, rows: number): Promise<void> {
   const out = createWriteStream(file);

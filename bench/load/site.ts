@@ -8,10 +8,10 @@ import { Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { CreditJourneys } from '../../src/client.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { startTemporalServer } from '../../src/local/temporal-server.ts';
-import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/data-converter.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
-import { BUNDLE_MODULES } from '../../src/workflow-source.ts';
+import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
+import { BUNDLE_MODULES } from '../../src/worker/workflow-source.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { type Program, startProgram } from '../processes.ts';
 

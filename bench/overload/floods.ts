@@ -1,7 +1,7 @@
 /** Starting many journeys, and waiting until the gateway has had them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartOptions } from '../../src/client.ts';
-import type { LendingJourneyInput } from '../../src/model/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { manyAtOnce } from '../load/inputs.ts';
 import type { Site } from '../load/site.ts';
 

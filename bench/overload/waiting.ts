@@ -1,7 +1,7 @@
 /** Very many journeys that wait for a consumer's consent: what they cost, and how soon a worker is back with all of them. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LendingJourneyInput } from '../../src/model/shapes.ts';
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { prequal } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
 import type { Site } from '../load/site.ts';

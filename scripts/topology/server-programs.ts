@@ -1,9 +1,9 @@
 /** A Temporal server proper and its schema tool: built by Go once, from the module that is pinned, and kept. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheDirectory } from '../../src/local/binary-cache.ts';
-import { fileLock } from '../../src/local/file-lock.ts';
 import { lastLine, runCommand } from '../../src/local/run-command.ts';
+import { cacheDirectory } from '../../src/local/temporal/binary-cache.ts';
+import { fileLock } from '../../src/protection/keys/file-lock.ts';
 
 /** Some four minutes on two cores; a loaded machine takes longer. */
 const BUILD_TIMEOUT_MS = 30 * 60_000;

@@ -5,7 +5,7 @@ import type { GatewayResponse } from '../gateway/responses.ts';
 import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import type { ComparisonGap } from '../model/change-summary.ts';
+import type { ComparisonGap } from '../messages/journey/change-summary.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { ComparedReport, JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';

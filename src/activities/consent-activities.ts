@@ -1,7 +1,7 @@
 import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { ConsentMessage } from '../messages/journey/shapes.ts';
+import { parseConsent } from '../messages/parse-messages.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import type { ConsentMessage } from '../model/shapes.ts';
-import { parseConsent } from '../validation/messages.ts';
 import type { JourneyActivities, RecordConsentsArgs, RecordConsentsResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translating } from './failures.ts';

@@ -7,21 +7,26 @@ import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents, Unmatched } from '../ledger/kept-consents.ts';
 import type { DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/records.ts';
+import type { StageChanges } from '../messages/journey/change-summary.ts';
+import type {
+  ConsentMessage,
+  LendingJourneyInput,
+  RepeatStageMessage,
+  RequestShareMessage,
+} from '../messages/journey/shapes.ts';
+import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { PullInput } from '../messages/pull/shapes.ts';
+import type { ReportSource, ShareReportInput } from '../messages/share/shapes.ts';
+import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
-import type { StageChanges } from '../model/change-summary.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
-import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
-import type { PullInput } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
-import type { ConsentMessage, LendingJourneyInput, RepeatStageMessage, RequestShareMessage } from '../model/shapes.ts';
-import type { ReportSource, ShareReportInput } from '../model/share-shapes.ts';
-import type { WebhookEvent } from '../model/webhook-events.ts';
-import type { ProofVerdict } from '../protection/consent-proof.ts';
+import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
 
 /** What a run fixes at its start and holds every attempt against. */
 export interface RunIdentity {

@@ -1,14 +1,14 @@
 import { activityInfo } from '@temporalio/activity';
-import type { Config } from '../config-shape.ts';
+import type { Config } from '../config/config-shape.ts';
+import { PROFILE_NAME } from '../fields/fields.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { TokenSource } from '../gateway/token-source.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
-import type { ConsentProofVerifier } from '../protection/consent-proof.ts';
-import type { DecisionProofVerifier } from '../protection/decision-proof.ts';
-import { PROFILE_NAME } from '../validation/fields.ts';
+import type { ConsentProofVerifier } from '../protection/proofs/consent-proof.ts';
+import type { DecisionProofVerifier } from '../protection/proofs/decision-proof.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {

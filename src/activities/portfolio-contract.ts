@@ -1,5 +1,5 @@
 /** What the workflow `portfolioReview` and its activities say to each other. Types only. */
-import type { PortfolioFormat, PortfolioReviewInput, PortfolioRow, RowResult } from '../model/portfolio-shapes.ts';
+import type { PortfolioFormat, PortfolioReviewInput, PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
 import type { Examination } from '../portfolio/examine.ts';
 import type { FileMark } from '../portfolio/identity.ts';
 import type { Place } from '../portfolio/read-rows.ts';

@@ -1,15 +1,15 @@
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { buildReportRequest } from '../gateway/requests.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { STAGES } from '../model/products.ts';
-import type { LendingJourneyInput, ShareInput } from '../model/shapes.ts';
+import type { LendingJourneyInput, ShareInput } from '../messages/journey/shapes.ts';
 import {
   parseApplicants,
   parseFailsafeApplicants,
   parseLendingJourneyInput,
   parseRequestShare,
-} from '../validation/messages.ts';
+} from '../messages/parse-messages.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import { STAGES } from '../model/products.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';

@@ -1,6 +1,6 @@
+import { parsePortfolioReviewInput } from '../messages/parse-messages.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { parsePortfolioReviewInput } from '../validation/messages.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';

@@ -1,10 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
+import { parseCreditReportInput, parseFailsafeCheckInput } from '../messages/parse-messages.ts';
+import type { PullInput } from '../messages/pull/shapes.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import type { PullInput } from '../model/pull-shapes.ts';
-import { parseCreditReportInput, parseFailsafeCheckInput } from '../validation/messages.ts';
 import type { JourneyActivities } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';

@@ -1,9 +1,9 @@
 /** A share's input checked, its report found, and what the ledger has about sharing it. */
 import { standingConsents } from '../ledger/share-standing.ts';
+import { parseShareReportInput } from '../messages/parse-messages.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { secondaryUserOf } from '../model/secondary-user.ts';
-import { parseShareReportInput } from '../validation/messages.ts';
 import type { FoundConsents, JourneyActivities, LookUpConsentsArgs } from './contract.ts';
 import { type ActivityDependencies, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';

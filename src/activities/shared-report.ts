@@ -2,11 +2,11 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { InquiryView } from '../ledger/records.ts';
+import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../messages/share/shapes.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
-import type { GivenReportInput, ReportSource, ShareReportInput, StoredReportInput } from '../model/share-shapes.ts';
 
 export interface SharedReport {
   source: ReportSource;

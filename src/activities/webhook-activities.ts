@@ -1,17 +1,17 @@
 /** The activities of events: handing them to the delivery run, and sending one of them once. */
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { InvalidInputError } from '../model/problems.ts';
+import { parseWith } from '../fields/problems.ts';
 import {
   type AddressedEvent,
   WEBHOOK_DELIVERY,
   type WebhookDeliveryInput,
   webhookDeliveryId,
-} from '../model/webhook-delivery.ts';
-import type { WebhookEvent } from '../model/webhook-events.ts';
-import { parseWith } from '../validation/problems.ts';
-import { webhookEventSchema } from '../validation/webhook-schemas.ts';
-import { takesEvent } from '../webhooks/endpoint.ts';
+} from '../messages/webhooks/delivery.ts';
+import { takesEvent } from '../messages/webhooks/endpoint.ts';
+import type { WebhookEvent } from '../messages/webhooks/events.ts';
+import { webhookEventSchema } from '../messages/webhooks/schemas.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { WEBHOOK_MESSAGES, WebhookError } from '../webhooks/errors.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { JourneyActivities, WebhookActivities } from './contract.ts';

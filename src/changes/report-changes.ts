@@ -1,6 +1,6 @@
 /** What changed between two reports of the same consumers (types). Everything in it but the summary is personal. */
 import type { RefKind } from '../gateway/responses.ts';
-import type { ChangeSummary } from '../model/change-summary.ts';
+import type { ChangeSummary } from '../messages/journey/change-summary.ts';
 
 /** One tradeline as a report tells it; what it does not tell, or not readably, is `null`. */
 export interface Tradeline {

@@ -1,6 +1,6 @@
 /** Counts and sums of changes: what a journey's result may tell of them. */
 
-import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../model/change-summary.ts';
+import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../messages/journey/change-summary.ts';
 import { FigureSum } from './figures.ts';
 import type { ApplicantChanges, StatusChange } from './report-changes.ts';
 import type { PairedTradelines, ReadTradeline } from './tradelines.ts';

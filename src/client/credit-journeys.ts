@@ -2,23 +2,22 @@
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
 import type { SeenRecord } from '../ledger/records.ts';
-import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { ownerOf } from '../model/owner-id.ts';
-import type { PortfolioReviewInput } from '../model/portfolio-shapes.ts';
-import { InvalidInputError } from '../model/problems.ts';
-import type { PullInput } from '../model/pull-shapes.ts';
-import type { LendingJourneyInput } from '../model/shapes.ts';
-import type { ShareReportInput } from '../model/share-shapes.ts';
-import type { WorkClass } from '../model/work-class.ts';
+import type { LendingJourneyInput } from '../messages/journey/shapes.ts';
 import {
   parseLendingJourneyInput,
   parsePortfolioReviewInput,
   parsePullInput,
   parseShareReportInput,
-} from '../validation/messages.ts';
-import type { CodecServerConnection } from './codec-server-connection.ts';
-import { configuredDataConverter } from './configured-data-converter.ts';
-import { openConfiguredLedger } from './configured-ledger.ts';
+} from '../messages/parse-messages.ts';
+import type { PortfolioReviewInput } from '../messages/portfolio/shapes.ts';
+import type { PullInput } from '../messages/pull/shapes.ts';
+import type { ShareReportInput } from '../messages/share/shapes.ts';
+import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
+import { ownerOf } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import type { WorkClass } from '../model/work-class.ts';
+import type { CodecServerConnection } from './connection/codec-server-connection.ts';
+import { configuredDataConverter } from './connection/configured-data-converter.ts';
 import {
   type ConnectOptions,
   codecServerOf,
@@ -26,28 +25,29 @@ import {
   DEFAULT_TIMEOUT_MS,
   settingsOf,
   useOf,
-} from './connect-options.ts';
-import { configuredDecisionJudge } from './decision-judge.ts';
-import { translated } from './error-translation.ts';
-import { JourneyHandle } from './journey-handle.ts';
+} from './connection/connect-options.ts';
+import { translated } from './connection/error-translation.ts';
+import type { OpenHold } from './holds/open-hold.ts';
+import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
+import { openConfiguredLedger } from './ledger/configured-ledger.ts';
+import { configuredDecisionJudge } from './ledger/decision-judge.ts';
 import {
   decideInLedger,
   type LedgerDecision,
   type LedgerDecisionAnswer,
   markSeen,
   openInLedger,
-} from './ledger-decisions.ts';
-import type { OpenHold } from './open-hold.ts';
-import { findOpenHolds, type HoldsQuery, type OpenHolds } from './open-holds.ts';
-import { PortfolioHandle } from './portfolio-handle.ts';
-import { PortfolioSchedules } from './portfolio-schedules.ts';
-import { PullHandle } from './pull-handle.ts';
-import { ShareHandle } from './share-handle.ts';
-import { startJourney } from './start-journey.ts';
-import { startPortfolio } from './start-portfolio.ts';
-import { startPull } from './start-pull.ts';
-import { startShare } from './start-share.ts';
-import { ledgerReports, type ReportSource } from './stored-report.ts';
+} from './ledger/ledger-decisions.ts';
+import { ledgerReports, type ReportSource } from './ledger/stored-report.ts';
+import { JourneyHandle } from './runs/journey-handle.ts';
+import { PortfolioHandle } from './runs/portfolio-handle.ts';
+import { PortfolioSchedules } from './runs/portfolio-schedules.ts';
+import { PullHandle } from './runs/pull-handle.ts';
+import { ShareHandle } from './runs/share-handle.ts';
+import { startJourney } from './runs/start-journey.ts';
+import { startPortfolio } from './runs/start-portfolio.ts';
+import { startPull } from './runs/start-pull.ts';
+import { startShare } from './runs/start-share.ts';
 
 /** What a start may say beside its input. */
 export interface StartOptions {
@@ -87,7 +87,7 @@ export class CreditJourneys {
     const { codecServer } = parts;
     this.#openReports =
       codecServer && !parts.readsFromLedger
-        ? async () => (await import('./remote-reports.ts')).remoteReports(codecServer)
+        ? async () => (await import('./ledger/remote-reports.ts')).remoteReports(codecServer)
         : async () => ledgerReports(() => this.#openedLedger());
   }
 

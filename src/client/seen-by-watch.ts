@@ -1,7 +1,7 @@
 /** What the watch over a ledger has seen of it: kept by Temporal, so that an older copy of the ledger cannot lack it. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { SeenAttempt } from '../model/ledger-watch.ts';
-import { ledgerWatchId } from '../model/ledger-watch.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { ledgerWatchId } from '../messages/ledger-watch.ts';
 
 /**
  * The newest attempt that the watch has seen; `undefined` where there is no watch yet, or nothing was claimed.

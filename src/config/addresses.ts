@@ -1,5 +1,5 @@
 /** Which addresses an environment may have: environments cannot be confused (docs/protection.md). */
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
 
 /** The rule that an address breaks, or `null`. */

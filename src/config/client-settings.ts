@@ -1,7 +1,8 @@
 /** What a client needs: how its payloads are encoded, and what production lets it hold. */
-import type { CodecServerAccess, PayloadAccess } from '../config-shape.ts';
+
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
+import type { CodecServerAccess, PayloadAccess } from './config-shape.ts';
 import { isPem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { SANDBOX_KEY_RING_FILE } from './ledger-settings.ts';

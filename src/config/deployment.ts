@@ -1,5 +1,5 @@
 /** Which version of which deployment a worker belongs to. Unversioned until a deployment is named. */
-import type { DeploymentVersion } from '../worker-deployment.ts';
+import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Temporal puts "." or ":" between the name and the build id. */

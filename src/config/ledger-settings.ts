@@ -1,7 +1,8 @@
 /** Where the ledger and the key ring are. */
-import type { LedgerAccess } from '../config-shape.ts';
-import { isLoopback } from '../model/loopback.ts';
+
+import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
+import type { LedgerAccess } from './config-shape.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { checkSecretFile } from './private-file.ts';
 

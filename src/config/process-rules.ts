@@ -1,10 +1,10 @@
 /** What would undo the other rules without appearing among them (docs/configuration.md, "What each environment refuses"). */
 
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
-import type { TemporalOptions } from '../temporal-connection.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { checkSecretFile } from './private-file.ts';
+import type { TemporalOptions } from './temporal-connection.ts';
 
 /** Secrets that libraries read from the environment by themselves, and where they belong in production. */
 const SECRETS_IN_VARIABLES: Readonly<Record<string, string>> = {

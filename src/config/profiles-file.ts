@@ -13,13 +13,13 @@
  * What a profile leaves out is as in `default`, which itself comes from the `GATEWAY_*` variables.
  */
 import { z } from 'zod';
+import { profileName, text } from '../fields/fields.ts';
+import { parseWith } from '../fields/problems.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
-import { profileName, text } from '../validation/fields.ts';
-import { parseWith } from '../validation/problems.ts';
-import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
 import { apiVersionProblem, codeProblem, isPem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';

@@ -1,6 +1,6 @@
 /** The keys that proofs are checked with: those of consent systems, and those of the people or systems that decide. */
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { readKeySet } from '../protection/key-set.ts';
+import { readKeySet } from '../protection/proofs/key-set.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Two sets: a consent system must not be able to sign a decision. */

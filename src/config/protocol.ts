@@ -1,6 +1,7 @@
 /** The figures of the inquiry protocol, each with its reason. */
+
+import { parseDurationMs } from '../base/durations.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { parseDurationMs } from '../model/durations.ts';
 import type { Environment } from '../model/products.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { EnvironmentReader } from './environment-reader.ts';

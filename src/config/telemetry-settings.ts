@@ -1,8 +1,8 @@
 /** Where a worker's metrics and health are read, and where traces go. Each is off unless its variable is set. */
 import { isIP } from 'node:net';
-import type { TelemetrySettings } from '../config-shape.ts';
-import { isLoopback } from '../model/loopback.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
+import type { TelemetrySettings } from './config-shape.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Once a minute is as exact as an alert needs it; each time is a few statements and at most 50 calls of Temporal. */

@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { PROFILE_NAME, text } from '../fields/fields.ts';
+import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
+import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../messages/webhooks/events.ts';
 import type { Environment } from '../model/products.ts';
-import type { WebhookSettings } from '../model/webhook-delivery.ts';
-import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../model/webhook-events.ts';
-import { PROFILE_NAME, text } from '../validation/fields.ts';
-import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import { secretProblem } from '../webhooks/signature.ts';
 import { type EnvironmentReader, errorCode } from './environment-reader.ts';
 import { openFileProblem } from './private-file.ts';

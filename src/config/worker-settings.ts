@@ -1,9 +1,9 @@
 /** How much one worker does at a time, each figure with its reason. */
 import { existsSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
-import type { WorkerSettings } from '../config-shape.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
+import type { WorkerSettings } from './config-shape.ts';
 import { readDeployment } from './deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 

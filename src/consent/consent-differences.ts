@@ -1,6 +1,6 @@
 /** Where two consents under one key differ. Pure. */
-import { differingPaths } from '../model/differing-paths.ts';
-import type { ConsentMessage } from '../model/shapes.ts';
+import { differingPaths } from '../base/differing-paths.ts';
+import type { ConsentMessage } from '../messages/journey/shapes.ts';
 
 /**
  * Where a consent differs from one with the same key. The proof is left out, since it is about this very content; so is

@@ -1,5 +1,5 @@
 /** Consents as the ledger keeps them, and what they mean for one share (types). */
-import type { ConsentMessage } from '../model/shapes.ts';
+import type { ConsentMessage } from '../messages/journey/shapes.ts';
 
 export interface ConsentRecord extends ConsentMessage {
   /** When the journey received it, RFC 3339. */

@@ -1,26 +1,27 @@
 /** `doctor`: every check, in the order in which they are told. */
+
+import type { Config } from '../config/config-shape.ts';
 import type { ConfigProblem } from '../config/environment-reader.ts';
-import type { Config } from '../config-shape.ts';
-import type { Check, CheckResult } from './check.ts';
-import { clearStartsCheck } from './clear-starts-check.ts';
-import { clockCheck } from './clock-check.ts';
-import { codecServerChecks, type InspectedCodecServer } from './codec-server-check.ts';
-import { configurationCheck } from './configuration-check.ts';
-import { createContext } from './context.ts';
-import { deploymentCheck } from './deployment-check.ts';
-import { gatewayChecks } from './gateway-checks.ts';
-import { holdsCheck } from './holds-check.ts';
-import { keyRingCheck, ledgerKeysCheck } from './key-checks.ts';
-import { ledgerCheck, ledgerDurabilityCheck } from './ledger-checks.ts';
-import { ledgerWatchCheck } from './ledger-watch-check.ts';
-import { markerCheck } from './marker-check.ts';
-import { runChecks } from './run-checks.ts';
-import { standingDecisionChecks } from './standing-decision-checks.ts';
-import { namespaceCheck, searchAttributesCheck, temporalCheck } from './temporal-checks.ts';
-import { tokenChecks } from './token-checks.ts';
-import { trustChecks } from './trust-checks.ts';
-import { webhookChecks } from './webhook-checks.ts';
-import { webhookWorkerChecks, workerChecks } from './worker-checks.ts';
+import type { Check, CheckResult } from './checks/check.ts';
+import { clearStartsCheck } from './checks/clear-starts-check.ts';
+import { clockCheck } from './checks/clock-check.ts';
+import { codecServerChecks, type InspectedCodecServer } from './checks/codec-server-check.ts';
+import { configurationCheck } from './checks/configuration-check.ts';
+import { createContext } from './checks/context.ts';
+import { deploymentCheck } from './checks/deployment-check.ts';
+import { gatewayChecks } from './checks/gateway-checks.ts';
+import { holdsCheck } from './checks/holds-check.ts';
+import { keyRingCheck, ledgerKeysCheck } from './checks/key-checks.ts';
+import { ledgerCheck, ledgerDurabilityCheck } from './checks/ledger-checks.ts';
+import { ledgerWatchCheck } from './checks/ledger-watch-check.ts';
+import { markerCheck } from './checks/marker-check.ts';
+import { runChecks } from './checks/run-checks.ts';
+import { standingDecisionChecks } from './checks/standing-decision-checks.ts';
+import { namespaceCheck, searchAttributesCheck, temporalCheck } from './checks/temporal-checks.ts';
+import { tokenChecks } from './checks/token-checks.ts';
+import { trustChecks } from './checks/trust-checks.ts';
+import { webhookChecks } from './checks/webhook-checks.ts';
+import { webhookWorkerChecks, workerChecks } from './checks/worker-checks.ts';
 
 export interface Examination {
   /** Nothing fails; there may be warnings. */

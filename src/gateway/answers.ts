@@ -2,11 +2,12 @@
  * What an answer with a success status came to: the one normalised shape that leaves the gateway client. Tolerant of
  * what the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
  */
+
+import { type JsonObject, member } from '../base/json-safety.ts';
 import type { Answer, AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
-import { type JsonObject, member } from './json-safety.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { outcomeOf } from './return-codes.ts';

@@ -1,5 +1,5 @@
 /** From an answer's JSON to the one shape that is judged: `applicants[]`, `consumers[]` or `Consumers` alike. */
-import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from './json-safety.ts';
+import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { GatewayResponse, ResponseEntry } from './responses.ts';
 
 export interface Envelope {

@@ -1,9 +1,9 @@
 /** Made-up applicants are never sent to a real gateway: recognises them by their SSN. Pure. */
 
+import { isSampleApplicant } from '../messages/sample-applicants.ts';
 import type { Applicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
-import { isSampleApplicant } from '../model/sample-applicants.ts';
 
 /**
  * What a profile outside the sandbox does with an SSN that starts with 9. The administration issues none of these.

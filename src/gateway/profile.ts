@@ -1,8 +1,9 @@
 /** One environment's pair of addresses with everything the gateway client needs to know about it. */
+
+import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
-import type { WebhookEndpoint } from '../webhooks/endpoint.ts';
 import type { SsnsWithNine } from './made-up-applicants.ts';
 
 export interface Credentials {

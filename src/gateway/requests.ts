@@ -3,12 +3,7 @@
  * problems point into the caller's own fields; what a builder returns is what goes on the wire.
  */
 
-import type { Applicant } from '../model/applicant.ts';
-import { InvalidInputError, type Problem } from '../model/problems.ts';
-import type { ProductCode, ReportProduct } from '../model/products.ts';
-import type { ReportReference } from '../model/report-outcome.ts';
-import { parseWith } from '../validation/problems.ts';
-import type { GatewayProfile } from './profile.ts';
+import { parseWith } from '../fields/problems.ts';
 import {
   type FailsafeRequest,
   failsafeInputSchema,
@@ -18,9 +13,14 @@ import {
   type SecondUseRequest,
   secondUseInputSchema,
   secondUseRequestSchema,
-} from './request-schemas.ts';
+} from '../fields/request-schemas.ts';
+import type { Applicant } from '../model/applicant.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import type { ProductCode, ReportProduct } from '../model/products.ts';
+import type { ReportReference } from '../model/report-outcome.ts';
+import type { GatewayProfile } from './profile.ts';
 
-export type { FailsafeRequest, ReportRequest, SecondUseRequest } from './request-schemas.ts';
+export type { FailsafeRequest, ReportRequest, SecondUseRequest } from '../fields/request-schemas.ts';
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */

@@ -1,4 +1,4 @@
-import { parseHttpDateMs } from './http-date.ts';
+import { parseHttpDateMs } from '../base/http-date.ts';
 
 /**
  * `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). A date is measured against the answer's

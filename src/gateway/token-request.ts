@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
+import { type TokenRequest, tokenRequestSchema } from '../fields/request-schemas.ts';
 import { tokenUrl } from './addresses.ts';
 import { bodyText } from './body-text.ts';
 import { GatewayError } from './errors.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
 import type { Credentials, GatewayProfile } from './profile.ts';
-import { type TokenRequest, tokenRequestSchema } from './request-schemas.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { readTokenResponse, type TokenResponse } from './token-response.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, member, parseJson } from './json-safety.ts';
+import { isJsonObject, member, parseJson } from '../base/json-safety.ts';
 
 /** The token service's sample token is a JWT of under 2 kB; anything longer would not fit our header limit. */
 const MAX_TOKEN_LENGTH = 8 * 1024;

@@ -2,8 +2,9 @@
  * Which entry of an answer is which applicant (docs/protocol.md). Sharing the wrong person's `consumerId` is the
  * worst thing that this software could do: wherever two readings are possible, a person decides.
  */
+
+import { isJsonObject, type JsonObject, member } from '../base/json-safety.ts';
 import type { ProductCode } from '../model/products.ts';
-import { isJsonObject, type JsonObject, member } from './json-safety.ts';
 import type { GatewayProfile } from './profile.ts';
 import { compareSsn, type SsnMatch } from './ssn-match.ts';
 

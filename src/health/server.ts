@@ -1,6 +1,6 @@
 /** `/healthz` and `/readyz`, for whoever starts, restarts and watches workers. Nothing secret is in either. */
 import fastify from 'fastify';
-import type { ListenAddress } from '../config-shape.ts';
+import type { ListenAddress } from '../config/config-shape.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface HealthServer {

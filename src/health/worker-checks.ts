@@ -1,11 +1,11 @@
 /** What makes a worker ready: it polls, on the ledger that it was started with, with keys, and with markers that hold. */
 import type { NativeConnection, Worker } from '@temporalio/worker';
-import { type DeploymentWatch, getsWork } from '../deployment-watch.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { WriterWatch } from '../ledger/writer-watch.ts';
-import type { WatchedKeyRing } from '../protection/watched-key-ring.ts';
+import type { WatchedKeyRing } from '../protection/keys/watched-key-ring.ts';
+import { type DeploymentWatch, getsWork } from '../temporal/deployment-watch.ts';
 import type { ReadinessCheck } from './readiness.ts';
 
 export interface WorkerParts {

@@ -1,5 +1,5 @@
 /** Where a decision differs from the one that stands under its id. Pure. */
-import { differingPaths } from '../model/differing-paths.ts';
+import { differingPaths } from '../base/differing-paths.ts';
 import type { DecisionRecord } from './records.ts';
 
 /** Paths of the message that brings a decision. An accepted answer that was disposed of since is compared no more. */

@@ -1,8 +1,8 @@
 /** The references that a caller's inquiries have left in the ledger. */
-import { consumersOf } from '../model/consumer-results.ts';
+import { consumersOf } from '../messages/pull/consumer-results.ts';
+import type { ConsumerResult } from '../messages/pull/shapes.ts';
 import type { Outcome } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
-import type { ConsumerResult } from '../model/pull-shapes.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { InquiryView } from './records.ts';
 

@@ -9,8 +9,8 @@
  */
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
+import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
 import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { RestoreState, SeenAttempt } from '../model/ledger-watch.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';

@@ -1,8 +1,8 @@
 /** What goes into the ledger and comes out of it (types). Nothing here is a row: port.ts says what is done with it. */
 import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
-import type { SeenAttempt } from '../model/ledger-watch.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';

@@ -2,8 +2,9 @@
  * What was said about sharing a report, as the ledger has it: what of it counts for one share, and what the grants that
  * a claim brings are worth. The look-up before an attempt and the claim decide by the same rules. Pure.
  */
+
+import { ConsentBook } from '../consent/consent-book.ts';
 import type { ConsentRecord, GrantFault, RefusalElsewhere, StandingConsents } from '../consent/consent-record.ts';
-import { ConsentBook } from '../model/consent-book.ts';
 import type { SecondaryUser } from '../model/secondary-user.ts';
 import { isForUser } from '../model/secondary-user.ts';
 import type { StoredConsent } from './records.ts';

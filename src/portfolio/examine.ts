@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rename, rm } from 'node:fs/promises';
-import { MAX_ROWS, type PortfolioFormat } from '../model/portfolio-shapes.ts';
+import { MAX_ROWS, type PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
 import { PortfolioChangedError, unavailable } from './errors.ts';

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { outputNamesOf, type PortfolioOutputs, portfolioPathProblem } from '../model/portfolio-files.ts';
+import { outputNamesOf, type PortfolioOutputs, portfolioPathProblem } from '../messages/portfolio/output-files.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError, unavailable } from './errors.ts';
 

@@ -1,6 +1,6 @@
 /** Reads some rows of an examined file, from any place in it. */
 import type { FileHandle } from 'node:fs/promises';
-import type { PortfolioRow } from '../model/portfolio-shapes.ts';
+import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
 import { PortfolioChangedError } from './errors.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type RowReader, readRow } from './rows.ts';

@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { PortfolioOutputs } from '../model/portfolio-files.ts';
-import type { RowResult } from '../model/portfolio-shapes.ts';
+import type { PortfolioOutputs } from '../messages/portfolio/output-files.ts';
+import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { unavailable } from './errors.ts';
 
 /** A run that was started again, or reset, finds the parts of the one before and overwrites them. */

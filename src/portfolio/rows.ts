@@ -1,12 +1,12 @@
 /** A line to a row, or to what is wrong with it. */
 
-import { isJsonObject, parseJson, surveyJson } from '../gateway/json-safety.ts';
+import { isJsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
+import { parseApplicants } from '../messages/parse-messages.ts';
+import type { PortfolioFormat, PortfolioRow } from '../messages/portfolio/shapes.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import type { PortfolioFormat, PortfolioRow } from '../model/portfolio-shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
-import { parseApplicants } from '../validation/messages.ts';
 import { type Column, csvFields, csvRow } from './csv.ts';
 import type { Line } from './lines.ts';
 import { MAX_LINE_BYTES } from './lines.ts';

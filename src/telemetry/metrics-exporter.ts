@@ -1,7 +1,7 @@
 /** How the SDK's own exporter shows all metrics, its and ours, to Prometheus: one scrape for the whole worker. */
 import { isIPv6 } from 'node:net';
 import { type MetricsExporterConfig, Runtime } from '@temporalio/worker';
-import type { ListenAddress } from '../config-shape.ts';
+import type { ListenAddress } from '../config/config-shape.ts';
 import { HISTOGRAM_BUCKETS } from './metric-names.ts';
 
 export function prometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {

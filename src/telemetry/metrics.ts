@@ -3,13 +3,13 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { GatewayErrorCode } from '../gateway/errors.ts';
 import { UNMATCHED, type Unmatched } from '../ledger/kept-consents.ts';
 import type { LedgerOperation } from '../ledger/observed-ledger.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/shapes.ts';
+import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES, type FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
-import { PORTFOLIO_UNAVAILABLE } from '../model/portfolio-shapes.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS, type UndecodableReason } from '../model/undecodable.ts';
-import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../model/webhook-delivery.ts';
 import { baseName, METRICS, type MetricKey, unitOf } from './metric-names.ts';
 
 /** Why something needs a person: in the ledger, or as a search attribute. */

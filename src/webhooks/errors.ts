@@ -1,4 +1,4 @@
-import type { WebhookFailureType } from '../model/webhook-delivery.ts';
+import type { WebhookFailureType } from '../messages/webhooks/delivery.ts';
 
 /** Constant: nothing of the endpoint's answer and no address is ever part of a message. */
 export const WEBHOOK_MESSAGES: Record<WebhookFailureType, string> = {

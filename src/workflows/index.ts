@@ -1,10 +1,11 @@
 /** The workflow types that a worker registers. */
-export { creditReport } from './credit-report.ts';
-export { failsafeCheck } from './failsafe-check.ts';
-export { lendingJourney } from './lending-journey.ts';
-export { portfolioReview } from './portfolio-review.ts';
-export { recordLateConsent } from './record-late-consent.ts';
-export { scheduledReview } from './scheduled-review.ts';
-export { shareReport } from './share-report.ts';
-export { watchLedger } from './watch-ledger.ts';
-export { webhookDelivery } from './webhook-delivery.ts';
+
+export { recordLateConsent } from './consent/record-late-consent.ts';
+export { lendingJourney } from './journey/lending-journey.ts';
+export { watchLedger } from './ledger/watch-ledger.ts';
+export { portfolioReview } from './portfolio/portfolio-review.ts';
+export { scheduledReview } from './portfolio/scheduled-review.ts';
+export { creditReport } from './pull/credit-report.ts';
+export { failsafeCheck } from './pull/failsafe-check.ts';
+export { shareReport } from './share/share-report.ts';
+export { webhookDelivery } from './webhooks/webhook-delivery.ts';

@@ -17,7 +17,7 @@ export interface BrokenBuild {
 
 /** A claim that wins whatever is there already. */
 const OVERWRITING_CLAIM = {
-  file: 'src/ledger/inquiry-writes.ts',
+  file: 'src/ledger/rows/inquiry-writes.ts',
   find: "      returning: ['claimed_at'],\n",
   replace:
     "      returning: ['claimed_at'],\n      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n",
@@ -56,7 +56,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     chaos: STORM,
     edits: [
       {
-        file: 'src/workflows/activity-stubs.ts',
+        file: 'src/workflows/run/activity-stubs.ts',
         find: 'retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED }',
         replace: 'retry: { maximumAttempts: 5, nonRetryableErrorTypes: NEVER_REPEATED.slice(0, 0) }',
       },
@@ -162,7 +162,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a look-up is not compared with what was asked for before',
     edits: [
       {
-        file: 'src/ledger/sql-ledger.ts',
+        file: 'src/ledger/sql/sql-ledger.ts',
         find: '  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;\n',
         replace: '  if (known.digest === null || comparableDigest(inquiry, digests)) return;\n',
       },
@@ -173,7 +173,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'consent is checked for the first attempt alone',
     edits: [
       {
-        file: 'src/workflows/inquiry-protocol.ts',
+        file: 'src/workflows/inquiry/inquiry-protocol.ts',
         find: "    return this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
         replace: "    return this.#attempt === 1 && this.#permitted() === null ? { kind: 'notPermitted' } : null;\n",
       },

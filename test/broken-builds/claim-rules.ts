@@ -80,7 +80,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'no key keeps two customers at once from one inquiry',
     edits: [
       {
-        file: 'src/ledger/schema.ts',
+        file: 'src/ledger/database/schema.ts',
         find: 'CREATE UNIQUE INDEX inquiries_one_number',
         replace: 'CREATE INDEX inquiries_one_number',
       },
@@ -93,7 +93,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a look-up after a lost activity closes nothing',
     edits: [
       {
-        file: 'src/ledger/sql-ledger.ts',
+        file: 'src/ledger/sql/sql-ledger.ts',
         find: 'const closedAt = instant(await insertClosed(writing, request, decision.permittedBy));',
         replace: 'const closedAt = instant(Date.now());',
       },

@@ -8,7 +8,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a run says that nothing was sent, and has not asked the ledger',
     edits: [
       {
-        file: 'src/workflows/inquiry-protocol.ts',
+        file: 'src/workflows/inquiry/inquiry-protocol.ts',
         find: '    if (mayHaveMissedAnAttempt(failure)) {\n',
         replace: '    if (failure.attempt < 0 && mayHaveMissedAnAttempt(failure)) {\n',
       },
@@ -31,7 +31,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a consent is acknowledged before the ledger has it',
     edits: [
       {
-        file: 'src/workflows/consent-handlers.ts',
+        file: 'src/workflows/consent/consent-handlers.ts',
         find: '(!!answer.outcome && journey.recorder.isSettled(record))',
         replace: '!!answer.outcome',
       },
@@ -64,7 +64,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a message in the clear counts outside the sandbox',
     edits: [
       {
-        file: 'src/protection/payload-codec.ts',
+        file: 'src/protection/payloads/payload-codec.ts',
         find: "  if (encodingOf(payload) !== 'json/plain') return;\n  if (mayLead",
         replace: "  if (encodingOf(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
       },
@@ -97,7 +97,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision that was overtaken is answered as accepted',
     edits: [
       {
-        file: 'src/workflows/holds.ts',
+        file: 'src/workflows/run/holds.ts',
         find: '  if (effect.latest) return { overtakenBy',
         replace: '  if (effect.latest && effect.latest.attempt < 0) return { overtakenBy',
       },

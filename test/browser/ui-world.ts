@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { CreditJourneys } from '../../src/client.ts';
-import { startCodecServer } from '../../src/codec-server/server.ts';
-import { startDevCodecServer } from '../../src/local/dev-codec-server.ts';
+import { startCodecServer } from '../../src/codec/server.ts';
+import { startDevCodecServer } from '../../src/local/dev/dev-codec-server.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { startTemporalServer } from '../../src/local/temporal-server.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { temporaryDirectory } from '../local/fake-programs.ts';
 import { type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 

@@ -11,7 +11,7 @@ import type {
   UnreadableField,
 } from '../../src/changes/report-changes.ts';
 import type { GatewayResponse } from '../../src/gateway/responses.ts';
-import type { ChangeCounts } from '../../src/model/change-summary.ts';
+import type { ChangeCounts } from '../../src/messages/journey/change-summary.ts';
 import { anyReport, reordered, reportOf } from './report-worlds.ts';
 
 const options = fc.record({

@@ -1,5 +1,5 @@
 /** What a storm leaves behind of runs beside the journeys, of events, and of the workers' versions. Types only. */
-import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 
 /** What the world meant a run beside the journeys to do. */
 export interface OtherPlan {

@@ -6,19 +6,23 @@ import { ApplicationFailure } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
-import { inParallel } from '../../src/client/in-parallel.ts';
+import { inParallel } from '../../src/base/in-parallel.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { RUN_KINDS } from '../../src/model/owner-id.ts';
-import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type {
   ConsentMessage,
   HoldStatus,
   JourneyReferences,
   JourneyResult,
   JourneyStatus,
-} from '../../src/model/shapes.ts';
-import { type AddressedEvent, WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
-import type { WebhookEvent } from '../../src/model/webhook-events.ts';
+} from '../../src/messages/journey/shapes.ts';
+import {
+  type AddressedEvent,
+  WEBHOOK_DELIVERY,
+  type WebhookDeliveryStatus,
+} from '../../src/messages/webhooks/delivery.ts';
+import type { WebhookEvent } from '../../src/messages/webhooks/events.ts';
+import { RUN_KINDS } from '../../src/model/owner-id.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { ConsentHeard, RunEvidence, Submission } from './evidence.ts';
 
 type History = temporal.api.history.v1.IHistory;

@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { WATCH_LEDGER } from '../../src/model/ledger-watch.ts';
-import type { LendingJourneyInput, ResolveInquiryMessage } from '../../src/model/shapes.ts';
-import { createDataConverter } from '../../src/protection/data-converter.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { LendingJourneyInput, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
+import { WATCH_LEDGER } from '../../src/messages/ledger-watch.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import {
   applicant,
   consentMessage,

@@ -9,10 +9,6 @@ import type { DataConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ChainReport, InquiryView } from '../../src/ledger/records.ts';
-import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
-import type { AttemptState } from '../../src/model/inquiry.ts';
-import type { ProductCode } from '../../src/model/products.ts';
-import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type {
   ConsentMessage,
   HoldStatus,
@@ -21,7 +17,11 @@ import type {
   JourneyStatus,
   LendingJourneyInput,
   ResolveInquiryMessage,
-} from '../../src/model/shapes.ts';
+} from '../../src/messages/journey/shapes.ts';
+import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+import type { ProductCode } from '../../src/model/products.ts';
+import type { ReportReference } from '../../src/model/report-outcome.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import { readLedger } from './evidence-ledger.ts';
 import type { EventTold, OtherPlan, ReviewResults, VersionsEvidence, WebhooksEvidence } from './evidence-others.ts';

@@ -1,7 +1,7 @@
 /** From a journey's plan to what platforms, consumers and their applicants send. */
 
+import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
-import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/model/shapes.ts';
 import type { Sentinel } from '../protection/sentinels.ts';
 import type { ConsentPlan, JourneyPlan, Plan, SharePlan } from './plan.ts';
 import { JOURNEYS_PROFILE } from './profile-files.ts';

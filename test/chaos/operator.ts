@@ -1,8 +1,8 @@
 /** An operator who asks the provider about each hold, and decides as a careful person would: by what was posted. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import type { HoldStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import type { HoldAction } from '../../src/model/failure-types.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import type { HoldStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import { drawFrom } from './draw.ts';
 import type { SandboxPosting } from './evidence.ts';
 import { readJournal } from './evidence-sandbox.ts';

@@ -1,9 +1,9 @@
 /** Pulls, shares by themselves and reviews as runs: what starts them, and what is left to do until they are at rest. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { ConsentMessage, HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import { ownerIdOf, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
-import type { PullResult } from '../../src/model/pull-shapes.ts';
-import type { ConsentMessage, HoldStatus } from '../../src/model/shapes.ts';
 import { activityCommands } from '../hazards/operator-hands.ts';
 import { csvLine, HEADER } from '../support/portfolio-files.ts';
 import { applicantsOf } from './journey-inputs.ts';

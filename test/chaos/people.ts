@@ -1,12 +1,12 @@
 /** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
 
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { businessKeys, updateIdOf } from '../../src/client/business-keys.ts';
-import { startLateConsent } from '../../src/client/late-consent.ts';
+import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
+import { startLateConsent } from '../../src/client/runs/late-consent.ts';
+import type { ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
-import type { ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/model/shapes.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
 import type { ConsentSent } from './evidence.ts';
 import { consentOf, inputOf, shareOf } from './journey-inputs.ts';

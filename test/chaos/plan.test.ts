@@ -7,7 +7,7 @@ import {
   parsePortfolioReviewInput,
   parsePullInput,
   parseShareReportInput,
-} from '../../src/validation/messages.ts';
+} from '../../src/messages/parse-messages.ts';
 import { inputOf } from './journey-inputs.ts';
 import { otherRunsOf, portfolioText } from './other-runs.ts';
 import { makePlan, STORM_KINDS } from './plan.ts';

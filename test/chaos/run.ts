@@ -1,10 +1,10 @@
 /** One run of a plan: the world, the storm, the rest after it, and what is to be said of all that. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { outputNamesOf } from '../../src/messages/portfolio/output-files.ts';
+import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../src/model/owner-id.ts';
-import { outputNamesOf } from '../../src/model/portfolio-files.ts';
-import type { RowResult } from '../../src/model/portfolio-shapes.ts';
 import { collectEvidence, type Evidence, type JourneyPlan as JourneyEvidence } from './evidence.ts';
 import type { OtherPlan, ReviewResults } from './evidence-others.ts';
 import { checkInvariants } from './invariants/check-invariants.ts';

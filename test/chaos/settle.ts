@@ -1,9 +1,9 @@
 /** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { inParallel } from '../../src/client/in-parallel.ts';
+import { inParallel } from '../../src/base/in-parallel.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
+import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
-import type { JourneyStatus } from '../../src/model/shapes.ts';
-import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/model/webhook-delivery.ts';
 import { activityCommands, resetTo, workflowTasksOf } from '../hazards/operator-hands.ts';
 import type { Decided, Operator } from './operator.ts';
 import { decidedAs, goOnOther, otherRunsOf } from './other-runs.ts';

@@ -1,8 +1,8 @@
 /** A small storm's evidence, made by hand, in which every promise is kept: tests break one thing of it at a time. */
 import { consumerIdOf } from '../../sandbox/records/records.ts';
+import type { JourneyResult, JourneyStatus, ShareStatus } from '../../src/messages/journey/shapes.ts';
 import type { ProductCode, StageCode } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import type { JourneyResult, JourneyStatus, ShareStatus } from '../../src/model/shapes.ts';
 import { traceNumber } from '../../src/model/trace-number.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 import type { Evidence, LedgerAttempt, RunEvidence, SandboxPosting } from './evidence.ts';

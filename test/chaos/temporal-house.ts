@@ -1,7 +1,7 @@
 /** The Temporal server of a world: killed at any instant, and back on the same port and file. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 
 export interface TemporalHouse {
   address: string;

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import pc from 'picocolors';
 import { DEFAULT_CHANGE_OPTIONS } from '../../src/changes/change-options.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { changeLines } from '../../src/cli/change-lines.ts';
-import type { JourneyChanges } from '../../src/client/stored-report.ts';
+import { changeLines } from '../../src/cli/output/change-lines.ts';
+import type { JourneyChanges } from '../../src/client/ledger/stored-report.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
 
 const CARD: ConsumerAccount = {

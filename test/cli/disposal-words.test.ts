@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pc from 'picocolors';
-import { planLines, resultLines } from '../../src/cli/disposal-words.ts';
-import type { Output } from '../../src/cli/output.ts';
+import { planLines, resultLines } from '../../src/cli/output/disposal-words.ts';
+import type { Output } from '../../src/cli/output/output.ts';
 
 const output = { width: 80, colors: pc.createColors(false) } as Output;
 const one = { journeyId: 'LOAN-1', inquiries: 1, reports: 1, runs: 1, shares: ['share:S-1', 'share:S-2'] };

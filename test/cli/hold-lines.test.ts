@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { consequences } from '../../src/cli/decision-words.ts';
-import { commandLines, holdTable, resolveCommand } from '../../src/cli/hold-lines.ts';
-import { sinceOf } from '../../src/cli/since.ts';
+import { consequences } from '../../src/cli/decisions/decision-words.ts';
+import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
+import { sinceOf } from '../../src/cli/output/since.ts';
 import type { OpenHold } from '../../src/client.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';

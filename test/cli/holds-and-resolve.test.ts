@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { OpenHold } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { JourneyStatus, LendingJourneyInput } from '../../src/model/shapes.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { JourneyStatus, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { RECORD } from '../ledger/fixtures.ts';
 import {
   applicant,

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ATTEMPT_CSV_HEAD, attemptCsv, attemptLines, totalCsv, totalLines } from '../../src/cli/inquiry-formats.ts';
-import { listLines } from '../../src/cli/list-command.ts';
-import { periodOf } from '../../src/cli/period.ts';
+import { listLines } from '../../src/cli/commands/runs/list-command.ts';
+import {
+  ATTEMPT_CSV_HEAD,
+  attemptCsv,
+  attemptLines,
+  totalCsv,
+  totalLines,
+} from '../../src/cli/output/inquiry-formats.ts';
+import { periodOf } from '../../src/cli/output/period.ts';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
 
 const ATTEMPT: AuditedAttempt = {

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from './run-cli.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-keys-command-'));

@@ -1,8 +1,8 @@
 /** Search attributes: registered where the server allows it, else with the steps for who may. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTemporalCloud, stepsOf } from '../../src/cli/search-attribute-setup.ts';
-import { askSearchAttributes, registeredSearchAttributes } from '../../src/registered-search-attributes.ts';
+import { isTemporalCloud, stepsOf } from '../../src/cli/output/search-attribute-setup.ts';
+import { askSearchAttributes, registeredSearchAttributes } from '../../src/temporal/registered-search-attributes.ts';
 
 const KEYWORD = 2;
 const KEYWORD_LIST = 7;

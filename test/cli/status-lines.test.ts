@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { fit, table, wrap } from '../../src/cli/output.ts';
-import { needsPerson, statusLines } from '../../src/cli/status-lines.ts';
-import type { StageChanges } from '../../src/model/change-summary.ts';
-import type { JourneyStatus, StageStatus } from '../../src/model/shapes.ts';
+import { fit, table, wrap } from '../../src/cli/output/output.ts';
+import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
+import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
+import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
 
 const output = { width: 80, colors: pc.createColors(false) };
 

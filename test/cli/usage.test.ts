@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { sampleJourney } from '../../src/cli/sample-journey.ts';
-import { parseLendingJourneyInput } from '../../src/validation/messages.ts';
+import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
+import { parseLendingJourneyInput } from '../../src/messages/parse-messages.ts';
 import { runCli } from './run-cli.ts';
 
 const COMMANDS = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { businessKeys, lateConsentWorkflowId, updateIdOf } from '../../src/client/business-keys.ts';
+import { businessKeys, lateConsentWorkflowId, updateIdOf } from '../../src/client/connection/business-keys.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 
 test('a business key says what a message is about, and nothing of what it says', () => {

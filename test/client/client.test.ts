@@ -14,8 +14,8 @@ import {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
 import {
   applicant,

@@ -15,10 +15,10 @@ import {
   ReportNotFoundError,
   UpdateRefusedError,
 } from '../../src/client.ts';
-import { MASKED } from '../../src/codec-server/redaction.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { KEY_SET, type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';

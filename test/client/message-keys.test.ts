@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { CreditJourneys, InvalidInputError, type ResolveInquiryMessage, UpdateRefusedError } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   consentMessage,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import type { LendingJourneyInput } from '../../src/model/shapes.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   type Harness,

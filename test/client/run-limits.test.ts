@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type ConsentMessage, CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
 

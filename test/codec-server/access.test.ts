@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { startCodecServer } from '../../src/codec-server/server.ts';
+import { startCodecServer } from '../../src/codec/server.ts';
 import { ConfigError } from '../../src/config/environment-reader.ts';
-import type { KeyRing } from '../../src/protection/key-ring.ts';
+import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {
   APPLICANT,

@@ -2,11 +2,11 @@
 import type { TestContext } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import type { CodecServerOptions } from '../../src/codec-server/options.ts';
-import { type PayloadJson, payloadJson } from '../../src/codec-server/payload-json.ts';
-import { type RunningCodecServer, startCodecServer } from '../../src/codec-server/server.ts';
-import type { KeyRing } from '../../src/protection/key-ring.ts';
-import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import type { CodecServerOptions } from '../../src/codec/options.ts';
+import { type RunningCodecServer, startCodecServer } from '../../src/codec/server.ts';
+import { type PayloadJson, payloadJson } from '../../src/http/payload-json.ts';
+import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import { payloadOf } from '../protection/codec-fixtures.ts';
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MASKED, redact, redactedPointer } from '../../src/codec-server/redaction.ts';
-import { an } from '../../src/gateway/applicant-schemas.ts';
+import { an } from '../../src/fields/applicant-schemas.ts';
+import {
+  parseApplicants,
+  parseConsent,
+  parseResolveInquiry,
+  parseWithdraw,
+} from '../../src/messages/parse-messages.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
-import { parseApplicants, parseConsent, parseResolveInquiry, parseWithdraw } from '../../src/validation/messages.ts';
+import { MASKED, redact, redactedPointer } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from './fixtures.ts';
 
 const YEAR = '\u20601980-••-••';

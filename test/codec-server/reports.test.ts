@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import { sealedChangesText } from '../../src/changes/sealed-changes.ts';
-import { MASKED } from '../../src/codec-server/redaction.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
+import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
 import { APPLICANT, KEY_SET, NAMESPACE, SENTINELS, startServer, token } from './fixtures.ts';
 

@@ -9,7 +9,7 @@ import {
   loadClientLedgerAccess,
   loadClientSettings,
   loadReportAccess,
-} from '../../src/config.ts';
+} from '../../src/config/config.ts';
 
 type Env = Record<string, string>;
 

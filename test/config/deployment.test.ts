@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ConfigError, loadConfig, loadDeploymentAccess } from '../../src/config.ts';
+import { ConfigError, loadConfig, loadDeploymentAccess } from '../../src/config/config.ts';
 
 function variablesOf(load: () => unknown): string[] {
   try {

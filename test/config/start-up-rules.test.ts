@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { loadCodecServerSettings } from '../../src/codec-server/settings.ts';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { loadCodecServerSettings } from '../../src/codec/settings.ts';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/model/products.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'credit-journey-rules-'));

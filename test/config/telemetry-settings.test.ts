@@ -1,9 +1,9 @@
 /** Where metrics and health are read and where traces go: off unless said, and never where they may not be. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadClientSettings, loadTraceEndpoint } from '../../src/config/config.ts';
 import { EnvironmentReader } from '../../src/config/environment-reader.ts';
 import { readTelemetry } from '../../src/config/telemetry-settings.ts';
-import { loadClientSettings, loadTraceEndpoint } from '../../src/config.ts';
 import type { Environment } from '../../src/model/products.ts';
 
 function read(env: NodeJS.ProcessEnv, environment: Environment = 'sandbox') {

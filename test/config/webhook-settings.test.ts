@@ -4,9 +4,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { inspectConfig, loadConfig } from '../../src/config/config.ts';
 import { EnvironmentReader } from '../../src/config/environment-reader.ts';
 import { type DeclaredWebhooks, webhookEndpoints } from '../../src/config/webhook-settings.ts';
-import { inspectConfig, loadConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/model/products.ts';
 import { newWebhookSecret } from '../support/webhook-receiver.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { packageVersion } from '../../src/cli/version.ts';
-import { loadCodecServerSettings } from '../../src/codec-server/settings.ts';
-import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { packageVersion } from '../../src/cli/output/version.ts';
+import { loadCodecServerSettings } from '../../src/codec/settings.ts';
+import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/config/config.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
 import { configurationBlocks } from './deploy-page.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createTokenVerifier } from '../../src/codec-server/token-verifier.ts';
-import { loadKeyRing } from '../../src/protection/key-ring.ts';
+import { createTokenVerifier } from '../../src/http/token-verifier.ts';
+import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { compose } from './manifests.ts';
 

@@ -112,11 +112,11 @@ export async function mounted(
 /** Every name that the configuration looks up, with the `_FILE` that secrets have. */
 export function configuredVariables(): Set<string> {
   const files = [
-    'src/config.ts',
-    'src/temporal-connection.ts',
+    'src/config/config.ts',
+    'src/config/temporal-connection.ts',
     // Which reads the TEMPORAL_ variables.
     'node_modules/@temporalio/envconfig/lib/envconfig-toml.js',
-    'src/codec-server/settings.ts',
+    'src/codec/settings.ts',
     ...['client-settings', 'default-profile', 'deployment', 'ledger-settings', 'limits', 'proof-keys'].map(inConfig),
     ...['log-level', 'process-rules', 'protocol', 'secrets', 'telemetry-settings', 'worker-settings'].map(inConfig),
   ];

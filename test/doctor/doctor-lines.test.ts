@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import pc from 'picocolors';
-import { doctorLines } from '../../src/cli/doctor-command.ts';
-import type { CheckResult } from '../../src/doctor/check.ts';
+import { doctorLines } from '../../src/cli/commands/programs/doctor-command.ts';
+import type { CheckResult } from '../../src/doctor/checks/check.ts';
 
 const CHECKS: CheckResult[] = [
   { check: 'configuration', status: 'pass', detail: 'sandbox, task queue credit-journeys-sandbox, 1 profile' },

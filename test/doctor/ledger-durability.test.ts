@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DoctorContext } from '../../src/doctor/context.ts';
-import { ledgerDurabilityCheck } from '../../src/doctor/ledger-checks.ts';
-import type { Durability } from '../../src/ledger/inspect-ledger.ts';
+import type { DoctorContext } from '../../src/doctor/checks/context.ts';
+import { ledgerDurabilityCheck } from '../../src/doctor/checks/ledger-checks.ts';
+import type { Durability } from '../../src/ledger/sql/inspect-ledger.ts';
 
 const GOOD: Durability = { isFlushed: true, waitsForStandby: true, isStandby: false };
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import fc from 'fast-check';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { aConsent, aDecision, aJourney } from '../validation/sample-messages.ts';
 import { type OpenTarget, property } from './property.ts';
 import { assertNothingPersonal, SENTINEL, SSNS } from './sentinel.ts';

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { ConfigError, loadConfig } from '../../src/config.ts';
-import type { ConsentMessage } from '../../src/model/shapes.ts';
-import { createConsentProofVerifier } from '../../src/protection/consent-proof.ts';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
 import { KeyRingError } from '../../src/protection/errors.ts';
-import { readKeyRing } from '../../src/protection/key-ring-file.ts';
-import { readKeySet } from '../../src/protection/key-set.ts';
+import { readKeyRing } from '../../src/protection/keys/key-ring-file.ts';
+import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
+import { readKeySet } from '../../src/protection/proofs/key-set.ts';
 import { aConsent } from '../validation/sample-messages.ts';
 import {
   type ByteMutation,

@@ -1,28 +1,28 @@
 /** JSON that may come as a message, or as the input of a run: what workflow code takes, what zod takes, and what falls over. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { parseDurationMs } from '../../src/base/durations.ts';
+import { parseInstantMs } from '../../src/base/instants.ts';
+import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import { ConsentBook } from '../../src/model/consent-book.ts';
-import { parseDurationMs } from '../../src/model/durations.ts';
-import { parseInstantMs } from '../../src/model/instants.ts';
-import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
-import { InvalidInputError } from '../../src/model/problems.ts';
 import {
   parseAdvance,
   parseConsent,
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
-} from '../../src/validation/messages.ts';
-import { Journey } from '../../src/workflows/journey.ts';
+} from '../../src/messages/parse-messages.ts';
+import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
+import { Journey } from '../../src/workflows/journey/journey.ts';
 import {
   advanceProblem,
   consentProblem,
   requestShareProblem,
   resolveInquiryProblem,
   withdrawProblem,
-} from '../../src/workflows/message-shapes.ts';
-import { updateProblem } from '../../src/workflows/stricter-shapes.ts';
+} from '../../src/workflows/run/message-shapes.ts';
+import { updateProblem } from '../../src/workflows/run/stricter-shapes.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
 import { openFiles } from './files.ts';
 import { changedValue, treeMutations } from './mutations.ts';

@@ -1,8 +1,8 @@
 /** The rows of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1), each by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tokenRequestSchema } from '../../src/fields/request-schemas.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { tokenRequestSchema } from '../../src/gateway/request-schemas.ts';
 import type {
   AccountCrossReference,
   Consumer,

@@ -1,8 +1,8 @@
 /** A Temporal database that was lost or begun anew, beside the ledger that was there before: the ledger answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
-import type { JourneyResult, LendingJourneyInput } from '../../src/model/shapes.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import type { JourneyResult, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

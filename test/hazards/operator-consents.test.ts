@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { InquiryView } from '../../src/ledger/records.ts';
-import type { ConsentMessage, ShareStatus } from '../../src/model/shapes.ts';
+import type { ConsentMessage, ShareStatus } from '../../src/messages/journey/shapes.ts';
 import {
   consentMessage,
   type Harness,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { DecisionRecord } from '../../src/ledger/records.ts';
-import type { JourneyStatus } from '../../src/model/shapes.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   type Harness,

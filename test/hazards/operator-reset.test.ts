@@ -1,7 +1,7 @@
 /** `temporal workflow reset`: the workflow forgets what it did, the ledger does not. Counted at the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { JourneyStatus } from '../../src/model/shapes.ts';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { SCHEMA_VERSION } from '../../src/ledger/schema.ts';
+import { SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
 import { buildNextVersion } from '../support/next-version.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { assertOwnRecord, assertSent, ENGINES, prequalOnly, startWorld, until } from '../support/process-world.ts';

@@ -1,8 +1,8 @@
 /** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/model/shapes.ts';
-import type { ShareReportInput, ShareReportStatus } from '../../src/model/share-shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
+import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import {
   consentMessage,
   type Harness,

@@ -7,10 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { Readiness, type ReadinessCheck } from '../../src/health/readiness.ts';
 import { startHealthServer } from '../../src/health/server.ts';
 import { type WorkerParts, workerChecks } from '../../src/health/worker-checks.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
-import { WatchedKeyRing } from '../../src/protection/watched-key-ring.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 
 async function served(t: TestContext, readiness: Readiness): Promise<string> {
   const [port = 0] = await freePorts(1);

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
-import { auditedAttempts } from '../../src/ledger/inquiry-audit-pages.ts';
-import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
-import { LedgerCipher } from '../../src/protection/sealing.ts';
+import { auditedAttempts } from '../../src/ledger/rows/inquiry-audit-pages.ts';
+import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 import {
   attempted,
   claimOf,

@@ -1,9 +1,9 @@
 /** Part of the contract suite: whatever is done to consents and decisions behind the ledger's back shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ChainFinding, ChainReport } from '../../src/ledger/records.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { makeLedgerAt } from './older-ledger.ts';

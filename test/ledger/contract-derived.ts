@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { DerivedDocument } from '../../src/ledger/records.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
-import { KeyRing } from '../../src/protection/key-ring.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { OpenInquiry, OutcomeRecord } from '../../src/ledger/records.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import {
   attempted,
   claimOf,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { SeenAttempt } from '../../src/model/ledger-watch.ts';
+import type { SeenAttempt } from '../../src/messages/ledger-watch.ts';
 import { attempted, claimOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 

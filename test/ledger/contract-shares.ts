@@ -1,11 +1,11 @@
 /** Part of the contract suite: which report a share is of, what was said about sharing it, and who shared what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sealAnswer } from '../../src/ledger/inquiry-rows.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
+import { sealAnswer } from '../../src/ledger/rows/inquiry-rows.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
 import {
   attempted,

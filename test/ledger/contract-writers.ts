@@ -1,10 +1,10 @@
 /** Part of the contract suite: who may change the tables, and what an older program may still do beside newer ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../../src/ledger/database/schema.ts';
 import { LedgerChangedError, LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
-import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { migrate, SCHEMA_VERSION, schemaVersionOf, tablesAt } from '../../src/ledger/schema.ts';
+import { openEngine, openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import { attempted, claimOf, consentOf, decisionOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

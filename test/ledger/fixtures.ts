@@ -5,8 +5,8 @@ import type { Ledger } from '../../src/ledger/port.ts';
 import type { ClaimRequest, ClaimVerdict, DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts';
 import { CANONICAL_VERSION } from '../../src/model/canonical-request.ts';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';
-import { KeyRing } from '../../src/protection/key-ring.ts';
-import { KEY_USES } from '../../src/protection/key-ring-file.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { KEY_USES } from '../../src/protection/keys/key-ring-file.ts';
 
 export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
 

@@ -1,7 +1,7 @@
 /** What an engine's test file gives the contract suite, and what each of its tests gets. */
 import type { TestContext } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { KeyRing } from '../../src/protection/key-ring.ts';
+import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export interface LedgerBackend {
   name: string;

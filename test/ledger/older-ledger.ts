@@ -1,10 +1,10 @@
 /** Makes a ledger as an older version of the code made it, with rows that are written as that version wrote them. */
-import { newLedgerSecret, openLedgerSecret } from '../../src/ledger/ledger-secret.ts';
-import { openEngine } from '../../src/ledger/open-ledger.ts';
-import { migrate } from '../../src/ledger/schema.ts';
-import type { SqlSession } from '../../src/ledger/sql-session.ts';
-import type { KeyRing } from '../../src/protection/key-ring.ts';
-import { LedgerCipher } from '../../src/protection/sealing.ts';
+import { newLedgerSecret, openLedgerSecret } from '../../src/ledger/database/ledger-secret.ts';
+import { migrate } from '../../src/ledger/database/schema.ts';
+import type { SqlSession } from '../../src/ledger/database/sql-session.ts';
+import { openEngine } from '../../src/ledger/sql/open-ledger.ts';
+import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 
 /** Its id is `ledger-old`; it belongs to the sandbox. */
 export async function makeLedgerAt(

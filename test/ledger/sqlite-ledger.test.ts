@@ -8,9 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { ledgerContract } from './contract.ts';
 import { claimOf, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type DevCodecServerOptions, startDevCodecServer } from '../../src/local/dev-codec-server.ts';
+import { type DevCodecServerOptions, startDevCodecServer } from '../../src/local/dev/dev-codec-server.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
 async function optionsIn(t: TestContext): Promise<DevCodecServerOptions & { events: string[] }> {

@@ -10,7 +10,7 @@ import {
   PortTakenError,
   readDevMemory,
   writeDevMemory,
-} from '../../src/local/dev-memory.ts';
+} from '../../src/local/dev/dev-memory.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 

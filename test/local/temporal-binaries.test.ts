@@ -4,8 +4,8 @@ import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { BinaryProgress } from '../../src/local/binary-progress.ts';
-import { findTemporalBinary, TemporalBinaryNotFoundError } from '../../src/local/temporal-binaries.ts';
+import type { BinaryProgress } from '../../src/local/temporal/binary-progress.ts';
+import { findTemporalBinary, TemporalBinaryNotFoundError } from '../../src/local/temporal/temporal-binaries.ts';
 import { fakePip, fakeProgram, fakeTemporal, fakeWheel, temporaryDirectory } from './fake-programs.ts';
 
 const quiet = () => {};
@@ -100,7 +100,7 @@ describe('the search for the Temporal CLI', () => {
     const search = { kind: 'cli', pinned, without: ['PATH', 'sdk'] } as const;
     const here = () => findTemporalBinary({ ...search, env, onProgress: quiet });
     const elsewhere = async () => {
-      const module = new URL('../../src/local/temporal-binaries.ts', import.meta.url).href;
+      const module = new URL('../../src/local/temporal/temporal-binaries.ts', import.meta.url).href;
       const program = `import { findTemporalBinary } from ${JSON.stringify(module)};
         console.log(JSON.stringify(await findTemporalBinary(${JSON.stringify(search)})));`;
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Connection } from '@temporalio/client';
-import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
 
 test('the development server answers, knows the search attributes and finds its data again', async (t) => {

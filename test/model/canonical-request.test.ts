@@ -5,7 +5,7 @@ import { CANONICAL_FORMS, CANONICAL_VERSION } from '../../src/model/canonical-re
 import type { InquiryContent, InquiryDescription } from '../../src/model/inquiry.ts';
 import { type ProductCode, REPORT_PRODUCTS } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import { LedgerCipher } from '../../src/protection/sealing.ts';
+import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 
 /** Nobody real. */
 const APPLICANT: Applicant = {

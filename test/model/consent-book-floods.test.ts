@@ -1,8 +1,8 @@
 /** The book of consents stays small in a flood, and nobody stands better for what it drops. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { ConsentBook, type Elsewhere, MAX_CONSENT_MESSAGES } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import { ConsentBook, type Elsewhere, MAX_CONSENT_MESSAGES } from '../../src/model/consent-book.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const nowMs = T0 + 365 * 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import { ConsentBook } from '../../src/model/consent-book.ts';
 import { isForUser } from '../../src/model/secondary-user.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseInstantMs } from '../../src/model/instants.ts';
+import { parseInstantMs } from '../../src/base/instants.ts';
 
 test('instants with an offset are read', () => {
   assert.equal(parseInstantMs('2026-11-21T10:00:00Z'), Date.UTC(2026, 10, 21, 10));

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
-import { ConsentBook } from '../../src/model/consent-book.ts';
-import { refusalsAgainst } from '../../src/model/refusals.ts';
+import { refusalsAgainst } from '../../src/consent/refusals.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const at = (minute: number) => new Date(T0 + minute * 60_000).toISOString();

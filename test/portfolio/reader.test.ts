@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { RowResult } from '../../src/model/portfolio-shapes.ts';
+import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../../src/portfolio/errors.ts';
 import { type Examination, type ExamineOptions, examinePortfolio } from '../../src/portfolio/examine.ts';

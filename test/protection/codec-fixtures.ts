@@ -2,7 +2,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isUndecodable, type UndecodableReason } from '../../src/model/undecodable.ts';
-import { KeyRing, type RingKey } from '../../src/protection/key-ring.ts';
+import { KeyRing, type RingKey } from '../../src/protection/keys/key-ring.ts';
 
 export function ringKey(id: string, status: RingKey['status'] = 'current', use: RingKey['use'] = 'payload'): RingKey {
   return { id, use, createdAt: '2026-01-01T00:00:00Z', status, secret: createSecretKey(randomBytes(32)) };

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import type { ConsentMessage } from '../../src/model/shapes.ts';
-import { createConsentProofVerifier } from '../../src/protection/consent-proof.ts';
-import { readKeySet } from '../../src/protection/key-set.ts';
+import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
+import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
+import { readKeySet } from '../../src/protection/proofs/key-set.ts';
 import { CONSENT_KEYS, type ProofParts, proved } from '../support/consent-proofs.ts';
 import { aConsent } from '../validation/sample-messages.ts';
 

@@ -17,16 +17,16 @@ import {
 import { ApplicationFailure, type DataConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { createLogger, installLogger } from '../../src/logging.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 import {
   bundleHasFailureConverter,
   createDataConverter,
   FAILURE_CONVERTER_PATH,
-} from '../../src/protection/data-converter.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
-import { refuseKey, rotateKeys } from '../../src/protection/key-ring-changes.ts';
-import { createPayloadCodec, wasEncrypted } from '../../src/protection/payload-codec.ts';
-import { WatchedKeyRing } from '../../src/protection/watched-key-ring.ts';
+} from '../../src/protection/payloads/data-converter.ts';
+import { createPayloadCodec, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
+import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { testServer } from '../support/temporal.ts';
 import { payloadRing, rawPayload } from './codec-fixtures.ts';
 import type { codecProbe, ProbeInput } from './fixtures/codec-probe.ts';

@@ -8,10 +8,10 @@ import type { Payload } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { createLogger, installLogger } from '../../src/logging.ts';
-import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/data-converter.ts';
-import { KeyRing } from '../../src/protection/key-ring.ts';
-import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
+import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { payloadRing, ringKey } from './codec-fixtures.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyRingError, SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { keyAges } from '../../src/protection/key-age.ts';
-import { createKeyRing, KeyRing, loadKeyRing } from '../../src/protection/key-ring.ts';
-import { refuseKey, rotateKeys } from '../../src/protection/key-ring-changes.ts';
-import { WatchedKeyRing, type WatchOptions } from '../../src/protection/watched-key-ring.ts';
+import { keyAges } from '../../src/protection/keys/key-age.ts';
+import { createKeyRing, KeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { WatchedKeyRing, type WatchOptions } from '../../src/protection/keys/watched-key-ring.ts';
 import { ringKey } from './codec-fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-rotation-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { KeyRingError, SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { createKeyRing, loadKeyRing } from '../../src/protection/key-ring.ts';
+import { createKeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-keys-'));
 after(() => rm(directory, { recursive: true, force: true }));

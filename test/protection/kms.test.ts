@@ -9,14 +9,14 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inspect, promisify } from 'node:util';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { KeyRingError, KeyServiceError } from '../../src/protection/errors.ts';
 import type { KmsFailure } from '../../src/protection/key-management-service.ts';
-import { createKeyRing, type KeyRing, loadKeyRing } from '../../src/protection/key-ring.ts';
-import { refuseKey, rewrapKeys, rotateKeys } from '../../src/protection/key-ring-changes.ts';
-import { withKeyServices } from '../../src/protection/kms.ts';
-import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
-import { WatchedKeyRing } from '../../src/protection/watched-key-ring.ts';
+import { createKeyRing, type KeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { refuseKey, rewrapKeys, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
+import { withKeyServices } from '../../src/protection/keys/kms.ts';
+import { WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
 import { decodedValue, payloadOf } from './codec-fixtures.ts';
@@ -372,7 +372,7 @@ test('the SDK is loaded for a wrapped ring alone, and told by name where it is n
   const { file } = await newRing();
   const clear = newFile();
   await createKeyRing(clear);
-  const module = fileURLToPath(new URL('../../src/protection/key-ring.ts', import.meta.url));
+  const module = fileURLToPath(new URL('../../src/protection/keys/key-ring.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', STEPS], {
     env: { ...process.env, MODULE: module, CLEAR_RING: clear, WRAPPED_RING: file },
   });

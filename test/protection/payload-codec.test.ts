@@ -12,9 +12,9 @@ import {
 } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { KeyRing } from '../../src/protection/key-ring.ts';
-import { createPayloadCodec, wasEncrypted } from '../../src/protection/payload-codec.ts';
-import { PAYLOAD_DICTIONARY_1 } from '../../src/protection/payload-dictionary.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createPayloadCodec, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
+import { PAYLOAD_DICTIONARY_1 } from '../../src/protection/payloads/payload-dictionary.ts';
 import { decodedValue, markerReason, payloadOf, payloadRing, rawPayload, ringKey } from './codec-fixtures.ts';
 
 const NAMESPACE = 'credit';

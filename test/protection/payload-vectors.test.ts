@@ -8,9 +8,9 @@ import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { UndecodablePayloadError } from '../../src/protection/errors.ts';
-import { KeyRing } from '../../src/protection/key-ring.ts';
-import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
-import { PAYLOAD_DICTIONARY_1 } from '../../src/protection/payload-dictionary.ts';
+import { KeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
+import { PAYLOAD_DICTIONARY_1 } from '../../src/protection/payloads/payload-dictionary.ts';
 import { pythonPackages } from '../support/python.ts';
 import { decodedValue } from './codec-fixtures.ts';
 

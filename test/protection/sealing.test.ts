@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SealBrokenError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { LedgerCipher, type Sealed, seal, unseal } from '../../src/protection/sealing.ts';
+import { LedgerCipher, type Sealed, seal, unseal } from '../../src/protection/sealed/sealing.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 
 const FOR = { ledgerId: 'ledger-1', customerTraceNumber: 'PQ1', attempt: 1 };

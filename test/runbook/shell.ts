@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
+import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import { bareEnvironment, type Ran } from '../cli/run-cli.ts';
 
 export interface Shell {

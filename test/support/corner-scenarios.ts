@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { ledgerWatchId } from '../../src/model/ledger-watch.ts';
-import type { ConsentMessage, ShareInput } from '../../src/model/shapes.ts';
+import type { ConsentMessage, ShareInput } from '../../src/messages/journey/shapes.ts';
+import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
 import { pendingAttempt, until, withLedger, withoutGatewayWorker } from '../hazards/operator-hands.ts';
 import {

@@ -1,7 +1,7 @@
 /** Floods of messages, and the hand-overs to new runs that they lead to. */
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
-import { isAtRunLimit } from '../../src/client/error-translation.ts';
+import { isAtRunLimit } from '../../src/client/connection/error-translation.ts';
 import {
   applicant,
   consentMessage,

@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 let server: TemporalServer | undefined;

@@ -8,21 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { startSandbox } from '../../sandbox/server.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Config } from '../../src/config-shape.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { createLogger, installLogger } from '../../src/logging.ts';
-import type { Applicant } from '../../src/model/applicant.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config-shape.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type {
   ConsentMessage,
   JourneyResult,
   JourneyStatus,
   LendingJourneyInput,
   UpdateAnswer,
-} from '../../src/model/shapes.ts';
-import { createDataConverter } from '../../src/protection/data-converter.ts';
-import { createKeyRing } from '../../src/protection/key-ring.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+} from '../../src/messages/journey/shapes.ts';
+import type { Applicant } from '../../src/model/applicant.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
+import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { runWorker } from '../../src/worker.ts';
 import { CONSENT_KEYS } from './consent-proofs.ts';
 import { DECISION_KEYS } from './decision-proofs.ts';

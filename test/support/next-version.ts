@@ -14,17 +14,17 @@ export const NEXT_FENCE = 'next_fence';
 
 const EDITS: readonly { file: string; find: string; replace: string }[] = [
   {
-    file: 'src/ledger/schema.ts',
+    file: 'src/ledger/database/schema.ts',
     find: '  newFences,\n];',
     replace: `  newFences,\n  () => ['ALTER TABLE attempts ADD COLUMN ${NEXT_FENCE} BIGINT', 'UPDATE attempts SET ${NEXT_FENCE} = 0'],\n];`,
   },
   {
-    file: 'src/ledger/schema.ts',
+    file: 'src/ledger/database/schema.ts',
     find: 'WITHOUT_OLDER_WRITERS: readonly number[] = [8]',
     replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9]',
   },
   {
-    file: 'src/ledger/inquiry-writes.ts',
+    file: 'src/ledger/rows/inquiry-writes.ts',
     find: '      position,\n      customer_trace_number: request.inquiry.customerTraceNumber,\n',
     replace: `      position,\n      ${NEXT_FENCE}: 1,\n      customer_trace_number: request.inquiry.customerTraceNumber,\n`,
   },

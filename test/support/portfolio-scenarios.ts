@@ -1,9 +1,9 @@
 /** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { PortfolioSchedules } from '../../src/client/portfolio-schedules.ts';
-import type { Config } from '../../src/config-shape.ts';
-import type { PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
+import { PortfolioSchedules } from '../../src/client/runs/portfolio-schedules.ts';
+import type { Config } from '../../src/config/config-shape.ts';
+import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import { type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
 import { csvText, writePortfolio } from './portfolio-files.ts';
 

@@ -1,6 +1,6 @@
 /** One run of every outcome that a single pull has. */
 import { randomUUID } from 'node:crypto';
-import type { CreditReportInput, FailsafeCheckInput, PullInput, PullStatus } from '../../src/model/pull-shapes.ts';
+import type { CreditReportInput, FailsafeCheckInput, PullInput, PullStatus } from '../../src/messages/pull/shapes.ts';
 import { applicant, type JourneyHandle, newSsn, WAIT_LIMIT_MS } from './journey-harness.ts';
 import type { Scenario, Stage } from './scenarios.ts';
 

@@ -1,6 +1,6 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
 import { randomUUID } from 'node:crypto';
-import type { ShareReportInput, ShareReportStatus } from '../../src/model/share-shapes.ts';
+import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { consentMessage, type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';

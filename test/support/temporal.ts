@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { findTemporalBinary } from '../../src/local/temporal-binaries.ts';
-import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
+import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 

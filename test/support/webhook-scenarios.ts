@@ -4,14 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { ownerIdOf, workflowIdOf } from '../../src/model/owner-id.ts';
-import type { PortfolioStatus } from '../../src/model/portfolio-shapes.ts';
-import type { PullResult } from '../../src/model/pull-shapes.ts';
+import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
+import type { PullResult } from '../../src/messages/pull/shapes.ts';
 import {
   type WebhookDeliveryResult,
   type WebhookDeliveryStatus,
   webhookDeliveryId,
-} from '../../src/model/webhook-delivery.ts';
+} from '../../src/messages/webhooks/delivery.ts';
+import { ownerIdOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import {
   applicant,
   consentMessage,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { FAILURE_CONVERTER_PATH } from '../../src/protection/data-converter.ts';
-import { BUNDLE_MODULES } from '../../src/workflow-source.ts';
+import { FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
+import { BUNDLE_MODULES } from '../../src/worker/workflow-source.ts';
 
 /** What a worker that traces has in its bundle besides. */
 export const TRACING_MODULES = [fileURLToPath(new URL('../../src/telemetry/workflow-tracing.ts', import.meta.url))];

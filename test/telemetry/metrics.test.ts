@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, type MetricMeter, type MetricTags } from '@temporalio/common';
 import type { Answer } from '../../src/model/inquiry.ts';
-import { createPayloadCodec } from '../../src/protection/payload-codec.ts';
+import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { activityMetrics } from '../../src/telemetry/activity-metrics.ts';
 import { METRICS } from '../../src/telemetry/metric-names.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 import {
   parseAdvance,
   parseApplicants,
@@ -9,7 +8,8 @@ import {
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
-} from '../../src/validation/messages.ts';
+} from '../../src/messages/parse-messages.ts';
+import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const LIMIT = { maxApplicants: 2 };

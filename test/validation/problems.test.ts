@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { jsonPointer, parseWith, problemsOf } from '../../src/fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
-import { jsonPointer, parseWith, problemsOf } from '../../src/validation/problems.ts';
 
 const SCHEMA = z.strictObject({
   id: z.string().min(2).max(4),

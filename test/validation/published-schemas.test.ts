@@ -6,8 +6,10 @@ import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { z } from 'zod';
-import type { LateConsentResult } from '../../src/client/late-consent.ts';
-import { InvalidInputError } from '../../src/model/problems.ts';
+import { publishedSchemas } from '../../scripts/published-schemas.ts';
+import type { LateConsentResult } from '../../src/client/runs/late-consent.ts';
+import type * as results from '../../src/messages/journey/result-schemas.ts';
+import type * as messageSchemas from '../../src/messages/journey/schemas.ts';
 import type {
   AdvanceMessage,
   ConsentMessage,
@@ -19,13 +21,11 @@ import type {
   ResolveInquiryMessage,
   UpdateAnswer,
   WithdrawMessage,
-} from '../../src/model/shapes.ts';
-import type { WebhookEventData, WebhookEventType, WebhookSubject } from '../../src/model/webhook-events.ts';
-import type * as messageSchemas from '../../src/validation/message-schemas.ts';
-import * as messages from '../../src/validation/messages.ts';
-import { publishedSchemas } from '../../src/validation/published-schemas.ts';
-import type * as results from '../../src/validation/result-schemas.ts';
-import type * as webhookSchemas from '../../src/validation/webhook-schemas.ts';
+} from '../../src/messages/journey/shapes.ts';
+import * as messages from '../../src/messages/parse-messages.ts';
+import type { WebhookEventData, WebhookEventType, WebhookSubject } from '../../src/messages/webhooks/events.ts';
+import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const root = join(import.meta.dirname, '..', '..');

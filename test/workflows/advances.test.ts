@@ -1,10 +1,10 @@
 /** What `advance` may ask for, as a journey stands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AdvanceMessage, StageStatus } from '../../src/model/shapes.ts';
-import { advanceObjection, takeAdvance } from '../../src/workflows/advances.ts';
-import { Journey } from '../../src/workflows/journey.ts';
-import { advanceProblem } from '../../src/workflows/message-shapes.ts';
+import type { AdvanceMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
+import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
+import { Journey } from '../../src/workflows/journey/journey.ts';
+import { advanceProblem } from '../../src/workflows/run/message-shapes.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AuditedAttempt } from '../../src/ledger/inquiry-audit.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
+import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
-import type { JourneyResult } from '../../src/model/shapes.ts';
 import { currentRun, eventsOf, inquiriesOf, resetTo, withLedger, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { BENDING_SCENARIOS } from '../support/bending-scenarios.ts';
 import {

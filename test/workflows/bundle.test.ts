@@ -8,9 +8,9 @@ test('the workflow bundle holds workflow code alone: no activity, HTTP, database
   const modules = new Set(
     [...program.matchAll(/^\/\*\*\*\/ "\.\/((?:src|node_modules)\/[^"]+)"$/gm)].map(([, path]) => path as string),
   );
-  assert.ok(modules.has('src/workflows/lending-journey.ts'));
+  assert.ok(modules.has('src/workflows/journey/lending-journey.ts'));
   // Runs in the workflow's sandbox by design: it has no key and opens nothing.
-  modules.delete('src/protection/failure-converter.ts');
+  modules.delete('src/protection/payloads/failure-converter.ts');
   for (const path of modules) {
     assert.doesNotMatch(path, /^src\/(activities|gateway|ledger|protection|validation|local|cli|client)\//);
     assert.doesNotMatch(

@@ -1,7 +1,7 @@
 /** A grant that is too old: whom its share waits for then, in status, in the list and in the events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ShareReportStatus } from '../../src/model/share-shapes.ts';
+import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import {
   applicant,
   consentMessage,

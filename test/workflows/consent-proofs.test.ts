@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { proved } from '../support/consent-proofs.ts';
 import {
   applicant,

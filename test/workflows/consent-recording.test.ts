@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { ConsentMessage, LendingJourneyInput, UpdateAnswer } from '../../src/model/shapes.ts';
+import type { ConsentMessage, LendingJourneyInput, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

@@ -17,8 +17,8 @@ import {
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
+import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
-import type { HoldStatus } from '../../src/model/shapes.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
 import {
@@ -69,8 +69,8 @@ after(async () => {
 
 async function ledgerOf({ config }: Harness) {
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../src/ledger/open-ledger.ts'),
-    import('../../src/protection/open-key-ring.ts'),
+    import('../../src/ledger/sql/open-ledger.ts'),
+    import('../../src/protection/keys/open-key-ring.ts'),
   ]);
   const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
   return openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { CreditJourneys, InvalidInputError } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { ConsentMessage, LendingJourneyInput } from '../../src/model/shapes.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   consentMessage,

@@ -1,8 +1,8 @@
 /** docs/protocol.md's failure table as a journey meets it: what it is held for, and what the gateway received. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { HoldAction } from '../../src/model/failure-types.ts';
-import type { JourneyStatus } from '../../src/model/shapes.ts';
 import {
   applicant,
   type Harness,

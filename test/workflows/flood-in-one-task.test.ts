@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { createLogger, installLogger } from '../../src/logging.ts';
+import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
 

@@ -1,6 +1,6 @@
 /** A flood in small: what floods-slow.test.ts does with as many messages as Temporal takes. */
 import { after, before, test } from 'node:test';
-import { startTemporalServer, type TemporalServer } from '../../src/local/temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { floodedJourney, HANDS_OVER_SOON } from '../support/floods.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 

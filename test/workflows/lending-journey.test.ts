@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { JourneyResult } from '../../src/model/shapes.ts';
+import type { JourneyResult } from '../../src/messages/journey/shapes.ts';
 import { until } from '../hazards/operator-hands.ts';
 import {
   applicant,

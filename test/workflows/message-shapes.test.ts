@@ -1,8 +1,8 @@
 /** Cases that fuzzing has found: what workflow code took and the published schemas refuse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requestShareProblem, resolveInquiryProblem } from '../../src/workflows/message-shapes.ts';
-import { evidenceProblem, updateProblem } from '../../src/workflows/stricter-shapes.ts';
+import { requestShareProblem, resolveInquiryProblem } from '../../src/workflows/run/message-shapes.ts';
+import { evidenceProblem, updateProblem } from '../../src/workflows/run/stricter-shapes.ts';
 import { aConsent, aDecision, anApplicant } from '../validation/sample-messages.ts';
 
 const REFERENCE = {

@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, type Payload, type Workflow } from '@temporalio/common';
-import { sampleJourney } from '../../src/cli/sample-journey.ts';
-import { samplePull } from '../../src/cli/sample-pull.ts';
+import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
+import { samplePull } from '../../src/cli/demo/sample-pull.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { createDataConverter } from '../../src/protection/data-converter.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import {
   applicant,
   consentMessage,

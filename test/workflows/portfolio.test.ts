@@ -17,8 +17,8 @@ import {
   UpdateRefusedError,
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
-import type { RowResult } from '../../src/model/portfolio-shapes.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
 import { applicant, type Harness, startHarness } from '../support/journey-harness.ts';

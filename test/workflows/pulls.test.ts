@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { PullHandle } from '../../src/client/pull-handle.ts';
+import type { PullHandle } from '../../src/client/runs/pull-handle.ts';
 import { CreditJourneys, InvalidInputError, PullDiffersError, type PullStatus } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { createLogger, installLogger } from '../../src/logging.ts';
+import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { PORTFOLIO_SCENARIOS } from '../support/portfolio-scenarios.ts';
 import { RECORDED_SCENARIOS } from '../support/scenarios.ts';
 import { workflowBundle } from '../support/temporal.ts';

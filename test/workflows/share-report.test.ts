@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { ShareHandle } from '../../src/client/share-handle.ts';
+import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
 import {
   CreditJourneys,
   InvalidInputError,
@@ -11,11 +11,11 @@ import {
   type ShareConsentMessage,
   ShareDiffersError,
 } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
-import type { ShareReportState, StoredReportInput } from '../../src/model/share-shapes.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { ShareReportState, StoredReportInput } from '../../src/messages/share/shapes.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { newShareId, shareInput } from '../support/share-scenarios.ts';

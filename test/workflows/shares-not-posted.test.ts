@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import type { ShareReportResult } from '../../src/model/share-shapes.ts';
-import { openKeyRing } from '../../src/protection/open-key-ring.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { ShareReportResult } from '../../src/messages/share/shapes.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   consentMessage,

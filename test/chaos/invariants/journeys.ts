@@ -1,7 +1,8 @@
 /** "No journey is lost": each has an outcome, waits for what it was meant to wait for, or is held for a true reason. */
+
+import type { HoldStatus, JourneyStatus } from '../../../src/messages/journey/shapes.ts';
 import type { FailureType } from '../../../src/model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../../src/model/inquiry.ts';
-import type { HoldStatus, JourneyStatus } from '../../../src/model/shapes.ts';
 import type { Evidence, JourneyPlan, RunEvidence } from '../evidence.ts';
 import { failedTasks } from '../evidence-runs.ts';
 import { InquiryIndex } from './inquiry-index.ts';

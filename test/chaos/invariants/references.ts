@@ -1,7 +1,7 @@
 /** "Nobody's outcome reaches another request": whose reference it is, by the word of the gateway that gave it out. */
 import { consumerIdOf } from '../../../sandbox/records/records.ts';
+import type { JourneyReferences, JourneyResult } from '../../../src/messages/journey/shapes.ts';
 import type { ReportReference } from '../../../src/model/report-outcome.ts';
-import type { JourneyReferences, JourneyResult } from '../../../src/model/shapes.ts';
 import type { Evidence, RunEvidence, SandboxPosting } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';

@@ -1,6 +1,7 @@
 /** What runs say they have, and what the ledger keeps: the same reports. */
+
+import type { StageState } from '../../../src/messages/journey/shapes.ts';
 import type { StageCode } from '../../../src/model/products.ts';
-import type { StageState } from '../../../src/model/shapes.ts';
 import type { Evidence, LedgerAttempt, RunEvidence } from '../evidence.ts';
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';

@@ -1,7 +1,7 @@
 /** Deploys of new worker versions, as docs/versioning.md tells users to do them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { describeDeployment, versionState } from '../../../src/worker-deployment.ts';
+import { describeDeployment, versionState } from '../../../src/temporal/worker-deployment.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { pinnedBuild } from '../evidence-runs.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,6 @@
 /** Messages that no orderly sender sends. */
 
-import { inParallel } from '../../../src/client/in-parallel.ts';
+import { inParallel } from '../../../src/base/in-parallel.ts';
 import { workflowIdOf } from '../../../src/model/owner-id.ts';
 import { consentOf } from '../journey-inputs.ts';
 import type { ConsentPlan } from '../plan.ts';

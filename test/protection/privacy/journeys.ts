@@ -1,8 +1,8 @@
 /** Journeys of every outcome and every failure, and what may go wrong around them. Each is left where it waits. */
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { inParallel } from '../../../src/client/in-parallel.ts';
-import type { JourneyStatus, LendingJourneyInput } from '../../../src/model/shapes.ts';
+import { inParallel } from '../../../src/base/in-parallel.ts';
+import type { JourneyStatus, LendingJourneyInput } from '../../../src/messages/journey/shapes.ts';
 import {
   applicant,
   consentMessage,

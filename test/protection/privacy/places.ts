@@ -1,5 +1,5 @@
 /** Everything that is kept or told of the journeys, for whoever has not got the key. */
-import { inParallel } from '../../../src/client/in-parallel.ts';
+import { inParallel } from '../../../src/base/in-parallel.ts';
 import type { Place } from './processes.ts';
 import type { World } from './world.ts';
 import { fileIfThere } from './world.ts';

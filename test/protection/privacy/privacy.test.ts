@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Payload } from '@temporalio/common';
-import { inParallel } from '../../../src/client/in-parallel.ts';
+import { inParallel } from '../../../src/base/in-parallel.ts';
 import { FAILURE_TYPES } from '../../../src/model/failure-types.ts';
 import {
   applicant,

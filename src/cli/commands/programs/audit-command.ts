@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import type { ChainFinding, ChainReport } from '../../../ledger/records.ts';
+import type { SeenAttempt } from '../../../messages/ledger-watch.ts';
+import { connectOptions, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { UsageError } from '../../output/errors.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { createOutput, type Output, wrap } from '../../output/output.ts';
+
+interface VerifyOptions extends ServerOptions {
+  expectHead?: string;
+}
+
+export function registerAuditCommand(program: Command): void {
+  const audit = program.command('audit').description('what the ledger can prove of itself').helpCommand(false);
+  const verify = audit
+    .command('verify')
+    .description(
+      'hold every consent and decision against the chain over them: 3 if anything does not fit, or attempts are missing',
+    )
+    .option('--expect-head <hash>', 'a head of before, kept elsewhere: the chain must pass through it');
+  withExamples(withServerOptions(verify), 'credit-journey audit verify');
+  verify.action(async (options: VerifyOptions) => {
+    const report = await verifyLedger(expectedHead(options), options);
+    const output = createOutput(options);
+    output.answer(report, () => reportLines(report, output));
+    if (report.findings.length > 0 || report.lost) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+/** A server that is there answers at once. */
+const WATCH_TIMEOUT_MS = 3_000;
+
+const NOT_ASKED = 'Temporal could not be asked what was seen of this ledger: it may be an older copy all the same';
+
+function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
+  if (expectHead === undefined) return {};
+  if (!/^[0-9a-f]{64}$/i.test(expectHead)) throw new UsageError('--expect-head must be 64 hexadecimal digits');
+  return { expectHead: expectHead.toLowerCase() };
+}
+
+/** `watch`: whether Temporal could be asked what was seen of this ledger, which an older copy of it does not know. */
+type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt; watch: 'asked' | 'notAsked' };
+
+async function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {
+  const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  try {
+    const { ledgerId } = ledger.identity;
+    const outside = await askWatch(ledgerId, options);
+    const { lost } = await ledger.restoreState(outside?.seen);
+    const report = await ledger.verifyChain(expected);
+    return { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', ...(lost ? { lost } : {}) };
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** `undefined` where it cannot be asked: what the ledger says of itself is told all the same. */
+async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ seen?: SeenAttempt } | undefined> {
+  const [{ CreditJourneys }, { seenByWatch }] = await Promise.all([
+    import('../../../client.ts'),
+    import('../../../client/seen-by-watch.ts'),
+  ]);
+  try {
+    await using journeys = await CreditJourneys.connect({
+      connectTimeoutMs: WATCH_TIMEOUT_MS,
+      ...connectOptions(options),
+      besideLedger: true,
+    });
+    const { client, taskQueue } = journeys;
+    const until = Date.now() + WATCH_TIMEOUT_MS;
+    const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
+    return seen ? { seen } : {};
+  } catch {
+    return undefined;
+  }
+}
+
+function reportLines({ ledgerId, entries, head, findings, lost, watch }: Verified, output: Output) {
+  const { colors, width } = output;
+  const verdict =
+    findings.length === 0
+      ? colors.green('whole: every consent and decision is as it was written')
+      : colors.red(`broken: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`);
+  return [
+    verdict,
+    ...findings.flatMap((finding) => wrap(findingLine(finding), width, '  ')),
+    ...(lost
+      ? wrap(
+          `older: it lacks an attempt of ${lost.claimedAt}, and nothing is sent until \`ledger accept-restore\``,
+          width,
+        )
+      : []),
+    ...(watch === 'notAsked' ? wrap(NOT_ASKED, width).map(colors.yellow) : []),
+    `ledger   ${ledgerId}`,
+    `entries  ${entries}`,
+    `head     ${head}`,
+  ];
+}
+
+const SENTENCES: Record<ChainFinding['kind'], string> = {
+  changed: 'was changed, or its entry was',
+  removed: 'was removed',
+  inserted: 'was not written by this project',
+  outOfOrder: 'does not follow what stands before it',
+  headChanged: 'the head of the chain was tampered with',
+  otherChain: 'the head that was expected is not on this chain: it is an older or another copy',
+};
+
+function findingLine({ kind, table, key, position, rows }: ChainFinding): string {
+  const where = position === undefined ? '' : `entry ${position}`;
+  if (kind === 'otherChain' || kind === 'headChanged') {
+    return `${SENTENCES[kind]}${where ? ` before ${where}` : ''}`;
+  }
+  const many = rows === undefined ? '' : rows === 1 ? ', with its row' : ` and ${rows - 1} after it, with their rows`;
+  const what = table && key ? `${table} ${key.join(' ')}` : `${where}${many}`;
+  return `${what}: ${SENTENCES[kind]}${table && key && where ? ` (${where})` : ''}`;
+}

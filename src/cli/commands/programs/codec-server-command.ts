@@ -1,0 +1,94 @@
+/** `credit-journey codec-server`: runs the codec server until it is told to stop. */
+import type { Command } from 'commander';
+import type { CodecServerSettings } from '../../../codec/settings.ts';
+import type { LedgerAccess } from '../../../config/config-shape.ts';
+import type { Ledger } from '../../../ledger/port.ts';
+import type { KeyWrapper } from '../../../protection/keys/key-ring.ts';
+import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
+import { createOutput } from '../../output/output.ts';
+
+interface CodecServerFlags extends OutputOptions {
+  host?: string;
+  port?: string;
+}
+
+const EXAMPLE = `
+Example, beside \`credit-journey dev\`:
+  $ credit-journey codec-server --port 7281
+Its endpoint goes into the codec server settings of the Temporal UI.
+
+docs/codec-server.md lists the variables, the roles and the routes.`;
+
+/** Adds the command. Its action resolves when SIGINT or SIGTERM has stopped the server, and rejects if it cannot start. */
+export function registerCodecServerCommand(program: Command): void {
+  const command = program
+    .command('codec-server')
+    .description('let the Temporal UI and other languages decode, encode and read reports')
+    .option('--host <address>', 'address to listen on (default: CODEC_SERVER_HOST, else 127.0.0.1)')
+    .option('--port <number>', 'port to listen on; 0 takes a free one (default: CODEC_SERVER_PORT, else 7281)');
+  withOutputOptions(command)
+    .addHelpText('after', EXAMPLE)
+    .action(async ({ host, port, ...options }: CodecServerFlags) => {
+      const [{ loadCodecServerSettings }, { stopSignal }] = await Promise.all([
+        import('../../../codec/settings.ts'),
+        import('../../../local/stop-signal.ts'),
+      ]);
+      const settings = loadCodecServerSettings(process.env, {
+        ...(host === undefined ? {} : { host }),
+        ...(port === undefined ? {} : { port }),
+      });
+      const stopped = stopSignal();
+      const { server, close } = await start(settings);
+      const { namespaces, environment, authentication } = settings.options;
+      const { url, endpoint } = server;
+      const about = { url, port: server.port, endpoint, environment, namespaces, authentication: authentication.kind };
+      const output = createOutput(options);
+      // One line: whoever starts it as a process waits for it.
+      output.event(about, () => [
+        output.colors.green(`codec server ready for ${namespaces.join(', ')} (${environment})`),
+        `  endpoint  ${endpoint}`,
+        authentication.kind === 'path'
+          ? '  whoever knows this address may decode: it is for this machine alone'
+          : '  callers need a token, see docs/codec-server.md',
+        'Ctrl-C stops it',
+      ]);
+      await stopped;
+      await close();
+    });
+}
+
+async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServerSettings) {
+  const [{ startCodecServer }, { WatchedKeyRing }, { createLogger, errorFields }] = await Promise.all([
+    import('../../../codec/server.ts'),
+    import('../../../protection/keys/watched-key-ring.ts'),
+    import('../../../telemetry/logging.ts'),
+  ]);
+  const logger = createLogger(logLevel);
+  const keys = await WatchedKeyRing.open(keyRingFile, {
+    onReloadFailed: (error) => logger.error({ error: errorFields(error) }, 'the key ring cannot be read again'),
+  });
+  try {
+    const server = await startCodecServer({
+      ...options,
+      keys,
+      ...(ledgerAccess === undefined ? {} : { openLedger: () => ledgerOf(ledgerAccess, keys) }),
+      onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
+      onUnexpected: (error) => logger.error({ error: errorFields(error) }, 'the codec server has failed'),
+    });
+    const close = async () => {
+      await server.close();
+      keys.close();
+    };
+    return { server, close };
+  } catch (error) {
+    keys.close();
+    throw error;
+  }
+}
+
+/** For reading: neither a ledger nor its tables are made here. */
+async function ledgerOf({ ledger, environment }: LedgerAccess, keyRing: KeyWrapper): Promise<Ledger> {
+  const { openLedger } = await import('../../../ledger/sql/open-ledger.ts');
+  const { url, expectedId } = ledger;
+  return openLedger({ url, environment, keyRing, create: false, ...(expectedId === undefined ? {} : { expectedId }) });
+}

@@ -1,0 +1,102 @@
+/** `credit-journey dev`: Temporal, sandbox and worker on this machine until told to stop. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+
+interface DevFlags {
+  temporalPort?: number;
+  uiPort?: number;
+  sandboxPort?: number;
+  dataDir: string;
+  headless?: true;
+  json?: true;
+}
+
+const EXAMPLE = `
+Ports default to 7233, 8233 and 7280, or to free ones where those are taken; a data directory keeps the ports that
+it had. 0 takes a free one.
+
+Example:
+  $ credit-journey dev --data-dir .credit-journey`;
+
+/** Adds the command. Its action resolves when SIGINT or SIGTERM has stopped everything, and rejects if it cannot run. */
+export function registerDevCommand(program: Command): void {
+  program
+    .command('dev')
+    .description('run a Temporal server, the sandbox gateway and a worker on this machine')
+    .option('--temporal-port <number>', 'port of the Temporal server', port)
+    .option('--ui-port <number>', 'port of the Temporal UI', port)
+    .option('--sandbox-port <number>', 'port of the sandbox gateway', port)
+    .option('--data-dir <path>', 'where everything is kept between runs', '.credit-journey')
+    .option('--headless', 'without the Temporal UI')
+    .option(
+      '--json',
+      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint"}',
+    )
+    .addHelpText('after', EXAMPLE)
+    .action(async ({ json, ...options }: DevFlags) => {
+      // Loaded here, so that `--help` answers at once.
+      const [{ startDevEnvironment }, { stopSignal }] = await Promise.all([
+        import('../../../local/dev/dev-environment.ts'),
+        import('../../../local/stop-signal.ts'),
+      ]);
+      const stopped = stopSignal().then(() => null);
+      const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
+      const environment = await Promise.race([startDevEnvironment({ ...options, onEvent }), stopped]);
+      // What has been started by then ends with this process.
+      if (!environment) process.exit(EXIT.done);
+      try {
+        process.stdout.write(json ? readyLine(environment) : story(environment));
+        const broken = await Promise.race([stopped, environment.broken]);
+        if (broken !== null) throw new Error(broken);
+      } finally {
+        await environment.stop();
+      }
+    });
+}
+
+function readyLine(environment: DevEnvironment): string {
+  const { temporalAddress, namespace, taskQueue, uiUrl = null, sandboxUrl, dataDir, codecEndpoint } = environment;
+  const ready = { temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl, dataDir, codecEndpoint };
+  return `${JSON.stringify(ready)}\n`;
+}
+
+/** What differs from the CLI's own defaults has to be exported; all of it is shown, so that it can be copied whole. */
+function story(environment: DevEnvironment): string {
+  const exported = [
+    'TEMPORAL_ADDRESS',
+    'TEMPORAL_NAMESPACE',
+    'TASK_QUEUE',
+    'LEDGER_URL',
+    'KEY_RING_FILE',
+    'PAYLOAD_ENCRYPTION',
+  ];
+  return `${[
+    'ready',
+    `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
+    `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
+    `  codec     ${environment.codecEndpoint}`,
+    '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
+    `  sandbox   ${environment.sandboxUrl}`,
+    `  data      ${environment.dataDir} (logs too)`,
+    '',
+    'In another terminal:',
+    ...exported.map((name) => `  export ${name}=${shellWord(environment.variables[name] ?? '')}`),
+    '',
+    '  credit-journey start --help     # with an example that works here',
+    '  credit-journey list',
+    `  curl -s ${environment.sandboxUrl}/_sandbox/inquiries`,
+    '',
+    'Ctrl-C stops it; the data stay.',
+  ].join('\n')}\n`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('It must be a port, 0 to 65535.');
+  return Number(text);
+}

@@ -1,0 +1,255 @@
+import type { Command } from 'commander';
+import type { RewrapResult } from '../../../ledger/records.ts';
+import type { KeyAge } from '../../../protection/keys/key-age.ts';
+import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
+import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
+import { UsageError } from '../../output/errors.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { createOutput, type Output, table, wrap } from '../../output/output.ts';
+
+const DEFAULT_FILE = '.credit-journey/keys.json';
+const USES: readonly KeyUse[] = ['payload', 'ledger'];
+const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
+
+interface FileOptions extends OutputOptions {
+  file?: string;
+}
+
+export function registerKeysCommand(program: Command): void {
+  const keys = program
+    .command('keys')
+    .description('the key ring that encrypts payloads and seals reports')
+    .helpCommand(false);
+  withExamples(keys, 'credit-journey keys new --file my-keys.json');
+  registerNew(keys);
+  registerRotate(keys);
+  registerCheck(keys);
+  registerWrap(keys);
+  registerUnwrap(keys);
+  registerRefuse(keys);
+  registerRewrap(keys);
+}
+
+function registerNew(keys: Command): void {
+  const command = keys
+    .command('new')
+    .description('make a key ring file that its owner alone can read; an existing one is never overwritten');
+  command.option('--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`);
+  withExamples(withFileOption(command), 'credit-journey keys new --file my-keys.json');
+  command.action(async ({ kms, ...options }: FileOptions & { kms?: string }) => {
+    await checkKmsName(kms);
+    const path = fileOf(options);
+    const { createKeyRing } = await import('../../../protection/keys/key-ring.ts');
+    const ring = await createKeyRing(path, { kms });
+    const wrappedBy = ring.current('ledger').kms;
+    const made = USES.map((use) => ({ use, id: ring.current(use).id }));
+    const output = createOutput(options);
+    output.answer({ file: path, keys: made, ...(wrappedBy === undefined ? {} : { wrappedBy }) }, () => [
+      output.colors.green(`made the key ring ${path}`),
+      ...made.map(({ use, id }) => `  ${use}  ${id}`),
+      ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, output.width)),
+      'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
+    ]);
+  });
+}
+
+function registerRotate(keys: Command): void {
+  const command = keys
+    .command('rotate')
+    .description('make new current keys; the ones before go on decrypting, and running workers follow by themselves')
+    .option('--use <use>', `only for ${USES.join(' or ')} (default: both)`)
+    .option('--kms <name>', `what wraps the new keys: ${KMS_NAMES} (default: what wraps the ones before, if anything)`);
+  withExamples(withFileOption(command), 'credit-journey keys rotate');
+  command.action(async ({ use, kms, ...options }: FileOptions & { use?: string; kms?: string }) => {
+    const uses = usesOf(use);
+    await checkKmsName(kms);
+    const path = fileOf(options);
+    const { rotateKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+    const rotated = await rotateKeys(path, uses, { kms });
+    const output = createOutput(options);
+    output.answer({ file: path, rotated }, () => [
+      output.colors.green(`rotated the keys of ${path}`),
+      ...rotated.map((key) => `  ${key.use}  ${key.current} encrypts, ${key.retired} decrypts`),
+      ...wrap('Bring this file to every machine that has the key ring, and make a copy of it anew.', output.width),
+      ...(uses.includes('ledger')
+        ? wrap('`credit-journey keys rewrap` puts what the ledger holds under the new key.', output.width)
+        : []),
+    ]);
+  });
+}
+
+function registerCheck(keys: Command): void {
+  const command = keys
+    .command('check')
+    .description(
+      'list the keys, their ages and what wraps them; exits with 3 when one has been encrypting for too long',
+    );
+  withExamples(withFileOption(command), 'credit-journey keys check');
+  command.action(async (options: FileOptions) => {
+    const path = fileOf(options);
+    const { examineKeyRing } = await import('../../../protection/keys/examine-key-ring.ts');
+    const { keys: ages, refused, problem } = await examineKeyRing(path);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ages, refused, isUsable: problem === null }, () =>
+      ageLines(ages, refused, output),
+    );
+    if (problem) throw problem;
+    if (ages.some(({ verdict }) => verdict === 'overdue')) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+function registerWrap(keys: Command): void {
+  const command = keys
+    .command('wrap')
+    .description('put the keys of a ring under a key management service; they stay the same keys, workers may run')
+    .requiredOption('--kms <name>', `which one: ${KMS_NAMES}`);
+  withFileOption(command).addHelpText(
+    'after',
+    '\nExample:\n  $ credit-journey keys wrap --kms aws-kms:alias/credit-journey',
+  );
+  command.action(async ({ kms, ...options }: FileOptions & { kms: string }) => {
+    await checkKmsName(kms);
+    const path = fileOf(options);
+    const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+    const { ids, wrappedBy = kms } = await rewrapKeys(path, kms);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ids, wrappedBy }, () => [
+      output.colors.green(`wrapped the keys of ${path}`),
+      ...ids.map((id) => `  ${id}`),
+      ...wrapperLines(wrappedBy, output.width),
+      ...wrap('Bring this file to every machine that has the key ring.', output.width),
+      ...wrap('Copies from before still open without the service: destroy them, and rotate the keys.', output.width),
+    ]);
+  });
+}
+
+function registerUnwrap(keys: Command): void {
+  const command = keys
+    .command('unwrap')
+    .description('put the keys of a ring into the file in the clear: before a key management service is left');
+  withExamples(withFileOption(command), 'credit-journey keys unwrap');
+  command.action(async (options: FileOptions) => {
+    const path = fileOf(options);
+    const { rewrapKeys } = await import('../../../protection/keys/key-ring-changes.ts');
+    const { ids } = await rewrapKeys(path, null);
+    const output = createOutput(options);
+    output.answer({ file: path, keys: ids }, () => [
+      output.colors.green(`the keys of ${path} are in the clear: whoever reads the file has them`),
+      ...ids.map((id) => `  ${id}`),
+    ]);
+  });
+}
+
+function registerRefuse(keys: Command): void {
+  const command = keys
+    .command('refuse')
+    .description('say that a key will never come: what waits for it is refused, for good')
+    .argument('<key-id>', 'as the alert names it; not a key of this ring');
+  withExamples(withFileOption(command), 'credit-journey keys refuse payload-0123456789ab');
+  command.action(async (keyId: string, options: FileOptions) => {
+    const path = fileOf(options);
+    const { refuseKey } = await import('../../../protection/keys/key-ring-changes.ts');
+    const isNew = await refuseKey(path, keyId);
+    const output = createOutput(options);
+    output.answer({ file: path, keyId, refused: true, wasRefused: !isNew }, () => [
+      isNew ? output.colors.green(`${keyId} is refused from now on`) : `${keyId} was refused already`,
+    ]);
+  });
+}
+
+function registerRewrap(keys: Command): void {
+  const command = keys
+    .command('rewrap')
+    .description('wrap the ledger’s data keys under the current key; reports are not touched, workers may run');
+  withExamples(withOutputOptions(command), 'credit-journey keys rewrap');
+  command.action(async (options: OutputOptions) => {
+    const result = await rewrapLedger();
+    const output = createOutput(options);
+    output.answer(result, () => rewrapLines(result, output));
+    if (result.unreadable.length > 0) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+async function rewrapLedger(): Promise<RewrapResult> {
+  const { loadLedgerAccess } = await import('../../../config/config.ts');
+  const access = loadLedgerAccess(process.env);
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../../../ledger/sql/open-ledger.ts'),
+    import('../../../protection/keys/open-key-ring.ts'),
+  ]);
+  const { url, expectedId } = access.ledger;
+  const ledger = await openLedger({
+    url,
+    environment: access.environment,
+    keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
+    create: false,
+    ...(expectedId === undefined ? {} : { expectedId }),
+  });
+  try {
+    return await ledger.rewrapDataKeys();
+  } finally {
+    await ledger.close();
+  }
+}
+
+function rewrapLines({ keyId, reports, secret, unreadable }: RewrapResult, output: Output): string[] {
+  return [
+    output.colors.green(`wrapped under ${keyId}: ${reports} reports${secret ? ', and the ledger’s own secret' : ''}`),
+    ...unreadable.flatMap((missing) =>
+      wrap(
+        `${missing.reports} reports are under ${missing.keyId}, which the key ring lacks: they cannot be read`,
+        output.width,
+      ).map((line) => output.colors.yellow(line)),
+    ),
+  ];
+}
+
+function ageLines(ages: readonly KeyAge[], refused: readonly string[], { colors, width }: Output): string[] {
+  const advice: Record<KeyAge['verdict'], string> = {
+    good: '',
+    due: 'rotate it within two weeks',
+    overdue: 'has encrypted for more than 90 days: rotate it now',
+    retired: '',
+  };
+  const rows = ages.map((key) => [
+    ...[key.use, key.id, key.status, `${key.ageDays} days`],
+    ...[key.wrappedBy === undefined ? 'in the file' : 'wrapped', advice[key.verdict]],
+  ]);
+  const wrappers = new Set(ages.flatMap(({ wrappedBy }) => wrappedBy ?? []));
+  const isToBeRotated = ages.some(({ verdict }) => verdict === 'due' || verdict === 'overdue');
+  return [
+    ...table(rows, width),
+    ...[...wrappers].flatMap((name) => wrapperLines(name, width)),
+    ...refused.map((id) => `refused  ${id}`),
+    ...(isToBeRotated ? [colors.yellow('`credit-journey keys rotate` makes new ones')] : []),
+  ];
+}
+
+/** On a line of its own: an ARN is as long as one, and is never cut. */
+function wrapperLines(name: string, width: number): string[] {
+  return wrap(`wrapped by ${name}`, width);
+}
+
+/** Told as a mistake on the command line, before a service is looked for. */
+async function checkKmsName(name: string | undefined): Promise<void> {
+  if (name === undefined) return;
+  const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
+  if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
+}
+
+function usesOf(use: string | undefined): readonly KeyUse[] {
+  if (use === undefined) return USES;
+  const known = USES.find((candidate) => candidate === use);
+  if (!known) throw new UsageError(`--use must be ${USES.join(' or ')}`);
+  return [known];
+}
+
+function withFileOption(command: Command): Command {
+  return withOutputOptions(
+    command.option('--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`),
+  );
+}
+
+function fileOf({ file }: FileOptions): string {
+  return file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
+}

@@ -1,0 +1,44 @@
+/** `ledger`: what a person decides about the ledger itself. */
+import type { Command } from 'commander';
+import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
+import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
+import { createOutput } from '../../output/output.ts';
+
+interface AcceptOptions extends OutputOptions, WarrantOptions {}
+
+export function registerLedgerCommand(program: Command): void {
+  const ledger = program.command('ledger').description('decisions about the ledger itself').helpCommand(false);
+  const accept = ledger
+    .command('accept-restore')
+    .description('go on with an older copy of the ledger: claims begin again, from what it has');
+  withExamples(
+    withOutputOptions(withWarrantOptions(accept)),
+    'credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"',
+  );
+  accept.action(async (options: AcceptOptions) => {
+    const { by, reason } = checkedWarrant(options);
+    const [{ openConfiguredLedger }, { randomUUID }] = await Promise.all([
+      import('../../../client/ledger/configured-ledger.ts'),
+      import('node:crypto'),
+    ]);
+    const opened = await openConfiguredLedger(process.env, { besideLedger: true });
+    try {
+      const { ledgerId } = opened.identity;
+      const { newest, lost } = await opened.acceptRestore(ledgerId, {
+        acceptanceId: `accept-${randomUUID()}`,
+        by,
+        reason,
+      });
+      const output = createOutput(options);
+      output.answer({ ledgerId, ...(newest ? { newest } : {}), ...(lost ? { lost } : {}) }, () => [
+        output.colors.green(`${ledgerId}: claims go on from what this copy has`),
+        `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
+        lost
+          ? `  at least one is missing, of ${lost.claimedAt}: ask the provider what was posted since then`
+          : '  nobody had found anything missing; what was lost before this moment is accepted all the same',
+      ]);
+    } finally {
+      await opened.close();
+    }
+  });
+}

@@ -1,0 +1,142 @@
+import type { Command } from 'commander';
+import type { CreditJourneys } from '../../../client.ts';
+import type { LedgerIdentity } from '../../../ledger/port.ts';
+import { withJourneys } from '../../decisions/journey-action.ts';
+import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { commandLines } from '../../output/hold-lines.ts';
+import { createOutput, type Output, wrap } from '../../output/output.ts';
+import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
+import { environmentWith } from './worker-command.ts';
+
+/** The first version of a deployment gets the work at once; a later one waits for `deploy promote`. */
+interface FirstVersion {
+  deploymentName: string;
+  buildId: string;
+  currentBuildId?: string;
+  /** Why the server did not make it current. */
+  reason?: string;
+}
+
+interface SetupOptions extends ServerOptions {
+  temporal: boolean;
+  ledger: boolean;
+}
+
+export function registerSetupCommand(program: Command): void {
+  const command = program
+    .command('setup')
+    .description(
+      'prepare a Temporal namespace (search attributes, the first deployment version) and make the ledger; may be run again',
+    )
+    .option('--no-temporal', 'leave Temporal alone')
+    .option('--no-ledger', 'leave the ledger alone');
+  withExamples(withServerOptions(command), 'credit-journey setup');
+  command.action(async (options: SetupOptions) => {
+    const output = createOutput(options);
+    const { searchAttributes, deployment } = options.temporal
+      ? await withJourneys(options, (journeys) => setUpTemporal(journeys, options), {
+          besideLedger: options.ledger,
+          // It registers names and versions: no payload of it needs keys or a codec server.
+          dataConverter: {},
+        })
+      : {};
+    // Last, so that nothing can come between the ledger's making and the printing of its id.
+    const ledger = options.ledger ? await setUpLedger(output) : undefined;
+    const document = {
+      ...(ledger ? { ledger } : {}),
+      ...(searchAttributes ? { searchAttributes } : {}),
+      ...(deployment ? { deployment } : {}),
+    };
+    output.answer(document, () => [
+      ...(ledger ? ledgerLines(ledger, output) : []),
+      ...(searchAttributes ? searchAttributeLines(searchAttributes, output) : []),
+      ...(deployment ? deploymentLines(deployment, output) : []),
+    ]);
+    if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+async function setUpLedger(output: Output): Promise<LedgerIdentity> {
+  const { loadLedgerAccess } = await import('../../../config/config.ts');
+  const access = loadLedgerAccess(process.env, { needsId: false });
+  const [{ openLedger }, { openKeyRing }] = await Promise.all([
+    import('../../../ledger/sql/open-ledger.ts'),
+    import('../../../protection/keys/open-key-ring.ts'),
+  ]);
+  const { url, expectedId } = access.ledger;
+  const ledger = await openLedger({
+    url,
+    environment: access.environment,
+    keyRing: await openKeyRing(access),
+    create: true,
+    migrate: true,
+    onProgress: (step) => output.progress(step),
+    ...(expectedId === undefined ? {} : { expectedId }),
+  });
+  await ledger.close();
+  return ledger.identity;
+}
+
+async function setUpTemporal(
+  { client }: CreditJourneys,
+  options: ServerOptions,
+): Promise<{ searchAttributes: SearchAttributeSetup; deployment: FirstVersion | undefined }> {
+  const { requireNamespace, registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
+  await requireNamespace(client);
+  const searchAttributes = await registerSearchAttributes(client);
+  return { searchAttributes, deployment: await setUpDeployment(client, options) };
+}
+
+/** Nothing where the environment names no version. One that is current already is never replaced. */
+async function setUpDeployment(
+  { workflowService, options: { namespace } }: CreditJourneys['client'],
+  options: ServerOptions,
+): Promise<FirstVersion | undefined> {
+  const [{ loadDeploymentAccess }, { describeDeployment, promote, PromotionRefusedError }] = await Promise.all([
+    import('../../../config/config.ts'),
+    import('../../../temporal/worker-deployment.ts'),
+  ]);
+  const { deploymentName, buildId } = loadDeploymentAccess(environmentWith(options));
+  if (deploymentName === undefined || buildId === undefined) return undefined;
+  const version = { deploymentName, buildId };
+  const before = await describeDeployment(workflowService, namespace, deploymentName);
+  if (before?.currentBuildId !== undefined) return { ...version, currentBuildId: before.currentBuildId };
+  try {
+    await promote(workflowService, namespace, version, { allowNoPollers: true });
+    return { ...version, currentBuildId: buildId };
+  } catch (error) {
+    if (!(error instanceof PromotionRefusedError)) throw error;
+    return { ...version, reason: error.message };
+  }
+}
+
+function deploymentLines({ deploymentName, buildId, currentBuildId, reason }: FirstVersion, output: Output): string[] {
+  const { colors, width } = output;
+  if (currentBuildId === buildId) return [colors.green(`${buildId} is the current version of ${deploymentName}`)];
+  const why = reason ?? `${currentBuildId} is the current version of ${deploymentName}.`;
+  return [
+    colors.yellow(`${buildId} is not the current version of ${deploymentName}`),
+    ...wrap(`${why} Once its workers run: \`credit-journey deploy promote\``, width, '  '),
+  ];
+}
+
+function ledgerLines({ ledgerId, environment }: LedgerIdentity, { colors, width }: Output): string[] {
+  return [
+    colors.green(`the ${environment} ledger is ready`),
+    ...wrap('Put its id into the workers’ environment, so that they never write to another:', width, '  '),
+    `  LEDGER_ID=${ledgerId}`,
+  ];
+}
+
+function searchAttributeLines({ registered, missing, reason, steps }: SearchAttributeSetup, output: Output): string[] {
+  const { colors, width } = output;
+  if (missing.length === 0) {
+    return [colors.green('the search attributes are registered'), ...wrap(registered.join(', '), width, '  ')];
+  }
+  return [
+    colors.yellow(`search attributes are missing: ${missing.map(({ name }) => name).join(', ')}`),
+    ...wrap(`${reason ?? ''} Journeys run without them, and cannot be searched by them.`.trim(), width, '  '),
+    ...(steps ? ['  For someone who may:', ...steps.flatMap((step) => commandLines(step, width, '    '))] : []),
+  ];
+}

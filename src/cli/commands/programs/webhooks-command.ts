@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
+import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
+import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
+import {
+  type OutputOptions,
+  RUN_ID,
+  type ServerOptions,
+  withExamples,
+  withOutputOptions,
+  withServerOptions,
+} from '../../output/common-options.ts';
+import { UsageError } from '../../output/errors.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { createOutput, type Output, tableWithIds, wrap } from '../../output/output.ts';
+
+interface ListOptions extends ServerOptions {
+  failed?: boolean;
+}
+
+interface ChoiceOptions extends ServerOptions {
+  endpoint?: string;
+}
+
+interface TestOptions extends OutputOptions {
+  profile: string;
+}
+
+/** Each is asked for by a query. */
+const MOST_LISTED = 500;
+
+export function registerWebhooksCommand(program: Command): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('events on their way to endpoints: see, send again, try out');
+  const list = webhooks
+    .command('list')
+    .description('deliveries that have not come to an end: 3 if an event was given up')
+    .option('--failed', 'only those that have given an event up');
+  withExamples(withServerOptions(list), 'credit-journey webhooks list --failed');
+  list.action(listDeliveries);
+  const actions = [
+    ['resend', 'send again what was given up, and now what waits for its next attempt', 'resendWebhooks'],
+    ['drop', 'forget what was given up', 'dropWebhooks'],
+  ] as const;
+  for (const [name, description, update] of actions) {
+    const command = webhooks
+      .command(name)
+      .description(description)
+      .argument('<id>', RUN_ID)
+      .option('--endpoint <name>', 'of this endpoint alone');
+    withServerOptions(command).action((journeyId: string, options: ChoiceOptions) =>
+      decide(journeyId, update, options),
+    );
+  }
+  const test = webhooks
+    .command('test')
+    .description('send a signed event of the type ping, from here, with the worker’s configuration')
+    .argument('<endpoint>')
+    .option('--profile <name>', 'the gateway profile that it belongs to', 'default');
+  withOutputOptions(test).action(testEndpoint);
+}
+
+async function listDeliveries({ failed = false, ...options }: ListOptions): Promise<void> {
+  await withJourneys(options, async ({ client, taskQueue }, output) => {
+    const { openDeliveries, hasFailed } = await import('../../../client/holds/webhook-deliveries.ts');
+    const found = await openDeliveries(client, taskQueue, { failed, limit: MOST_LISTED });
+    output.answer(found, () => deliveryLines(found, output));
+    if (found.deliveries.some(hasFailed)) process.exitCode = EXIT.needsPerson;
+  });
+}
+
+function deliveryLines({ deliveries, unanswered }: OpenDeliveries, { width, colors }: Output): string[] {
+  const rows = deliveries.flatMap(({ journeyId, endpoints }) =>
+    endpoints.map((one) => [one.endpoint, one.state, String(one.waiting), failures(one), journeyId]),
+  );
+  const away = unanswered.length > 0 ? [`no worker answered for ${unanswered.length} more`] : [];
+  const none = rows.length === 0 ? ['no event waits or has failed'] : [];
+  const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'JOURNEY'], ...rows], width).flat();
+  const hint = deliveries.some(({ endpoints }) => endpoints.some((one) => one.failed.length > 0))
+    ? wrap('`credit-journey webhooks resend <id>` sends again, `drop` forgets', width)
+    : [];
+  return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
+}
+
+/** `2 (WebhookRefused 503)`: the last one's reason stands for all. */
+function failures({ failed }: EndpointStatus): string {
+  const last = failed.at(-1);
+  if (!last) return '0';
+  return `${failed.length} (${last.failureType}${last.httpStatus === undefined ? '' : ` ${last.httpStatus}`})`;
+}
+
+async function decide(
+  journeyId: string,
+  update: 'resendWebhooks' | 'dropWebhooks',
+  { endpoint, ...options }: ChoiceOptions,
+): Promise<void> {
+  requireOwnerId(journeyId);
+  await withJourneys(options, async ({ client }, output) => {
+    const { decideDelivery } = await import('../../../client/holds/webhook-deliveries.ts');
+    const { events } = await decideDelivery(client, journeyId, update, endpoint);
+    const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
+    output.answer({ journeyId, events }, () => [
+      output.colors.green(events === 1 ? `1 event is ${done}` : `${events} events are ${done}`),
+    ]);
+  });
+}
+
+/** Says what came of it; nothing of the endpoint's answer but its status. */
+async function testEndpoint(name: string, { profile: profileName, ...options }: TestOptions): Promise<void> {
+  const { ConfigError, inspectConfig } = await import('../../../config/config.ts');
+  const { config, problems } = inspectConfig(process.env);
+  const ours = problems.filter(({ variable }) =>
+    /^(WEBHOOK_|GATEWAY_PROFILES_FILE|GATEWAY_ENVIRONMENT)/.test(variable),
+  );
+  if (ours.length > 0) throw new ConfigError(ours);
+  const profile = config.profiles.get(profileName);
+  if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);
+  const endpoints = profile.webhooks ?? [];
+  const endpoint = endpoints.find((one) => one.name === name);
+  if (!endpoint) {
+    const known = endpoints.map((one) => one.name).join(', ');
+    throw new UsageError(known === '' ? 'the profile has no endpoints' : `<endpoint> must be one of ${known}`);
+  }
+  const { WebhookSender } = await import('../../../webhooks/sender.ts');
+  const { pingMessage } = await import('../../../webhooks/ping.ts');
+  const sender = new WebhookSender();
+  try {
+    const httpStatus = await sender.send(endpoint, pingMessage(profile.environment));
+    const output = createOutput(options);
+    output.answer({ endpoint: name, httpStatus }, () => [output.colors.green(`${name} answered ${httpStatus}`)]);
+  } finally {
+    await sender.close();
+  }
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { createOutput } from '../../output/output.ts';
+
+export function registerWorkerCommand(program: Command): void {
+  const command = program
+    .command('worker')
+    .description('run a worker until SIGTERM or Ctrl-C; attempts in flight are finished first');
+  withExamples(withServerOptions(command), 'credit-journey worker');
+  command.action(async (options: ServerOptions) => {
+    const { loadConfig } = await import('../../../config/config.ts');
+    const config = loadConfig(environmentWith(options));
+    const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
+      import('../../../worker.ts'),
+      import('../../../telemetry/logging.ts'),
+    ]);
+    const logger = createLogger(config.logLevel);
+    installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
+    const output = createOutput(options);
+    const shutdown = new AbortController();
+    const stop = () => shutdown.abort();
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+    const { taskQueue, temporal, environment } = config;
+    await runWorker(config, {
+      signal: shutdown.signal,
+      logger,
+      onReady: () =>
+        output.event({ ready: true, taskQueue, environment, namespace: temporal.namespace }, () => [
+          output.colors.green(`worker ready on ${taskQueue} (${environment}, ${temporal.address})`),
+        ]),
+    });
+  });
+}
+
+/** Options stand above the variables that they stand for. */
+export function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
+    ...(namespace === undefined ? {} : { TEMPORAL_NAMESPACE: namespace }),
+    ...(taskQueue === undefined ? {} : { TASK_QUEUE: taskQueue }),
+  };
+}

@@ -1,0 +1,171 @@
+/** `dispose`: destroys what has been kept long enough. */
+import type { Command } from 'commander';
+import { parseDurationMs } from '../../../base/durations.ts';
+import type {
+  DisposalContext,
+  DisposalPlan,
+  DisposalSelection,
+  FinishedDisposal,
+  RefusedDisposal,
+} from '../../../client/ledger/disposal.ts';
+import { PRODUCTS } from '../../../model/products.ts';
+import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
+import { isAsking } from '../../decisions/resolve-one.ts';
+import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
+import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { COPIES, copyLines, planLines, resultLines } from '../../output/disposal-words.ts';
+import { UsageError } from '../../output/errors.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { type Output, wrap } from '../../output/output.ts';
+import { createPrompter } from '../../output/prompts.ts';
+
+interface DisposeOptions extends ServerOptions, WarrantOptions {
+  olderThan?: string;
+  product?: string;
+  limit: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+const MAX_LIMIT = 10_000;
+
+export function registerDisposeCommand(program: Command): void {
+  const command = withWarrantOptions(
+    program
+      .command('dispose')
+      .description('destroy what was kept of journeys, for good; --dry-run shows what would go')
+      .argument('[id]', RUN_ID)
+      .option('--older-than <duration>', 'journeys whose newest attempt or answer is older, in days (P760D)')
+      .option('--product <productCode>', 'with --older-than: of these journeys only what belongs to this product')
+      .option('--limit <count>', `with --older-than: at most so many at once, up to ${MAX_LIMIT}`, '1000')
+      .option('--dry-run', 'show what would go, and why something would not; change nothing')
+      .option('--yes', 'do not ask for the count'),
+  );
+  withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
+  command.action(async (journeyId: string | undefined, options: DisposeOptions) => {
+    const selection = selectionOf(journeyId, options);
+    if (!options.dryRun) checkedWarrant(options);
+    await withJourneys(
+      options,
+      async ({ client }, output) => {
+        const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+        const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+        try {
+          process.exitCode = await run({ client, ledger }, selection, options, output);
+        } finally {
+          await ledger.close();
+        }
+      },
+      { besideLedger: true },
+    );
+  });
+}
+
+function selectionOf(journeyId: string | undefined, { olderThan, product, limit }: DisposeOptions): DisposalSelection {
+  if ((journeyId === undefined) === (olderThan === undefined)) {
+    throw new UsageError('give an id or --older-than, one of them');
+  }
+  if (journeyId !== undefined) {
+    if (product !== undefined) throw new UsageError('--product belongs to --older-than');
+    requireOwnerId(journeyId);
+    return { journeyId };
+  }
+  const olderThanMs = parseDurationMs(olderThan ?? '');
+  if (olderThanMs === null) throw new UsageError('--older-than must be a duration in days and time, such as P760D');
+  const productCode = PRODUCTS.find((one) => one === product);
+  if (product !== undefined && !productCode) throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
+  const most = Number(limit);
+  if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
+    throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
+  }
+  return { olderThanMs, limit: most, ...(productCode ? { productCode } : {}) };
+}
+
+/** Returns the exit code. */
+async function run(
+  context: DisposalContext,
+  selection: DisposalSelection,
+  options: DisposeOptions,
+  output: Output,
+): Promise<number> {
+  const { planDisposal } = await import('../../../client/ledger/disposal.ts');
+  const plan = await planDisposal(context, selection);
+  if (options.dryRun) {
+    output.answer({ dryRun: true, ...plan }, () => planLines(plan, output));
+    return EXIT.done;
+  }
+  if (plan.planned.length > 0 && !options.yes && !(await isAgreed(plan, output))) return EXIT.needsPerson;
+  const result = await disposeEach(context, plan, options, output);
+  return exitCodeOf(result, selection);
+}
+
+/** Elsewhere than on a terminal nothing is asked: the plan is printed, and nothing is done. */
+async function isAgreed(plan: DisposalPlan, output: Output): Promise<boolean> {
+  const count = plan.planned.length;
+  if (!isAsking(output)) {
+    output.answer({ ...plan }, () => planLines(plan, output));
+    throw new UsageError(`nothing was disposed of: --yes disposes of these ${count}`);
+  }
+  const prompter = createPrompter();
+  try {
+    prompter.say([...planLines(plan, output), '', ...wrap('This cannot be undone.', output.width)]);
+    const text = await prompter.line(`Type ${count} to dispose of ${count === 1 ? 'it' : `these ${count}`}`);
+    if (text === String(count)) return true;
+    output.note('nothing was disposed of');
+    return false;
+  } finally {
+    prompter.close();
+  }
+}
+
+interface Disposed {
+  disposed: FinishedDisposal[];
+  refused: RefusedDisposal[];
+  /** What ended it before all was done; doing it again goes on. */
+  stoppedBy?: { type: string; message: string };
+  /** Whether the ledger's own files are rid of it. */
+  scrubbed: boolean;
+}
+
+async function disposeEach(
+  context: DisposalContext,
+  plan: DisposalPlan,
+  options: DisposeOptions,
+  output: Output,
+): Promise<Disposed> {
+  const { disposeOf } = await import('../../../client/ledger/disposal.ts');
+  const warrant = checkedWarrant(options);
+  const result: Disposed = { disposed: [], refused: [...plan.refused], scrubbed: false };
+  for (const one of plan.planned) {
+    try {
+      const done = await disposeOf(context, one, warrant);
+      if ('finished' in done) result.disposed.push(done.finished);
+      else result.refused.push(done.refused);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      // Temporal or the ledger is away: so it would be for all the others.
+      result.stoppedBy = { type: error.name, message: error.message };
+      break;
+    }
+  }
+  // Also where nothing was left to be disposed of: the process that did it may have ended before this.
+  const isUntouched = plan.planned.length === 0 && plan.refused.length > 0;
+  result.scrubbed = isUntouched || (await context.ledger.retention.scrub().catch(() => false));
+  const { more, disposedAt, shares } = plan;
+  const at = disposedAt === undefined ? {} : { disposedAt, ...(shares ? { shares } : {}) };
+  const document = { ...result, more, unfinished: await unfinishedOf(context), ...at, copies: COPIES };
+  const copies = () => (isUntouched ? [] : copyLines(output));
+  output.answer(document, () => [...resultLines({ ...result, more, ...at }, output), ...copies()]);
+  return result;
+}
+
+async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
+  const scopes = await ledger.retention.unfinished().catch(() => []);
+  return scopes.map(({ callerId, productCode }) => ({ journeyId: callerId, ...(productCode ? { productCode } : {}) }));
+}
+
+/** By age, what may not go yet is left for the next time; one journey by its id that may not go is a failure. */
+function exitCodeOf({ refused, stoppedBy, scrubbed }: Disposed, selection: DisposalSelection): number {
+  if (stoppedBy !== undefined || ('journeyId' in selection && refused.length > 0)) return EXIT.failed;
+  return scrubbed ? EXIT.done : EXIT.needsPerson;
+}

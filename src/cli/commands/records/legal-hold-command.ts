@@ -1,0 +1,67 @@
+/** `legal-hold`: nothing of a journey that is under one is disposed of. */
+import type { Command } from 'commander';
+import type { Ledger } from '../../../ledger/port.ts';
+import { requireOwnerId } from '../../decisions/journey-action.ts';
+import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
+import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
+import { createOutput, type Output, table } from '../../output/output.ts';
+
+interface HoldOptions extends OutputOptions, WarrantOptions {}
+
+export function registerLegalHoldCommand(program: Command): void {
+  const hold = program.command('legal-hold').description('keep a journey from being disposed of').helpCommand(false);
+  withExamples(hold, 'credit-journey legal-hold list');
+  const ofJourney = (name: string, description: string) =>
+    withOutputOptions(withWarrantOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
+  ofJourney('set', 'nothing of the journey is disposed of until it is released').action(set);
+  ofJourney('release', 'the journey may be disposed of again').action(release);
+  const list = hold.command('list').description('every legal hold, the oldest first');
+  withOutputOptions(list).action((options: OutputOptions) =>
+    withLedger(options, async (ledger, output) => {
+      const holds = await ledger.retention.legalHolds();
+      const rows = holds.map(({ journeyId, setAt, by, reason }) => [journeyId, setAt, by, reason]);
+      output.answer({ holds }, () =>
+        rows.length === 0 ? ['no legal holds'] : table([['JOURNEY', 'SINCE', 'BY', 'REASON'], ...rows], output.width),
+      );
+    }),
+  );
+}
+
+async function set(journeyId: string, options: HoldOptions): Promise<void> {
+  requireOwnerId(journeyId);
+  const warrant = checkedWarrant(options);
+  await withLedger(options, async (ledger, output) => {
+    const { JourneyNotFoundError } = await import('../../../client/connection/errors.ts');
+    const hold = await ledger.retention.setLegalHold(journeyId, warrant);
+    if (!hold) throw new JourneyNotFoundError(journeyId);
+    output.answer(hold, () => [
+      hold.isNew
+        ? output.colors.green(`${journeyId} is under a legal hold`)
+        : `${journeyId} has been under one since ${hold.setAt}, set by ${hold.by}`,
+    ]);
+  });
+}
+
+async function release(journeyId: string, options: HoldOptions): Promise<void> {
+  requireOwnerId(journeyId);
+  const warrant = checkedWarrant(options);
+  await withLedger(options, async (ledger, output) => {
+    const released = await ledger.retention.releaseLegalHold(journeyId, warrant);
+    output.answer({ journeyId, released }, () => [
+      released ? output.colors.green(`${journeyId} is under no legal hold any more`) : `${journeyId} was under none`,
+    ]);
+  });
+}
+
+async function withLedger(
+  options: OutputOptions,
+  act: (ledger: Ledger, output: Output) => Promise<void>,
+): Promise<void> {
+  const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  try {
+    await act(ledger, createOutput(options));
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,119 @@
+import type { Command } from 'commander';
+import type { CreditJourneys } from '../../../client.ts';
+import {
+  ownerIdOfWorkflow,
+  RUN_KINDS,
+  RUNS_WITH_INQUIRIES,
+  type RunKind,
+  workflowTypesFilter,
+} from '../../../model/owner-id.ts';
+import type { SearchAttributeName } from '../../../model/search-attributes.ts';
+import { withJourneys } from '../../decisions/journey-action.ts';
+import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { UsageError } from '../../output/errors.ts';
+import { tableWithIds } from '../../output/output.ts';
+
+interface ListOptions extends ServerOptions {
+  open?: boolean;
+  needsAttention?: boolean;
+  kind?: string;
+  limit: string;
+}
+
+export interface ListedJourney {
+  /** The owner's id: of a pull `pull:<pullId>`. */
+  journeyId: string;
+  /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
+  runStatus: string;
+  startedAt: string;
+  closedAt?: string;
+  /** Where the search attributes are registered. */
+  stage?: string;
+  needsAttention?: string;
+}
+
+const MAX_LIMIT = 10_000;
+
+const KINDS = Object.keys(RUN_KINDS) as RunKind[];
+
+/** @throws UsageError */
+function runsOfKind(text: string): string {
+  const kind = KINDS.find((one) => one === text);
+  if (!kind) throw new UsageError(`--kind must be ${KINDS.join(' or ')}`);
+  return workflowTypesFilter(RUN_KINDS[kind]);
+}
+
+export function registerListCommand(program: Command): void {
+  const command = program
+    .command('list')
+    .description('list journeys and pulls, the newest first')
+    .option('--open', 'only those that are running')
+    .option('--needs-attention', 'only those that need a person')
+    .option('--kind <kind>', `only ${KINDS.join(' or ')}`)
+    .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, '50');
+  withExamples(withServerOptions(command), 'credit-journey list --open');
+  command.action(async (options: ListOptions) => {
+    const limit = Number(options.limit);
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+      throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
+    }
+    await withJourneys(options, async (journeys, output) => {
+      const found = await listJourneys(journeys, options, limit);
+      output.answer({ journeys: found }, () => {
+        if (found.length === 0) return ['no journeys'];
+        return listLines(found, output.width);
+      });
+    });
+  });
+}
+
+export function listLines(journeys: readonly ListedJourney[], width: number): string[] {
+  const rows = journeys.map((one) => [
+    one.startedAt.replace(/\.\d+/, ''),
+    one.runStatus.toLowerCase().replaceAll('_', ' '),
+    one.stage ?? '',
+    one.needsAttention ?? '',
+    one.journeyId,
+  ]);
+  return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'JOURNEY'], ...rows], width).flat();
+}
+
+async function listJourneys(journeys: CreditJourneys, options: ListOptions, limit: number): Promise<ListedJourney[]> {
+  const { client } = journeys;
+  const conditions = [options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind)];
+  if (options.open) conditions.push("ExecutionStatus = 'Running'");
+  if (options.needsAttention) {
+    const { registeredSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
+    const registered = await registeredSearchAttributes(client.connection, client.options.namespace)();
+    if (!registered.includes('NeedsAttention')) {
+      throw new UsageError('--needs-attention needs the search attribute NeedsAttention: run `credit-journey setup`');
+    }
+    conditions.push('NeedsAttention IS NOT NULL');
+  }
+  const found: ListedJourney[] = [];
+  for await (const run of client.workflow.list({ query: conditions.join(' AND '), pageSize: Math.min(limit, 200) })) {
+    found.push(listed(run));
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+type Run = ReturnType<CreditJourneys['client']['workflow']['list']> extends AsyncIterable<infer R> ? R : never;
+
+function listed(run: Run): ListedJourney {
+  const stage = attribute(run, 'JourneyStage');
+  const needsAttention = attribute(run, 'NeedsAttention');
+  return {
+    journeyId: ownerIdOfWorkflow(run.workflowId) ?? run.workflowId,
+    runStatus: run.status.name,
+    startedAt: run.startTime.toISOString(),
+    ...(run.closeTime === undefined ? {} : { closedAt: run.closeTime.toISOString() }),
+    ...(stage === undefined ? {} : { stage }),
+    ...(needsAttention === undefined ? {} : { needsAttention }),
+  };
+}
+
+function attribute({ searchAttributes }: Run, name: SearchAttributeName): string | undefined {
+  const [value] = searchAttributes?.[name] ?? [];
+  return typeof value === 'string' ? value : undefined;
+}

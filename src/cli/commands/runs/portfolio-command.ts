@@ -1,0 +1,167 @@
+/** `portfolio`: ACCTRVW over a file that the workers have, now or by a schedule. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { heldByRun } from '../../../client/holds/open-hold.ts';
+import type { PortfolioHandle } from '../../../client.ts';
+import type { PortfolioMessage, PortfolioReviewInput } from '../../../messages/portfolio/shapes.ts';
+import { ownerIdOf } from '../../../model/owner-id.ts';
+import { requireOwnerId, showAnswer, showProgress, showStarted, withJourneys } from '../../decisions/journey-action.ts';
+import { type OrderOptions, orderOf, withOrderOptions } from '../../demo/portfolio-order.ts';
+import { checkMessage } from '../../output/check-message.ts';
+import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { holdTable } from '../../output/hold-lines.ts';
+import { given } from '../../output/json-input.ts';
+import { needsPerson, statusLines } from '../../output/status-lines.ts';
+import { registerScheduleCommands } from './portfolio-schedule-commands.ts';
+
+interface StartOptions extends ServerOptions, OrderOptions {
+  reviewId?: string;
+  watch?: boolean;
+}
+
+export function registerPortfolioCommand(program: Command): void {
+  const portfolio = program.command('portfolio').description('review a portfolio file: ACCTRVW for each of its rows');
+  registerStart(portfolio);
+  registerStatus(portfolio);
+  registerWatch(portfolio);
+  registerTelling(portfolio, 'pause', 'send nothing more until resume', (review) => review.pause.bind(review));
+  registerTelling(portfolio, 'resume', 'go on after pause', (review) => review.resume.bind(review));
+  registerTelling(
+    portfolio,
+    'withdraw',
+    'end it after the attempts in flight; holds still wait for decisions',
+    (review) => review.withdraw.bind(review),
+  );
+  registerCancel(portfolio);
+  registerHolds(portfolio);
+  registerScheduleCommands(portfolio);
+}
+
+function registerStart(portfolio: Command): void {
+  const command = portfolio
+    .command('start')
+    .description('start a review; the same id again finds the first')
+    .argument('<file>', 'relative to the workers’ PORTFOLIO_DIR')
+    .option('--review-id <id>', 'the review’s id (default: a new one)')
+    .option('--watch', 'show its progress until it ends, or waits for a person');
+  withExamples(
+    withServerOptions(withOrderOptions(command)),
+    'credit-journey portfolio start sample.csv --review-id R-1001 --end-user EU123 --purpose 01 --watch',
+  );
+  command.action(async (file: string, options: StartOptions) => {
+    const input: PortfolioReviewInput = {
+      reviewId: options.reviewId ?? `R-${randomUUID()}`,
+      ...orderOf(file, options),
+    };
+    await checkMessage('portfolio', input);
+    process.exitCode = await withJourneys(options, async (journeys, output) => {
+      const review = await journeys.reviewPortfolio(input);
+      const { reviewId, ownerId, workflowId } = review;
+      const started = { reviewId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
+      return showStarted(review, started, output, options.watch);
+    });
+  });
+}
+
+const REVIEW_ID = 'the review’s id';
+
+function registerStatus(portfolio: Command): void {
+  const command = portfolio
+    .command('status')
+    .description('where a review stands; exit code 3 where something needs a person')
+    .argument('<reviewId>', REVIEW_ID);
+  withExamples(withServerOptions(command), 'credit-journey portfolio status R-1001');
+  command.action(async (reviewId: string, options: ServerOptions) => {
+    requireOwnerId(ownerIdOf('portfolio', reviewId));
+    await withJourneys(options, async (journeys, output) => {
+      const status = await journeys.getPortfolio(reviewId).status();
+      output.answer(status, () => statusLines(status, output));
+      process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
+    });
+  });
+}
+
+function registerWatch(portfolio: Command): void {
+  const command = portfolio
+    .command('watch')
+    .description('show done, held, rate and time left until it ends (0), or only holds or missing files are left (3)')
+    .argument('<reviewId>', REVIEW_ID)
+    .option('--through-holds', 'go on where it waits for a person, until it ends');
+  withExamples(withServerOptions(command), 'credit-journey portfolio watch R-1001');
+  command.action(async (reviewId: string, options: ServerOptions & { throughHolds?: boolean }) => {
+    requireOwnerId(ownerIdOf('portfolio', reviewId));
+    const { throughHolds = false } = options;
+    process.exitCode = await withJourneys(options, (journeys, output) =>
+      showProgress(journeys.getPortfolio(reviewId), output, { throughHolds }),
+    );
+  });
+}
+
+type Telling = (message: Omit<PortfolioMessage, 'reviewId'>) => ReturnType<PortfolioHandle['pause']>;
+
+function registerTelling(
+  portfolio: Command,
+  name: 'pause' | 'resume' | 'withdraw',
+  description: string,
+  tellingOf: (review: PortfolioHandle) => Telling,
+): void {
+  const command = portfolio
+    .command(name)
+    .description(description)
+    .argument('<reviewId>', REVIEW_ID)
+    .option('--by <who>', 'who decides it')
+    .option('--reason <text>', 'why');
+  withExamples(
+    withServerOptions(command),
+    `credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`,
+  );
+  command.action(
+    async (reviewId: string, { by, reason, ...options }: ServerOptions & { by?: string; reason?: string }) => {
+      const message = given({ by, reason }) as unknown as Omit<PortfolioMessage, 'reviewId'>;
+      await checkMessage('tellPortfolio', { ...message, reviewId });
+      await withJourneys(options, async (journeys, output) => {
+        showAnswer(await tellingOf(journeys.getPortfolio(reviewId))(message), output);
+      });
+    },
+  );
+}
+
+function registerCancel(portfolio: Command): void {
+  const command = portfolio
+    .command('cancel')
+    .description('end it after the attempts in flight; what is on hold stays undecided in the ledger')
+    .argument('<reviewId>', REVIEW_ID);
+  withExamples(withServerOptions(command), 'credit-journey portfolio cancel R-1001');
+  command.action(async (reviewId: string, options: ServerOptions) => {
+    requireOwnerId(ownerIdOf('portfolio', reviewId));
+    await withJourneys(options, async (journeys, output) => {
+      await journeys.getPortfolio(reviewId).cancel();
+      output.answer({ reviewId, cancelled: true }, () => ['asked to end; attempts in flight come to their end']);
+    });
+  });
+}
+
+function registerHolds(portfolio: Command): void {
+  const command = portfolio
+    .command('holds')
+    .description('what of a review needs a person, with the commands that resolve it')
+    .argument('<reviewId>', REVIEW_ID);
+  withExamples(withServerOptions(command), 'credit-journey portfolio holds R-1001');
+  command.action(async (reviewId: string, options: ServerOptions) => {
+    const ownerId = ownerIdOf('portfolio', reviewId);
+    requireOwnerId(ownerId);
+    await withJourneys(options, async (journeys, output) => {
+      const { holds } = await journeys.getPortfolio(reviewId).status();
+      output.answer({ reviewId, holds }, () =>
+        holds.length === 0
+          ? ['nothing of it needs a person']
+          : holdTable(
+              holds.map((hold) => heldByRun(ownerId, hold)),
+              output.width,
+            ),
+      );
+      process.exitCode = holds.length > 0 ? EXIT.needsPerson : EXIT.done;
+    });
+  });
+}

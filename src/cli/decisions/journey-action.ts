@@ -1,0 +1,145 @@
+/** What the commands that talk to one run share: connect, act, show, disconnect. */
+
+import type { ConnectOptions } from '../../client/connection/connect-options.ts';
+import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
+import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { connectOptions, type ServerOptions } from '../output/common-options.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { createOutput, type Output } from '../output/output.ts';
+import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
+
+/** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
+export async function withJourneys<T>(
+  options: ServerOptions,
+  act: (journeys: CreditJourneys, output: Output) => Promise<T>,
+  /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
+  more: Pick<ConnectOptions, 'besideLedger' | 'dataConverter'> = {},
+): Promise<T> {
+  const { CreditJourneys } = await import('../../client.ts');
+  const tracing = await startCommandTracing();
+  try {
+    await using journeys = await CreditJourneys.connect({ ...connectOptions(options), ...more });
+    return await act(journeys, createOutput(options));
+  } finally {
+    await tracing?.close();
+  }
+}
+
+/** Only where it is asked for: nobody else waits for it to be loaded. */
+async function startCommandTracing() {
+  const endpoint = (await import('../../config/config.ts')).loadTraceEndpoint(process.env);
+  if (endpoint === undefined) return undefined;
+  return (await import('../../telemetry/tracing.ts')).startTracing({ endpoint, serviceName: 'credit-journey-cli' });
+}
+
+export async function withJourney<T>(
+  journeyId: string,
+  options: ServerOptions,
+  act: (journey: JourneyHandle, output: Output) => Promise<T>,
+): Promise<T> {
+  requireJourneyId(journeyId);
+  return withJourneys(options, (journeys, output) => act(journeys.get(journeyId), output));
+}
+
+/** A run of any kind, by its owner's id: a `journeyId`, `pull:<pullId>`, `share:<shareId>`, `portfolio:<reviewId>`. */
+export async function withRun<T>(
+  ownerId: string,
+  options: ServerOptions,
+  act: (run: AnyRun, output: Output) => Promise<T>,
+): Promise<T> {
+  requireOwnerId(ownerId);
+  return withJourneys(options, (journeys, output) => act(journeys.run(ownerId), output));
+}
+
+export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
+
+/** @throws InvalidInputError */
+export function requireOwnerId(ownerId: string): void {
+  const rule = ownerIdProblem(ownerId);
+  if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule }]);
+}
+
+/** @throws InvalidInputError */
+export function requireConsentOwner(ownerId: string): void {
+  const rule = consentOwnerProblem(ownerId);
+  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+}
+
+/** @throws InvalidInputError */
+export function requireJourneyId(journeyId: string): void {
+  const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
+  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+}
+
+/** A run that was started; with `watch` its progress too. Returns the exit code. */
+export async function showStarted(run: AnyRun, started: object, output: Output, watch = false): Promise<number> {
+  const { ownerId, workflowId } = run;
+  const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
+  if (watch) {
+    output.event(started, human);
+    return showProgress(run, output);
+  }
+  output.answer(started, human);
+  return EXIT.done;
+}
+
+/** An update's answer: accepted, not answered by the gateway. */
+export function showAnswer(
+  answer: { duplicate: boolean; recorded?: boolean; status: AnyStatus },
+  output: Output,
+): void {
+  output.answer(answer, () => [
+    output.colors.green(answer.duplicate ? 'accepted before: nothing has changed' : 'accepted'),
+    ...(answer.recorded === false
+      ? [output.colors.yellow('the ledger does not have it yet: the run goes on writing; run this again to ask')]
+      : []),
+    ...statusLines(answer.status, output),
+  ]);
+}
+
+/**
+ * Shows every change until the run ends or needs a person; with `throughHolds` only until it ends. Returns the
+ * exit code.
+ */
+export async function showProgress(run: AnyRun, output: Output, { throughHolds = false } = {}): Promise<number> {
+  const { signal, stop } = interruption();
+  let attention = false;
+  try {
+    const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);
+    for await (const status of run.watch({ signal, onUnavailable }) as AsyncIterable<AnyStatus>) {
+      if (output.isJson) output.event(status, () => []);
+      else output.redraw(statusLines(status, output));
+      attention = needsPerson(status);
+      // A review goes on beside what it holds; `held` is what it says once nothing else is left.
+      const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
+      if (attention && !throughHolds && waits) return EXIT.needsPerson;
+    }
+    if (signal.aborted) return EXIT.interrupted;
+    // Throws what the run failed with, if it did.
+    await run.result();
+    return attention ? EXIT.needsPerson : EXIT.done;
+  } finally {
+    stop();
+  }
+}
+
+function isOpen(state: string): boolean {
+  return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
+}
+
+/** Ctrl-C ends a watch in good order, and the journey goes on without it. */
+function interruption(): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  process.once('SIGINT', abort);
+  process.once('SIGTERM', abort);
+  return {
+    signal: controller.signal,
+    stop: () => {
+      process.off('SIGINT', abort);
+      process.off('SIGTERM', abort);
+    },
+  };
+}

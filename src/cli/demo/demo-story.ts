@@ -1,0 +1,279 @@
+/**
+ * The demo's journey: two applicants through three stages and a consented share, with a gateway that throttles and that
+ * loses an answer, and a worker that is killed on the way. It checks what it tells, against the gateway's own books.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { heldByRun } from '../../client/holds/open-hold.ts';
+import {
+  CreditJourneys,
+  type HoldStatus,
+  type JourneyHandle,
+  type JourneyResult,
+  type JourneyStatus,
+  type ReportReference,
+} from '../../client.ts';
+import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
+import { loadKeyRing } from '../../protection/keys/key-ring.ts';
+import { createDataConverter } from '../../protection/payloads/data-converter.ts';
+import { holdTable } from '../output/hold-lines.ts';
+import type { Narrator } from './demo-narrator.ts';
+import { sampleJourney } from './sample-journey.ts';
+
+export interface DemoOutcome {
+  result: JourneyResult;
+  /** The run in the Temporal UI; absent when headless. */
+  runUrl?: string;
+}
+
+/** Long enough to kill a worker and see it come back before it is over. */
+const RETRY_AFTER_SECONDS = 6;
+/** How long a person sees that nobody is there. */
+const WORKER_DOWN_MS = 1_500;
+/** Far above what any step takes; a demo that hangs must end. */
+const STEP_TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 100;
+/** Of the hold as it is shown, indented as the events are. */
+const HOLD_WIDTH = 70;
+
+/** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
+export async function tellDemo(environment: DevEnvironment, narrator: Narrator): Promise<DemoOutcome> {
+  // A connection of its own: the user's environment may hold TLS or an API key, which loopback has no use for.
+  const connection = await Connection.connect({ address: environment.temporalAddress });
+  await using resources = new AsyncDisposableStack();
+  resources.defer(() => connection.close());
+  const journeys = await CreditJourneys.connect({
+    connection,
+    namespace: environment.namespace,
+    taskQueue: environment.taskQueue,
+    environment: 'sandbox',
+    dataConverter: createDataConverter({
+      keys: await loadKeyRing(environment.variables.KEY_RING_FILE ?? ''),
+      namespace: environment.namespace,
+      mode: 'client',
+    }),
+  });
+  const input = sampleJourney({ journeyId: `DEMO-${randomUUID().slice(0, 8)}`, auto: false });
+  narrator.chapter(`A joint application: journey ${input.journeyId}, applicants 1A and 2A`);
+  await planTrouble(environment.sandboxUrl);
+  const journey = await journeys.start(input);
+  const runUrl = await runUrlOf(environment, journeys, journey);
+  if (runUrl) {
+    narrator.plain(`          watch it at ${runUrl}`);
+    narrator.plain('          its payloads come decoded, personal data masked, by the codec server beside it');
+  }
+
+  const follower = follow(journey, narrator);
+  try {
+    await follower.until((status) => status.waitingFor === 'PREAPP');
+    narrator.event('advance   the platform passes the gate to PREAPP');
+    await journey.advance({ to: 'PREAPP' });
+    await killWorkerInThrottleWait(environment, follower, narrator);
+    await follower.until((status) => status.waitingFor === 'PRECLOSE');
+    narrator.event('advance   the platform passes the gate to PRECLOSE');
+    await journey.advance({ to: 'PRECLOSE' });
+    await resolveLostAnswer(environment.sandboxUrl, journey, follower, narrator);
+    await follower.until((status) => status.state === 'waitingForConsent');
+    for (const applicantId of ['1A', '2A']) {
+      narrator.event(`consent   applicant ${applicantId} grants it (signal)`);
+      await journey.consent(grant(applicantId));
+      await follower.until((status) => !status.shares.some((share) => share.waitingFor.includes(applicantId)));
+    }
+    await follower.until((status) => status.state === 'completed');
+  } finally {
+    await follower.stop();
+  }
+  const result = await journey.result();
+  await checkAndTell(environment.sandboxUrl, result, narrator);
+  return { result, ...(runUrl === undefined ? {} : { runUrl }) };
+}
+
+/** What befalls the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
+async function planTrouble(sandboxUrl: string): Promise<void> {
+  const first = { attempt: 1, times: 1 };
+  const rules = [
+    { ...first, productCode: 'PREAPP', fault: 'status', status: 429, retryAfter: RETRY_AFTER_SECONDS },
+    { ...first, productCode: 'PRECLOSE', fault: 'resetAfterPosting' },
+  ];
+  const answer = await fetch(`${sandboxUrl}/_sandbox/faults`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ rules }),
+  });
+  if (!answer.ok) throw new Error(`the sandbox refused the demo's faults (HTTP ${answer.status})`);
+}
+
+async function runUrlOf(
+  { uiUrl, namespace }: DevEnvironment,
+  { client }: CreditJourneys,
+  { workflowId }: JourneyHandle,
+): Promise<string | undefined> {
+  if (uiUrl === undefined) return undefined;
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  return `${uiUrl}/namespaces/${namespace}/workflows/${workflowId}/${runId}/history`;
+}
+
+async function killWorkerInThrottleWait(
+  { worker }: DevEnvironment,
+  follower: Follower,
+  narrator: Narrator,
+): Promise<void> {
+  await follower.until(({ waitingFor = '' }) => waitingFor.includes('HTTP 429'));
+  narrator.trouble(
+    `gateway   429: throttled, Retry-After ${RETRY_AFTER_SECONDS} s; the journey waits on a durable timer`,
+  );
+  const pid = worker.pid();
+  await worker.kill();
+  narrator.trouble(`worker    process ${pid} killed (SIGKILL) while the journey waits`);
+  await delay(WORKER_DOWN_MS);
+  await worker.start();
+  narrator.success(`worker    started again as process ${worker.pid()}; the journey goes on where it was`);
+  // The server offers the next task to the worker that had the journey in its cache before it gives it to another.
+  narrator.event('timer     when it is over, the server looks for the dead process first, for up to 3 s');
+}
+
+/** An answer is lost, nothing is sent again, and an operator asks the provider: here, the sandbox's books. */
+async function resolveLostAnswer(
+  sandboxUrl: string,
+  journey: JourneyHandle,
+  follower: Follower,
+  narrator: Narrator,
+): Promise<void> {
+  const { holds } = await follower.until((status) => status.state === 'held', { holdsAreExpected: true });
+  const [hold] = holds;
+  if (hold?.failureType !== 'OutcomeUnknown') throw new Error(`the hold is ${hold?.failureType}`);
+  narrator.trouble('gateway   the connection broke after the request: nobody here knows whether it was posted');
+  narrator.trouble('hold      nothing is sent again without a decision; `credit-journey holds` shows');
+  for (const line of holdTable([heldByRun(journey.journeyId, hold)], HOLD_WIDTH)) narrator.plain(`          ${line}`);
+  const reference = await askProvider(sandboxUrl, hold);
+  narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
+  await journey.resolve({
+    decisionId: 'DEMO-1',
+    customerTraceNumber: hold.customerTraceNumber,
+    attempt: hold.attempts,
+    action: 'accept',
+    by: 'demo operator',
+    reason: 'the provider has it in its books',
+    providerSaid: 'posted',
+    outcome: 'record',
+    reference,
+  });
+  narrator.success('operator  accepts it with that reference; the journey goes on as if the answer had come');
+  await follower.until((status) => status.holds.length === 0, { holdsAreExpected: true });
+}
+
+/** What a provider would look up: the posting's reference, and when the request was made. */
+async function askProvider(sandboxUrl: string, { customerTraceNumber }: HoldStatus): Promise<ReportReference> {
+  const isIt = (row: SandboxRow) => row.customerTraceNumber === customerTraceNumber;
+  const posted = (await rows(`${sandboxUrl}/_sandbox/inquiries`)).filter(isIt);
+  const received = (await rows(`${sandboxUrl}/_sandbox/requests`)).filter(isIt);
+  const [inquiry] = posted;
+  const requestedAt = received[0]?.receivedAt;
+  if (posted.length !== 1 || !inquiry || !requestedAt)
+    throw new Error(`the gateway has posted it ${posted.length} times`);
+  const [first = '', second = ''] = inquiry.consumerIds ?? [];
+  return {
+    reportReferenceNumber: inquiry.reportReferenceNumber ?? '',
+    requestedAt,
+    applicants: [
+      { applicantId: '1A', consumerId: first },
+      { applicantId: '2A', consumerId: second },
+    ],
+  };
+}
+
+interface Follower {
+  /** A hold that is not expected ends the story. */
+  until(isWanted: (status: JourneyStatus) => boolean, options?: { holdsAreExpected?: boolean }): Promise<JourneyStatus>;
+  stop(): Promise<void>;
+}
+
+/** Narrates every change of the journey's status and lets the story wait for one. */
+function follow(journey: JourneyHandle, narrator: Narrator): Follower {
+  const stop = new AbortController();
+  let latest: JourneyStatus | undefined;
+  let problem: unknown;
+  const watching = (async () => {
+    for await (const status of journey.watch({ signal: stop.signal })) {
+      latest = status;
+      narrator.status(status);
+    }
+  })().catch((error) => {
+    problem = error;
+  });
+  return {
+    until: async (isWanted, { holdsAreExpected = false } = {}) => {
+      const endsAt = performance.now() + STEP_TIMEOUT_MS;
+      while (!(latest && isWanted(latest))) {
+        if (problem) throw problem;
+        if (latest && latest.holds.length > 0 && !holdsAreExpected)
+          throw new Error(`the journey waits for ${latest.waitingFor}`);
+        if (performance.now() > endsAt) throw new Error(`the journey did not go on; it is ${latest?.state}`);
+        await delay(POLL_INTERVAL_MS / 4);
+      }
+      return latest;
+    },
+    stop: async () => {
+      stop.abort();
+      await watching;
+    },
+  };
+}
+
+function grant(applicantId: string): Parameters<JourneyHandle['consent']>[0] {
+  const now = new Date().toISOString();
+  return {
+    shareId: 'S-1',
+    applicantId,
+    consentId: `CONSENT-${applicantId}`,
+    decision: 'granted',
+    decidedAt: now,
+    secondaryUser: { endUserCode: 'EU456' },
+    evidence: { method: 'web', textVersion: '2026-01', capturedAt: now, reference: `DOC-${applicantId}` },
+  };
+}
+
+interface SandboxRow {
+  customerTraceNumber: string;
+  productCode: string;
+  /** Of a request. */
+  receivedAt?: string;
+  /** Of a posted inquiry. */
+  reportReferenceNumber?: string;
+  consumerIds?: string[];
+}
+
+/** What the gateway has in its books must be what the journey says: each product once, the lost answer included, the throttled attempt nowhere. */
+async function checkAndTell(sandboxUrl: string, result: JourneyResult, narrator: Narrator): Promise<void> {
+  const steps = [...result.stages, ...result.shares];
+  const traceNumbers = new Set(steps.map(({ customerTraceNumber }) => customerTraceNumber));
+  const mine = (row: SandboxRow) => traceNumbers.has(row.customerTraceNumber);
+  const posted = (await rows(`${sandboxUrl}/_sandbox/inquiries`)).filter(mine);
+  const received = (await rows(`${sandboxUrl}/_sandbox/requests`)).filter(mine);
+  const products = posted.map(({ productCode }) => productCode).join(', ');
+  if (result.outcome !== 'completed') throw new Error(`the journey ended as ${result.outcome}`);
+  if (products !== 'PREQUAL, PREAPP, PRECLOSE, SECONDUSE') throw new Error(`the gateway has posted ${products}`);
+  if (received.length !== posted.length + 1) throw new Error(`the gateway has received ${received.length} requests`);
+  const missing = steps.filter(({ reportReferenceNumber }) => reportReferenceNumber === undefined);
+  if (missing.length > 0) throw new Error('a reference is missing');
+  const references = new Set(steps.map(({ reportReferenceNumber }) => reportReferenceNumber));
+  const isKnown = (row: SandboxRow) => references.has(row.reportReferenceNumber);
+  if (!posted.every(isKnown)) throw new Error('a reference is not the one in the gateway’s books');
+
+  narrator.chapter('The journey has completed. References to store:');
+  for (const { productCode, reportReferenceNumber, attempts } of result.stages) {
+    narrator.plain(
+      `  ${productCode.padEnd(9)} ${reportReferenceNumber}  (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`,
+    );
+  }
+  for (const { reportReferenceNumber } of result.shares) narrator.plain(`  SECONDUSE ${reportReferenceNumber}`);
+  narrator.plain(
+    `  The gateway received ${received.length} requests and posted ${posted.length} inquiries: ${products}.`,
+  );
+}
+
+async function rows(url: string): Promise<SandboxRow[]> {
+  return (await (await fetch(url)).json()) as SandboxRow[];
+}

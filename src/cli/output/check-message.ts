@@ -1,0 +1,63 @@
+/** Checks a message before a server is asked for, so that wrong input is told at once, whatever the server's state. */
+
+import type { ApplicantLimit } from '../../messages/parse-messages.ts';
+import { ownerOf } from '../../model/owner-id.ts';
+
+const CHECKS = {
+  start: 'parseLendingJourneyInput',
+  advance: 'parseAdvance',
+  consent: 'parseConsent',
+  requestShare: 'parseRequestShare',
+  resolveInquiry: 'parseResolveInquiry',
+  withdraw: 'parseWithdraw',
+  pull: 'parsePullInput',
+  resolvePull: 'parseResolvePull',
+  withdrawPull: 'parseWithdrawPull',
+  portfolio: 'parsePortfolioReviewInput',
+  resolvePortfolio: 'parseResolvePortfolio',
+  portfolioSchedule: 'parsePortfolioSchedule',
+  tellPortfolio: 'parsePortfolioMessage',
+  shareReport: 'parseShareReportInput',
+  resolveShareReport: 'parseResolveShareReport',
+  withdrawShareReport: 'parseWithdrawShareReport',
+  decision: 'parseDecision',
+} as const;
+
+/** @throws InvalidInputError with every problem */
+export async function checkMessage(kind: keyof typeof CHECKS, message: unknown): Promise<void> {
+  const [parsers, { loadMessageLimits }] = await Promise.all([
+    import('../../messages/parse-messages.ts'),
+    import('../../config/config.ts'),
+  ]);
+  const parse: (value: unknown, limit: ApplicantLimit) => unknown = parsers[CHECKS[kind]];
+  parse(message, loadMessageLimits(process.env));
+}
+
+/**
+ * The same, of a message that every kind of run takes, without its address.
+ *
+ * @throws InvalidInputError with every problem
+ */
+export async function checkRunMessage(
+  kind: 'resolveInquiry' | 'withdraw',
+  ownerId: string,
+  message: object,
+): Promise<void> {
+  const owner = ownerOf(ownerId);
+  switch (owner.kind) {
+    case 'journey':
+      return checkMessage(kind, { ...message, journeyId: owner.id });
+    case 'pull':
+      return checkMessage(kind === 'withdraw' ? 'withdrawPull' : 'resolvePull', { ...message, pullId: owner.id });
+    case 'portfolio':
+      return checkMessage(kind === 'withdraw' ? 'tellPortfolio' : 'resolvePortfolio', {
+        ...message,
+        reviewId: owner.id,
+      });
+    case 'share':
+      return checkMessage(kind === 'withdraw' ? 'withdrawShareReport' : 'resolveShareReport', {
+        ...message,
+        shareId: owner.id,
+      });
+  }
+}

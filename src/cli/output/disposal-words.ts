@@ -1,0 +1,131 @@
+/** A disposal in words: what would go, what went, what stands in the way, and which copies are out of reach. */
+import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../client/ledger/disposal.ts';
+import { type Output, table, wrap } from './output.ts';
+
+/** Enough to see what it is about; `--json` has all of them. */
+const MAX_SHOWN = 20;
+
+const WORDS: Record<RefusedDisposal['obstacles'][number]['reason'], string> = {
+  legalHold: 'it is under a legal hold',
+  sending: 'an attempt may still be answered',
+  undecided: 'an inquiry waits for a decision: `credit-journey holds`',
+  attention: 'something came too late that nobody has seen to: `credit-journey holds`',
+  runOpen: 'a run of it is open in Temporal',
+  runsRemain: 'Temporal has not let go of its runs in time: do it again',
+};
+
+/** What no command can reach, for people and for records of what was done. */
+export const COPIES: readonly string[] = [
+  'backups of the ledger: its file or database; on PostgreSQL also WAL archives and standbys',
+  'on PostgreSQL, freed space in the database’s own files, until it is used again or VACUUM FULL has rewritten them',
+  'backups and archives of Temporal’s database (payloads in it are encrypted)',
+  'copies of the key ring: a report in a backup opens only with the ledger key that its own key was wrapped under; ' +
+    'after `keys rotate` and `keys rewrap`, destroying every copy of the retired key closes it for good',
+];
+
+export function obstacleWords({ obstacles }: RefusedDisposal): string[] {
+  return obstacles.map(({ reason, customerTraceNumber }) => {
+    const of = customerTraceNumber === undefined || reason === 'legalHold' ? '' : ` (${customerTraceNumber})`;
+    return `${WORDS[reason]}${of}`;
+  });
+}
+
+export function planLines(plan: DisposalPlan, output: Output): string[] {
+  const { planned, refused, more, unfinished, disposedAt } = plan;
+  const { width } = output;
+  const nothing = disposedAt === undefined ? 'nothing is to be disposed of' : `disposed of since ${disposedAt}`;
+  return [
+    ...(planned.length === 0 ? (refused.length === 0 ? [nothing] : []) : plannedLines(planned, width)),
+    ...(more ? ['There are more: do it again after these, or raise --limit.'] : []),
+    ...refusedLines(refused, output),
+    ...shareLines([...planned, plan], output),
+    ...(unfinished.length > 0
+      ? wrap(`begun and not finished: ${unfinished.map(nameOf).join(', ')}. Do it again, by the same selection.`, width)
+      : []),
+  ];
+}
+
+function plannedLines(planned: readonly PlannedDisposal[], width: number): string[] {
+  const rows = planned
+    .slice(0, MAX_SHOWN)
+    .map((one) => [
+      nameOf(one),
+      String(one.inquiries),
+      String(one.reports),
+      String(one.runs),
+      one.newestAt ?? '',
+      ...(one.begunAt === undefined ? [] : ['begun before']),
+    ]);
+  return [
+    ...table([['JOURNEY', 'INQUIRIES', 'REPORTS', 'RUNS', 'NEWEST'], ...rows], width),
+    ...(planned.length > MAX_SHOWN ? [`and ${planned.length - MAX_SHOWN} more`] : []),
+    `${planned.length} to be disposed of`,
+  ];
+}
+
+function refusedLines(refused: readonly RefusedDisposal[], { colors, width }: Output): string[] {
+  if (refused.length === 0) return [];
+  const shown = refused
+    .slice(0, MAX_SHOWN)
+    .flatMap((one) => wrap(`${nameOf(one)}: ${obstacleWords(one).join('; ')}`, width, '  '));
+  const rest = refused.length > MAX_SHOWN ? [`  and ${refused.length - MAX_SHOWN} more`] : [];
+  return [colors.yellow(`${refused.length} may not go:`), ...shown, ...rest];
+}
+
+export function resultLines(
+  result: {
+    disposed: FinishedDisposal[];
+    refused: RefusedDisposal[];
+    stoppedBy?: { message: string };
+    scrubbed: boolean;
+    more: boolean;
+    disposedAt?: string;
+    shares?: string[];
+  },
+  output: Output,
+): string[] {
+  const { disposed, refused, stoppedBy, scrubbed, more, disposedAt } = result;
+  const { colors, width } = output;
+  const sum = (count: (one: FinishedDisposal) => number) => disposed.reduce((total, one) => total + count(one), 0);
+  const counts = `${sum((one) => one.inquiries)} inquiries, ${sum((one) => one.reports)} reports, ${sum((one) => one.runs)} runs`;
+  return [
+    ...(disposed.length > 0 ? [colors.green(`disposed of ${disposed.length} (${counts})`)] : []),
+    ...(disposedAt === undefined ? [] : [`disposed of since ${disposedAt}: nothing was left`]),
+    ...(disposed.length === 0 && refused.length === 0 && disposedAt === undefined && !stoppedBy
+      ? ['nothing is to be disposed of']
+      : []),
+    ...refusedLines(refused, output),
+    ...shareLines([...disposed, result], output),
+    ...(stoppedBy ? wrap(`stopped: ${stoppedBy.message}. Do it again, and it goes on.`, width) : []),
+    ...(more ? ['There are more: do it again.'] : []),
+    ...(scrubbed
+      ? []
+      : wrap(
+          'The ledger’s files still hold what was destroyed: somebody else is reading it, or this role may not VACUUM. Do it again.',
+          width,
+        ).map(colors.yellow)),
+  ];
+}
+
+/** Owners of their own: what they posted, and under which reference, is theirs. */
+function shareLines(
+  of: readonly { journeyId?: string; shares?: string[] }[],
+  { colors, width }: Pick<Output, 'colors' | 'width'>,
+): string[] {
+  // By age one may be old enough too.
+  const going = new Set(of.map(({ journeyId }) => journeyId));
+  const ownerIds = [...new Set(of.flatMap(({ shares = [] }) => shares))].filter((ownerId) => !going.has(ownerId));
+  if (ownerIds.length === 0) return [];
+  const shown = ownerIds.slice(0, MAX_SHOWN).map((ownerId) => `  credit-journey dispose ${ownerId}`);
+  const rest = ownerIds.length > MAX_SHOWN ? [`  and ${ownerIds.length - MAX_SHOWN} more`] : [];
+  const words = 'Shares of these reports that were made by themselves stay, until each is disposed of by its own id:';
+  return [...wrap(words, width).map(colors.yellow), ...shown, ...rest];
+}
+
+export function copyLines({ width }: Output): string[] {
+  return ['Out of reach, and perhaps still holding it:', ...COPIES.flatMap((copy) => wrap(`- ${copy}`, width, '  '))];
+}
+
+function nameOf({ journeyId, productCode }: { journeyId: string; productCode?: string }): string {
+  return productCode === undefined ? journeyId : `${journeyId} ${productCode}`;
+}

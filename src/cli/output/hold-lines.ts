@@ -1,0 +1,114 @@
+/** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
+import type { OpenHold, UnmatchedConsent } from '../../client.ts';
+import { ownerOf } from '../../model/owner-id.ts';
+import { tableWithIds } from './output.ts';
+
+/** The command that resolves it; it asks on a terminal for whatever it does not say. */
+export function resolveCommand(hold: OpenHold): string {
+  const { journeyId, customerTraceNumber, attempt, heldBy } = hold;
+  if (heldBy === 'run') {
+    // A share that was revoked after posting waits for nothing in its run: somebody should look.
+    if (attempt === undefined) return `credit-journey status ${journeyId}`;
+    return `credit-journey resolve ${journeyId} ${customerTraceNumber} --attempt ${attempt}`;
+  }
+  const judged = attempt === undefined ? '--action seen' : `--attempt ${attempt}`;
+  return `credit-journey resolve --ledger ${customerTraceNumber} ${judged}`;
+}
+
+/** In lines that can be copied whole into a shell. */
+export function commandLines(command: string, width: number, indent: string): string[] {
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of command.split(' ')) {
+    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
+    if (line.trim() !== '' && longer.length > width - 2) {
+      lines.push(`${line} \\`);
+      line = `${indent}    ${word}`;
+    } else {
+      line = longer;
+    }
+  }
+  return [...lines, line];
+}
+
+const REASON_WORDS: Partial<Record<OpenHold['reason'], string>> = {
+  lateAnswer: 'answered too late',
+  lateConsent: 'consent withdrawn',
+  revokedAfterPosting: 'consent withdrawn',
+};
+
+/** A row for each, and under it the command. */
+export function holdTable(holds: readonly OpenHold[], width: number): string[] {
+  const [head = [], ...rows] = tableWithIds(
+    [['REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY'], ...holds.map(holdRow)],
+    width,
+  );
+  return [...head, ...rows.flatMap((row, index) => [...row, ...commandLines(commandOf(holds[index]), width, '    ')])];
+}
+
+function commandOf(hold: OpenHold | undefined): string {
+  return hold ? resolveCommand(hold) : '';
+}
+
+function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: OpenHold): string[] {
+  return [
+    REASON_WORDS[reason] ?? reason,
+    productCode,
+    attempt === undefined ? '' : String(attempt),
+    since === undefined ? '' : seconds(since),
+    heldBy === 'ledger' && attempt !== undefined ? `${journeyId} (no run)` : journeyId,
+  ];
+}
+
+/** `2026-01-02T03:04:05.678Z` → `2026-01-02T03:04:05Z` */
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+/, '');
+}
+
+/** Everything about one hold, for somebody who is about to decide. */
+export function holdFacts(hold: OpenHold): string[][] {
+  const { productCode, shareId, reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
+  const { otherTraceNumber, resendFrom } = hold;
+  const answer = [
+    ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
+    ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
+  ];
+  const { kind, id } = ownerOf(hold.journeyId);
+  return [
+    [kind, hold.heldBy === 'run' ? id : `${id} (it has no run)`],
+    ['inquiry', shareId === undefined ? productCode : `${productCode}, share ${shareId}`],
+    ['trace number', customerTraceNumber],
+    ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
+    ['what happened', [reason, ...answer].join(', ')],
+    ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
+    ...(since === undefined ? [] : [['since', seconds(since)]]),
+    ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
+  ];
+}
+
+const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {
+  journey: 'no such run',
+  share: 'no such share of it',
+  applicant: 'no such applicant of it',
+};
+
+/** Consents that the ledger keeps and that match nothing it knows, each owner's with the command that takes them off. */
+export function unmatchedLines(consents: readonly UnmatchedConsent[], width: number): string[] {
+  const table = tableWithIds(
+    [
+      ['CONSENT', 'DECISION', 'APPLICANT', 'SHARE', 'JOURNEY', 'THE LEDGER KNOWS'],
+      ...consents.map(({ consentId, decision, applicantId, shareId, journeyId, unmatched }) => [
+        ...[consentId, decision, applicantId, shareId, journeyId],
+        UNMATCHED_WORDS[unmatched],
+      ]),
+    ],
+    width,
+  );
+  const owners = [...new Set(consents.map(({ journeyId }) => journeyId))];
+  return [...table.flat(), ...owners.flatMap((owner) => commandLines(seenCommand(owner), width, '    '))];
+}
+
+/** Starting the run, or requesting the share, takes them off as well. */
+export function seenCommand(ownerId: string): string {
+  return `credit-journey holds --seen-consents ${ownerId} --by <name> --reason <why>`;
+}

@@ -1,0 +1,123 @@
+/** What was asked of the gateway, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
+import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
+import { runName } from '../../model/owner-id.ts';
+import { type Cell, csvLine } from './csv.ts';
+import { fit, table, wrap } from './output.ts';
+
+const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
+
+/** At most `width` columns; each row by itself, since nobody knows the next one yet. */
+export function attemptLines(one: AuditedAttempt, width: number): string[] {
+  const { permittedBy, decision, consents, late } = one;
+  const head = [
+    one.claimedAt.replace(/\.\d+/, ''),
+    one.productCode.padEnd(9),
+    one.outcome.padEnd(18),
+    POSTED[one.posted].padEnd(10),
+    one.endUserCode ?? one.endUser ?? '',
+  ];
+  const share = one.shareId === undefined ? '' : `, share ${one.shareId}`;
+  const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
+  const details = [
+    `${one.customerTraceNumber} attempt ${one.attempt}`,
+    `${runName(one.callerId)}${share}${purpose}`,
+    ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
+    ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
+    ...(decision ? [`decided: ${decisionText(decision)}`] : []),
+    ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
+    ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
+  ];
+  return [fit(head.join('  ').trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
+}
+
+/** What people have written may hold what steers a terminal, and words longer than a line. */
+export function readable(text: string, width: number): string[] {
+  return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ').map((line) => fit(line, width));
+}
+
+export function totalLines(totals: readonly InquiryTotal[], width: number): string[] {
+  if (totals.length === 0) return ['no inquiries'];
+  const rows = totals.map((total) => [
+    total.productCode,
+    endUserOf(total),
+    ...[total.sent, total.posted, total.notPosted, total.unknown].map(String),
+  ]);
+  return table([['PRODUCT', 'END USER', 'SENT', 'POSTED', 'NOT POSTED', 'NOT KNOWN'], ...rows], width);
+}
+
+function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
+  return fit([endUserCode, endUser].filter((text) => text !== undefined).join(' '), 30);
+}
+
+function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
+  return `${applicantId} ${consentId}`;
+}
+
+function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }: AuditDecision): string {
+  const proof = provenBy === undefined ? '' : `, proven by key ${provenBy}`;
+  return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
+}
+
+/** `callerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
+export function attemptDocument({ callerId, ...one }: AuditedAttempt): object {
+  return { journeyId: callerId, ...one };
+}
+
+const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
+  claimedAt: (one) => one.claimedAt,
+  requestedAt: (one) => one.requestedAt,
+  journeyId: (one) => one.callerId,
+  workflowType: (one) => one.workflowType,
+  customerTraceNumber: (one) => one.customerTraceNumber,
+  attempt: (one) => one.attempt,
+  environment: (one) => one.environment,
+  profile: (one) => one.profile,
+  customerId: (one) => one.customerId,
+  productCode: (one) => one.productCode,
+  shareId: (one) => one.shareId,
+  endUserCode: (one) => one.endUserCode,
+  endUser: (one) => one.endUser,
+  permissiblePurposeCode: (one) => one.permissiblePurposeCode,
+  consents: (one) => one.consents.map(consentText).join('; '),
+  outcome: (one) => one.outcome,
+  posted: (one) => one.posted,
+  returnCode: (one) => one.returnCode,
+  httpStatus: (one) => one.httpStatus,
+  failureType: (one) => one.failureType,
+  amends: (one) => one.amends,
+  permittedBy: (one) => one.permittedBy?.decisionId,
+  permittedByWhom: (one) => one.permittedBy?.by,
+  permittedBecause: (one) => one.permittedBy?.reason,
+  decision: (one) => one.decision?.decisionId,
+  decidedAction: (one) => one.decision?.action,
+  decidedByWhom: (one) => one.decision?.by,
+  decidedBecause: (one) => one.decision?.reason,
+  providerSaid: (one) => one.decision?.providerSaid,
+  permitProvenBy: (one) => one.permittedBy?.provenBy,
+  decisionProvenBy: (one) => one.decision?.provenBy,
+  lateAnswerAt: (one) => one.late?.at,
+  lateOutcome: (one) => one.late?.outcome,
+  abandonedAt: (one) => one.abandonedAt,
+  disposedAt: (one) => one.disposedAt,
+};
+
+const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {
+  productCode: (total) => total.productCode,
+  endUserCode: (total) => total.endUserCode,
+  endUser: (total) => total.endUser,
+  sent: (total) => total.sent,
+  posted: (total) => total.posted,
+  notPosted: (total) => total.notPosted,
+  unknown: (total) => total.unknown,
+};
+
+export const ATTEMPT_CSV_HEAD = csvLine(Object.keys(ATTEMPT_COLUMNS));
+export const TOTAL_CSV_HEAD = csvLine(Object.keys(TOTAL_COLUMNS));
+
+export function attemptCsv(one: AuditedAttempt): string {
+  return csvLine(Object.values(ATTEMPT_COLUMNS).map((cellOf) => cellOf(one)));
+}
+
+export function totalCsv(total: InquiryTotal): string {
+  return csvLine(Object.values(TOTAL_COLUMNS).map((cellOf) => cellOf(total)));
+}

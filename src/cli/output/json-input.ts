@@ -1,0 +1,46 @@
+/** JSON from a file or from standard input. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { InvalidInputError } from '../../model/problems.ts';
+import { UsageError } from './errors.ts';
+
+/** `-` is standard input. `option` is what named the file, for the error. */
+export async function readJson(file: string, option = '--file'): Promise<unknown> {
+  return parseJson(await readText(file, option));
+}
+
+/** `-` is standard input. */
+export async function readText(file: string, option: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new UsageError(`the file given with ${option} cannot be read (${code})`);
+  }
+}
+
+function parseJson(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    // The parser's own message quotes the input: only the place is taken from it.
+    const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '');
+    throw new InvalidInputError([{ path: '', rule: `must be JSON${place ? `; it is not from ${place[0]}` : ''}` }]);
+  }
+}
+
+/** An object that options may add to; anything else is left for the message's own check to refuse. */
+export async function readObject(file: string | undefined): Promise<Record<string, unknown>> {
+  if (file === undefined) return {};
+  const value = await readJson(file);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Without the fields that were not given. */
+export function given<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,70 @@
+/** Who shared what with whom, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
+import type { AuditedShare, ShareConsent } from '../../ledger/share-audit.ts';
+import { runName } from '../../model/owner-id.ts';
+import { nameOfUser } from '../../model/secondary-user.ts';
+import { type Cell, csvLine } from './csv.ts';
+import { readable } from './inquiry-formats.ts';
+import { fit } from './output.ts';
+
+const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as const;
+
+/** At most `width` columns. */
+export function shareLines(one: AuditedShare, width: number): string[] {
+  const { report, sharedBy = '', consents } = one;
+  const users = `${sharedBy} → ${nameOfUser(one)}`;
+  const head = [seconds(one.claimedAt), POSTED[one.posted].padEnd(9), users].join('  ');
+  const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
+  const details = [
+    report
+      ? `${report.productCode} of ${runName(report.callerId)}, ${report.customerTraceNumber}`
+      : 'a report that the ledger does not know',
+    `share ${one.shareId ?? ''} of ${runName(one.callerId)}, ${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
+    ...consents.map(consentLine),
+  ];
+  return [fit(head.trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
+}
+
+function consentLine({ applicantId, consentId, decidedAt, evidence }: ShareConsent): string {
+  const proof = evidence ? `: ${evidence.method}, text ${evidence.textVersion}, ${evidence.reference}` : '';
+  return `consent of ${applicantId}, ${consentId}, decided ${seconds(decidedAt)}${proof}`;
+}
+
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+/, '');
+}
+
+/** `callerId` is called `journeyId` here as everywhere on the command line. */
+export function shareDocument({ callerId, report, ...one }: AuditedShare): object {
+  const { callerId: ownerId, ...rest } = report ?? {};
+  return { journeyId: callerId, ...one, report: report ? { journeyId: ownerId, ...rest } : null };
+}
+
+const COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
+  claimedAt: (one) => one.claimedAt,
+  requestedAt: (one) => one.requestedAt,
+  posted: (one) => one.posted,
+  sharedBy: (one) => one.sharedBy,
+  endUserCode: (one) => one.endUserCode,
+  endUser: (one) => one.endUser,
+  permissiblePurposeCode: (one) => one.permissiblePurposeCode,
+  journeyId: (one) => one.callerId,
+  shareId: (one) => one.shareId,
+  customerTraceNumber: (one) => one.customerTraceNumber,
+  attempt: (one) => one.attempt,
+  reportJourneyId: (one) => one.report?.callerId,
+  reportProductCode: (one) => one.report?.productCode,
+  reportTraceNumber: (one) => one.report?.customerTraceNumber,
+  consents: (one) => one.consents.map((consent) => `${consent.applicantId} ${consent.consentId}`).join('; '),
+  consentsDecidedAt: (one) => one.consents.map(({ decidedAt }) => decidedAt).join('; '),
+  evidence: (one) => one.consents.map(({ evidence }) => evidence?.reference ?? '').join('; '),
+  outcome: (one) => one.outcome,
+  customerId: (one) => one.customerId,
+  profile: (one) => one.profile,
+  environment: (one) => one.environment,
+};
+
+export const SHARE_CSV_HEAD = csvLine(Object.keys(COLUMNS));
+
+export function shareCsv(one: AuditedShare): string {
+  return csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(one)));
+}

@@ -1,0 +1,281 @@
+/** A run's status in words, at most 80 columns wide. Nothing personal is in a status. */
+
+import { heldByRun } from '../../client/holds/open-hold.ts';
+import type {
+  EndWithoutOutcome,
+  HoldStatus,
+  JourneyState,
+  JourneyStatus,
+  ShareStatus,
+  StageStatus,
+} from '../../messages/journey/shapes.ts';
+import type { PortfolioState, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
+import type { PullState, PullStatus } from '../../messages/pull/shapes.ts';
+import type { ShareReportState, ShareReportStatus } from '../../messages/share/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { commandLines, resolveCommand } from './hold-lines.ts';
+import { type Output, table, wrap } from './output.ts';
+
+const ENDS_WITHOUT_OUTCOME: Record<EndWithoutOutcome, string> = { cancelled: 'cancelled', failed: 'failed' };
+
+const STATE_WORDS: Record<JourneyState, string> = {
+  running: 'running',
+  waitingAtGate: 'waiting at a gate',
+  waitingForConsent: 'waiting for consent',
+  held: 'needs a person',
+  completed: 'completed',
+  stopped: 'stopped: no record',
+  expired: 'expired',
+  withdrawn: 'withdrawn',
+  abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
+};
+
+const PULL_STATE_WORDS: Record<PullState, string> = {
+  running: 'running',
+  held: 'needs a person',
+  record: 'record',
+  noRecord: 'no record',
+  noReport: 'answered without a report',
+  withdrawn: 'withdrawn',
+  abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
+};
+
+const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
+  running: 'running',
+  waitingForConsent: 'waiting for consent',
+  held: 'needs a person',
+  posted: 'posted',
+  notPosted: 'not posted, a person says',
+  denied: 'consent denied',
+  revoked: 'consent revoked',
+  expired: 'expired: silence means no',
+  reportGone: 'the report is gone',
+  withdrawn: 'withdrawn',
+  abandoned: 'abandoned',
+  ...ENDS_WITHOUT_OUTCOME,
+};
+
+/** The status of a run of any kind. */
+export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
+
+/** The owner's id of the run that it is about. */
+export function ownerIdIn(status: AnyStatus): string {
+  if ('reviewId' in status) return ownerIdOf('portfolio', status.reviewId);
+  if ('pullId' in status) return ownerIdOf('pull', status.pullId);
+  return 'shareId' in status ? ownerIdOf('share', status.shareId) : status.journeyId;
+}
+
+/** Whether somebody has to do something before the run goes on, or after it did. */
+export function needsPerson(
+  status: Pick<AnyStatus, 'state' | 'holds'> &
+    Partial<Pick<JourneyStatus, 'shares'>> &
+    Partial<Pick<ShareReportStatus | PortfolioStatus, 'attention'>>,
+): boolean {
+  const { state, holds, shares = [], attention } = status;
+  if (attention !== undefined) return true;
+  return state === 'held' || holds.length > 0 || shares.some(({ attention }) => attention !== undefined);
+}
+
+export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | 'width'>): string[] {
+  if ('reviewId' in status) return reviewLines(status, output);
+  if ('pullId' in status) return pullLines(status, output);
+  return 'shareId' in status ? shareLines(status, output) : journeyLines(status, output);
+}
+
+function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { shareId, state, attempts, report, attention, reportReferenceNumber = '' } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const head = wrap(`Share ${shareId}${environment} · ${SHARE_STATE_WORDS[state]}${waiting}`, width);
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...(report ? wrap(`of ${reportWords(report)}`, width, '  ') : []),
+    ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
+    ...section(
+      'Needs a person',
+      status.holds.flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function reportWords(report: NonNullable<ShareReportStatus['report']>): string {
+  if (report.kind === 'given') return 'a report that was given in full: the ledger does not know it';
+  return `the ${report.productCode} report of ${report.ownerId}, trace number ${report.customerTraceNumber}`;
+}
+
+function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { pullId, productCode, state, attempts, reportReferenceNumber = '' } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const head = wrap(`Pull ${pullId}${environment} · ${PULL_STATE_WORDS[state]}${waiting}`, width);
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...section(
+      'Needs a person',
+      status.holds.flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+const REVIEW_STATE_WORDS: Record<PortfolioState, string> = {
+  examining: 'the file is being examined',
+  running: 'running',
+  paused: 'paused',
+  held: 'needs a person',
+  stopping: 'ending',
+  completed: 'completed',
+  withdrawn: 'withdrawn',
+  ...ENDS_WITHOUT_OUTCOME,
+};
+
+/** Of many holds the first; `credit-journey holds` has all. */
+const REVIEW_HOLDS_SHOWN = 3;
+
+function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const { reviewId, state, file, progress, holds } = status;
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · waits for ${status.waitingFor}`;
+  const head = wrap(`Portfolio ${reviewId}${environment} · ${REVIEW_STATE_WORDS[state]}${waiting}`, width);
+  const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
+  const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
+  const { rowsPerSecond, secondsLeft } = progress;
+  const pace = rowsPerSecond === undefined ? '' : `${rowsPerSecond} a second, ${timeLeft(secondsLeft ?? 0)} left`;
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table(
+      [
+        ['file', file],
+        ['done', `${done} of ${rows}${percent}`],
+        ['answered', `${record} with a record, ${noRecord} without, ${noReport} without a report`],
+        ...(abandoned > 0 ? [['given up', String(abandoned)]] : []),
+        ...(badRows > 0 ? [['bad rows', `${badRows}, in the bad rows’ report`]] : []),
+        ['held', String(held)],
+        ['under way', String(underWay)],
+        ...(pace === '' ? [] : [['pace', pace]]),
+      ],
+      width,
+      '  ',
+    ),
+    ...section(
+      holds.length > REVIEW_HOLDS_SHOWN
+        ? `Needs a person (the first ${REVIEW_HOLDS_SHOWN} of ${holds.length})`
+        : 'Needs a person',
+      holds.slice(0, REVIEW_HOLDS_SHOWN).flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function timeLeft(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 6) / 10} h`;
+}
+
+function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
+  const environment = status.environment === null ? '' : ` · ${status.environment}`;
+  const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
+  const head = wrap(`Journey ${status.journeyId}${environment} · ${STATE_WORDS[status.state]}${waiting}`, width);
+  return [
+    ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...table(status.stages.map(stageRow), width, '  '),
+    ...status.stages.flatMap((stage) => changeLines(stage, width)),
+    ...tooOldLines(status, width),
+    ...section('Shares', table(status.shares.map(shareRow), width, '  ')),
+    ...earlyLines(status, width),
+    ...section(
+      'Needs a person',
+      status.holds.flatMap((hold) => holdLines(status.journeyId, hold, width)),
+    ),
+    ...refusedLines(status, width),
+  ];
+}
+
+function earlyLines({ earlyConsents: early }: JourneyStatus, width: number): string[] {
+  if (!early) return [];
+  const more = early.count === 1 ? '' : ` (${early.count} consents)`;
+  const words = `Consent is kept for shares that nobody has requested: ${early.shareIds.join(', ')}${more}`;
+  return wrap(words, width);
+}
+
+function tooOldLines({ journeyId, reportTooOld, stages, waitingFor }: JourneyStatus, width: number): string[] {
+  if (reportTooOld === undefined) return [];
+  const next = (stages.findLast(({ productCode }) => productCode === reportTooOld)?.occurrence ?? 1) + 1;
+  const advance = `credit-journey advance ${journeyId}`;
+  return [
+    ...wrap(`The report of ${reportTooOld} is too old. Pull it once more, or say that it will do:`, width, '  '),
+    ...commandLines(`${advance} --repeat ${reportTooOld} --occurrence ${next} --by WHO --reason WHY`, width, '    '),
+    ...commandLines(`${advance} --to ${waitingFor} --accept-age --by WHO --reason WHY`, width, '    '),
+  ];
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines];
+}
+
+function stageRow({ productCode, occurrence, state, attempts, reportReferenceNumber }: StageStatus): string[] {
+  const pull = occurrence === undefined ? productCode : `${productCode} (${occurrence})`;
+  return [pull, spaced(state), tries(attempts), reportReferenceNumber ?? ''];
+}
+
+function tries(attempts: number): string {
+  return attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+}
+
+/** Counts alone: the list is personal, and has a command of its own. */
+function changeLines({ productCode, changes }: StageStatus, width: number): string[] {
+  if (!changes) return [];
+  const since = `${productCode} since ${changes.comparedWith}:`;
+  if ('unavailable' in changes) return wrap(`${since} not compared (${spaced(changes.unavailable)})`, width, '  ');
+  const words = Object.entries(changes.counts).flatMap(([name, count]) =>
+    name === 'applicantsCompared' || count === 0 ? [] : [`${spaced(name)} ${count}`],
+  );
+  return wrap(`${since} ${words.join(', ') || 'no change'}`, width, '  ');
+}
+
+function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention }: ShareStatus): string[] {
+  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}` : (reportReferenceNumber ?? '');
+  return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
+}
+
+function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
+  const share = hold.shareId === undefined ? '' : ` · share ${hold.shareId}`;
+  const answer = [
+    ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
+    ...(hold.returnCode === undefined ? [] : [`return code ${hold.returnCode}`]),
+  ];
+  const head = [`${hold.productCode}${share}`, hold.failureType, ...answer, `since ${hold.since}`].join(' · ');
+  return [
+    ...wrap(head, width, '  '),
+    ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
+    ...(hold.otherTraceNumber === undefined
+      ? []
+      : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
+    ...(hold.resendFrom === undefined
+      ? []
+      : wrap(`resend is taken from ${hold.resendFrom} on: the first request may still arrive`, width, '    ')),
+    ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
+    ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),
+  ];
+}
+
+/** The last few: the rest is in `--json`. */
+const SHOWN_REFUSED = 3;
+
+function refusedLines({ refusedMessages, refusedMessagesTotal }: AnyStatus, width: number): string[] {
+  const lines = refusedMessages
+    .slice(-SHOWN_REFUSED)
+    .flatMap(({ message, at, reason }) => wrap(`${message} at ${at}: ${reason}`, width, '  '));
+  return section(`Refused messages (${refusedMessagesTotal})`, lines);
+}
+
+/** `awaitingConsent` → `awaiting consent` */
+function spaced(state: string): string {
+  return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

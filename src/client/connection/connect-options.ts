@@ -1,0 +1,112 @@
+/** What a program may say when it connects, and what the environment says where it does not. */
+import { Connection, type ConnectionLike } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { type ClientUse, loadClientSettings } from '../../config/config.ts';
+import type { ClientSettings, CodecServerAccess } from '../../config/config-shape.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { CodecServerConnection } from './codec-server-connection.ts';
+import { TemporalUnavailableError } from './errors.ts';
+import { retriesBelowLimits } from './send-message.ts';
+
+export interface ConnectOptions {
+  /** `host:port`. Default: `TEMPORAL_ADDRESS` and the rest of `@temporalio/envconfig`. */
+  address?: string;
+  namespace?: string;
+  /** Default: `TASK_QUEUE`, else `credit-journeys-<environment>`. */
+  taskQueue?: string;
+  /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
+  environment?: ClientSettings['environment'];
+  /** A connection of the caller's own, which stays the caller's to close. */
+  connection?: ConnectionLike;
+  /** The most applicants that a message may carry; the worker has the last word. */
+  maxApplicants?: number;
+  /** How long to wait for the server. Default 5 s: one that is there answers at once. */
+  connectTimeoutMs?: number;
+  /** How long a query waits for a worker. Default 5 s: enough to replay a long history first. */
+  queryTimeoutMs?: number;
+  /**
+   * The codec server, which encrypts, decrypts and reads reports for who holds no key. Default: as `CODEC_SERVER_URL`,
+   * `CODEC_SERVER_TOKEN_FILE` and `CODEC_SERVER_CA_FILE` say.
+   */
+  codecServer?: CodecServerAccess;
+  /**
+   * How payloads are encrypted and decrypted. Default: by the codec server; where none is named, with the key ring that
+   * `KEY_RING_FILE` names (in the sandbox the one in `.credit-journey`); without one, in the clear, which the sandbox
+   * alone takes.
+   */
+  dataConverter?: DataConverter;
+  /** How the ledger is opened, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
+  openLedger?: () => Promise<Ledger>;
+  /**
+   * Spans of starts, signals and updates by the OpenTelemetry provider that the program has registered, and their
+   * context in Temporal's headers. Default: whether `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
+   */
+  traces?: boolean;
+  /**
+   * The program runs beside the ledger, with a worker's secrets. Without it no client may have `KEY_RING_FILE` or
+   * `LEDGER_URL` in production. Default false.
+   */
+  besideLedger?: boolean;
+}
+
+export const DEFAULT_TIMEOUT_MS = 5_000;
+
+/** The environment is read only for what the caller leaves out. */
+export type Needed = Omit<ClientSettings, 'environment'>;
+
+export function settingsOf(options: ConnectOptions): Needed {
+  const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
+  if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
+    const none = { address: '', connectionOptions: { address: '' } };
+    const temporal = { ...none, namespace };
+    return { taskQueue, maxApplicants, temporal, traces: options.traces ?? false, ...payloadsBy(options) };
+  }
+  const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
+  const settings = loadClientSettings(env, useOf(options));
+  const address = options.address ?? settings.temporal.address;
+  return {
+    taskQueue: taskQueue ?? settings.taskQueue,
+    maxApplicants: maxApplicants ?? settings.maxApplicants,
+    payloads: settings.payloads,
+    traces: options.traces ?? settings.traces,
+    ...(settings.codecServer === undefined ? {} : { codecServer: settings.codecServer }),
+    ...(options.codecServer === undefined ? {} : payloadsBy(options)),
+    temporal: {
+      address,
+      namespace: namespace ?? settings.temporal.namespace,
+      connectionOptions: { ...settings.temporal.connectionOptions, address },
+    },
+  };
+}
+
+function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 'codecServer'> {
+  return codecServer ? { payloads: { kind: 'codecServer' }, codecServer } : { payloads: { kind: 'clear' } };
+}
+
+export function useOf({ besideLedger = false, codecServer, connection, dataConverter }: ConnectOptions): ClientUse {
+  return {
+    besideLedger,
+    ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
+    ownConnection: connection !== undefined,
+  };
+}
+
+/** Loaded when needed: most callers in the sandbox have none. */
+export async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
+  if (!codecServer) return undefined;
+  const { CodecServerConnection } = await import('./codec-server-connection.ts');
+  return new CodecServerConnection(codecServer, temporal.namespace);
+}
+
+export async function connectTo(
+  address: string,
+  connectionOptions: ClientSettings['temporal']['connectionOptions'],
+  connectTimeout = DEFAULT_TIMEOUT_MS,
+): Promise<Connection> {
+  try {
+    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retriesBelowLimits()] });
+  } catch {
+    // The cause may hold metadata, and so an API key.
+    throw new TemporalUnavailableError(`nothing answers at ${address}`);
+  }
+}

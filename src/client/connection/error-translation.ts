@@ -1,0 +1,122 @@
+/** From the SDK's errors to the client's own. What is not known here passes through: it is a bug or news. */
+import { isGrpcServiceError, WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  TerminatedFailure,
+  TimeoutFailure,
+  WorkflowNotFoundError,
+} from '@temporalio/common';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import {
+  JourneyFailedError,
+  JourneyNotFoundError,
+  TemporalUnavailableError,
+  TooManyMessagesError,
+  UpdateRefusedError,
+  WorkerUnavailableError,
+} from './errors.ts';
+
+/** Numbers of gRPC status codes; importing `@grpc/grpc-js` for six of them would be a dependency more. */
+const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  internal: 13,
+  unavailable: 14,
+} as const;
+
+/** The gRPC status of an error or of its cause. */
+function grpcCode(error: unknown): number | undefined {
+  if (isGrpcServiceError(error)) return error.code;
+  if (error instanceof Error && isGrpcServiceError(error.cause)) return error.cause.code;
+  return undefined;
+}
+
+export function isCancelled(error: unknown): boolean {
+  return grpcCode(error) === GRPC.cancelled;
+}
+
+export function isDeadline(error: unknown): boolean {
+  return grpcCode(error) === GRPC.deadlineExceeded;
+}
+
+/** The server itself has failed; it says that of an update that it cannot deliver, too. */
+export function isInternal(error: unknown): boolean {
+  return grpcCode(error) === GRPC.internal;
+}
+
+/** What the server says of one run: ten updates in flight, 2,000 in all, 10,000 signals, each figure configurable. */
+const RUN_LIMIT = /limit on (the )?(total )?number of .*updates|execution limit for signal/i;
+
+/** Whether the server refused a message because the run has had as many as it takes. */
+export function isRunLimit({ code, details }: { code?: number | undefined; details?: string }): boolean {
+  const codes: (number | undefined)[] = [GRPC.invalidArgument, GRPC.resourceExhausted, GRPC.failedPrecondition];
+  return codes.includes(code) && RUN_LIMIT.test(details ?? '');
+}
+
+export function isAtRunLimit(error: unknown): boolean {
+  if (isGrpcServiceError(error)) return isRunLimit(error);
+  return error instanceof Error && isGrpcServiceError(error.cause) && isRunLimit(error.cause);
+}
+
+/** The workflow task that was to take the message failed: as it does where messages arrive while a run hands over. */
+export function isTaskFailure(error: unknown): boolean {
+  return grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error);
+}
+
+/** The server is away or overloaded for the moment. */
+export function isServerAway(error: unknown): boolean {
+  const code = grpcCode(error);
+  return code === GRPC.unavailable || code === GRPC.resourceExhausted || code === GRPC.aborted;
+}
+
+/**
+ * The server is there and no worker is: it says so (`FAILED_PRECONDITION`, also while a workflow task fails), or
+ * nobody answers until the deadline, when the server may be the first to hang up (`CANCELLED`).
+ */
+export function isWorkerAway(error: unknown): boolean {
+  return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
+}
+
+/** What went wrong with a query, an update, a signal or a start of `journeyId`. */
+export function translated(error: unknown, journeyId: string): unknown {
+  if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
+  if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
+  if (error instanceof WorkflowFailedError) return failure(error, journeyId);
+  if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
+  if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
+  if (isServerAway(error)) return new TemporalUnavailableError('it is away or overloaded');
+  return error;
+}
+
+function refusal(error: WorkflowUpdateFailedError, journeyId: string): unknown {
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure)) return error;
+  if (cause.type === 'InvalidInput') return invalidInput(cause);
+  if (cause.type !== 'UpdateRefused') return error;
+  const { reason } = (cause.details?.[0] ?? {}) as { reason?: string };
+  return new UpdateRefusedError(journeyId, reason ?? 'no reason given');
+}
+
+function failure(error: WorkflowFailedError, journeyId: string): unknown {
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return invalidInput(cause);
+  return new JourneyFailedError(journeyId, failureTypeOf(cause));
+}
+
+function failureTypeOf(cause: unknown): string {
+  if (cause instanceof ApplicationFailure) return cause.type ?? 'Failed';
+  if (cause instanceof CancelledFailure) return 'Cancelled';
+  if (cause instanceof TerminatedFailure) return 'Terminated';
+  if (cause instanceof TimeoutFailure) return 'TimedOut';
+  return 'Failed';
+}
+
+function invalidInput(cause: ApplicationFailure): InvalidInputError {
+  const { problems = [] } = (cause.details?.[0] ?? {}) as { problems?: Problem[] };
+  return new InvalidInputError(problems);
+}

@@ -1,0 +1,249 @@
+/**
+ * What the client throws, beside `InvalidInputError` (every path that is wrong) and plain bugs. A `journeyId` is the
+ * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
+ */
+
+import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { ShareReportInput } from '../../messages/share/shapes.ts';
+import { runName } from '../../model/owner-id.ts';
+import type { Problem } from '../../model/problems.ts';
+import type { ReportProduct } from '../../model/products.ts';
+
+/** No run of this journey is known to Temporal: never started, or its retention is over. */
+export class JourneyNotFoundError extends Error {
+  override readonly name = 'JourneyNotFoundError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`there is no ${runName(journeyId)}`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** The journey has ended: it takes no messages, and a completed one is never run again. */
+export class JourneyFinishedError extends Error {
+  override readonly name: string = 'JourneyFinishedError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`${runName(journeyId)} has finished`);
+    this.journeyId = journeyId;
+  }
+}
+
+/**
+ * The journey has ended, and a report of it is to be shared: that is a share by itself now (docs/shares.md). `input` is
+ * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
+ */
+export class ShareAfterEndError extends JourneyFinishedError {
+  override readonly name = 'ShareAfterEndError';
+  readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
+    report: { journeyId: string; productCode?: ReportProduct };
+    permissiblePurposeCode?: string;
+  };
+
+  constructor(journeyId: string, { reportOf, ...share }: ShareInput) {
+    super(journeyId);
+    this.input = { ...share, report: { journeyId, ...(reportOf === undefined ? {} : { productCode: reportOf }) } };
+    this.message = `${runName(journeyId)} has finished: share its report by itself, with \`${this.command}\``;
+  }
+
+  /** The same on the command line; what has to be filled in is in angle brackets. */
+  get command(): string {
+    const { shareId, endUserCode, endUser, permissiblePurposeCode = '<code>', report, ...waits } = this.input;
+    const options = {
+      '--report-of': report.productCode ?? '<productCode>',
+      '--share-id': shareId,
+      '--end-user-code': endUserCode,
+      '--end-user': endUser === undefined ? undefined : `'${endUser.replaceAll("'", "'\\''")}'`,
+      '--purpose': permissiblePurposeCode,
+      '--await-consent-for': waits.awaitConsentFor,
+      '--consent-valid-for': waits.consentValidFor,
+    };
+    const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+    return ['credit-journey share', report.journeyId, '--ended', ...given].join(' ');
+  }
+}
+
+/** The journey refused the message as it stands now; nothing has changed. */
+export class UpdateRefusedError extends Error {
+  override readonly name = 'UpdateRefusedError';
+  readonly journeyId: string;
+  readonly reason: string;
+
+  constructor(journeyId: string, reason: string) {
+    super(`${runName(journeyId)} refused: ${reason}`);
+    this.journeyId = journeyId;
+    this.reason = reason;
+  }
+}
+
+/** A decision about an inquiry without a run makes no sense as the ledger stands; nothing was written. */
+export class DecisionRefusedError extends Error {
+  override readonly name = 'DecisionRefusedError';
+  readonly customerTraceNumber: string;
+  readonly reason: string;
+
+  constructor(customerTraceNumber: string, reason: string) {
+    super(`nothing was decided about ${customerTraceNumber}; ${reason}`);
+    this.customerTraceNumber = customerTraceNumber;
+    this.reason = reason;
+  }
+}
+
+/** The run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's own. */
+export class JourneyFailedError extends Error {
+  override readonly name = 'JourneyFailedError';
+  readonly journeyId: string;
+  readonly failureType: string;
+
+  constructor(journeyId: string, failureType: string) {
+    super(`${runName(journeyId)} ended without a result: ${failureType}`);
+    this.journeyId = journeyId;
+    this.failureType = failureType;
+  }
+}
+
+/**
+ * No worker answered in time. A query has no effect; a message may still arrive, and sending it again does no harm,
+ * since each is known by its business key.
+ */
+export class WorkerUnavailableError extends Error {
+  override readonly name = 'WorkerUnavailableError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`no worker answered for ${runName(journeyId)}: is one running on its task queue?`);
+    this.journeyId = journeyId;
+  }
+}
+
+/**
+ * Temporal has refused the message: the run has had as many as one run takes. Nothing was accepted. The run hands over to
+ * a new one as soon as a worker has worked off what it has: send the message again then.
+ */
+export class TooManyMessagesError extends Error {
+  override readonly name = 'TooManyMessagesError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`${runName(journeyId)} has more messages than Temporal takes at once: send this one again in a minute`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** Temporal itself cannot be reached, or did not answer in time. */
+export class TemporalUnavailableError extends Error {
+  override readonly name = 'TemporalUnavailableError';
+
+  constructor(what: string) {
+    super(`Temporal cannot be reached: ${what}`);
+  }
+}
+
+/** The ledger holds no such report. */
+export class ReportNotFoundError extends Error {
+  override readonly name = 'ReportNotFoundError';
+  readonly journeyId: string;
+  readonly productCode: string;
+
+  constructor(journeyId: string, productCode: string) {
+    super(`the ledger holds no ${productCode} report of ${runName(journeyId)}`);
+    this.journeyId = journeyId;
+    this.productCode = productCode;
+  }
+}
+
+/** The ledger holds no list of changes: there was no preclose report, or none before it to compare it with. */
+export class ChangesNotFoundError extends Error {
+  override readonly name = 'ChangesNotFoundError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`the ledger holds no list of changes of journey ${journeyId}`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** What was asked for was destroyed for good, as somebody decided (docs/retention.md). */
+export class JourneyDisposedError extends Error {
+  override readonly name = 'JourneyDisposedError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`this was disposed of: ${runName(journeyId)} has nothing of it left`);
+    this.journeyId = journeyId;
+  }
+}
+
+/** What came back is encrypted, and this client has no key to read it with. */
+export class KeysMissingError extends Error {
+  override readonly name = 'KeysMissingError';
+
+  constructor() {
+    super(
+      'the answer is encrypted: name a codec server in CODEC_SERVER_URL, or the workers’ key ring in KEY_RING_FILE',
+    );
+  }
+}
+
+/** The run that has this id was started with another input; nothing was started. */
+abstract class InputDiffersError extends Error {
+  /** Where the two inputs differ, as far as this client may see it. */
+  readonly problems: readonly Problem[];
+
+  constructor(run: string, paths: readonly string[]) {
+    const list = paths.map((path) => path || '/').join(', ');
+    super(
+      `${run} was started with another input: ${list} ${paths.length > 1 ? 'differ' : 'differs'}; choose another id`,
+    );
+    this.problems = paths.map((path) => ({
+      path,
+      rule: 'must be as it was started: choose another id for another input',
+    }));
+  }
+}
+
+/** A journey that is running under this id was started with another input. Nothing was started. */
+export class JourneyDiffersError extends InputDiffersError {
+  override readonly name = 'JourneyDiffersError';
+  readonly journeyId: string;
+
+  constructor(journeyId: string, paths: readonly string[]) {
+    super(`journey ${journeyId}`, paths);
+    this.journeyId = journeyId;
+  }
+}
+
+/** Another pull has this id already: of another product, or with another input. Nothing was started. */
+export class PullDiffersError extends InputDiffersError {
+  override readonly name = 'PullDiffersError';
+  readonly pullId: string;
+
+  constructor(pullId: string, paths: readonly string[]) {
+    super(`pull ${pullId}`, paths);
+    this.pullId = pullId;
+  }
+}
+
+/** Another portfolio review has this id already, with another input. Nothing was started. */
+export class PortfolioDiffersError extends InputDiffersError {
+  override readonly name = 'PortfolioDiffersError';
+  readonly reviewId: string;
+
+  constructor(reviewId: string, paths: readonly string[]) {
+    super(`portfolio review ${reviewId}`, paths);
+    this.reviewId = reviewId;
+  }
+}
+
+/** Another share has this id already: of another report, or with another input. Nothing was started. */
+export class ShareDiffersError extends InputDiffersError {
+  override readonly name = 'ShareDiffersError';
+  readonly shareId: string;
+
+  constructor(shareId: string, paths: readonly string[]) {
+    super(`share ${shareId}`, paths);
+    this.shareId = shareId;
+  }
+}

@@ -1,0 +1,121 @@
+/** The runs of a journey in Temporal: whether one is open, and the deletion of those that are closed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
+import { workflowIdOf } from '../../model/owner-id.ts';
+import { lateConsentIdPrefix } from './business-keys.ts';
+import { translated } from './error-translation.ts';
+
+export interface RunName {
+  workflowId: string;
+  runId: string;
+}
+
+export interface JourneyRuns {
+  open: RunName[];
+  closed: RunName[];
+}
+
+/** Final; any other status may still change, whatever a newer server calls it. */
+const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTINUED_AS_NEW', 'TIMED_OUT']);
+
+/** A server lets go of a run that closed a moment ago when it next notes its progress, every 30 s; of others at once. */
+const DELETION_LIMIT_MS = 120_000;
+const LOOK_AGAIN_MS = 200;
+const GRPC_NOT_FOUND = 5;
+
+/**
+ * The runs under an owner's id, of the delivery of its events, of consents recorded after its end, and of `known`, which the ledger names. What
+ * is open is asked of the server itself; older runs are found by visibility, which may be a second behind.
+ *
+ * @throws TemporalUnavailableError
+ */
+export async function runsOf(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
+  const found = new Map<string, RunName & { isClosed: boolean }>();
+  const note = (run: RunName & { status: { name: string } }) => {
+    const isClosed = CLOSED.has(run.status.name);
+    // Closed is final, and visibility may not know it yet.
+    if (!found.get(run.runId)?.isClosed) {
+      found.set(run.runId, { workflowId: run.workflowId, runId: run.runId, isClosed });
+    }
+  };
+  try {
+    const own = workflowIdOf(journeyId);
+    const workflowIds = new Set([own, webhookDeliveryId(own), ...known.map(({ workflowId }) => workflowId)]);
+    for (const workflowId of workflowIds) {
+      for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(workflowId)}` })) note(run);
+    }
+    const prefix = lateConsentIdPrefix(journeyId);
+    for await (const run of client.workflow.list({ query: `WorkflowId STARTS_WITH ${quoted(prefix)}` })) {
+      // Another journey's id may go on where this one ends.
+      if (/^[0-9a-f]{16}$/.test(run.workflowId.slice(prefix.length))) note(run);
+    }
+    const current: Partial<RunName>[] = [...workflowIds].map((workflowId) => ({ workflowId }));
+    const listedAsOpen = [...found.values()].filter(({ isClosed }) => !isClosed);
+    for (const { workflowId = '', runId } of [...current, ...known, ...listedAsOpen]) {
+      const described = await describe(client, workflowId, runId);
+      if (described) note(described);
+      else if (runId !== undefined) found.delete(runId);
+    }
+  } catch (error) {
+    throw translated(error, journeyId);
+  }
+  const names = (isClosed: boolean) =>
+    [...found.values()]
+      .filter((run) => run.isClosed === isClosed)
+      .map(({ workflowId, runId }) => ({ workflowId, runId }));
+  return { open: names(false), closed: names(true) };
+}
+
+async function describe(client: Client, workflowId: string, runId: string | undefined) {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Ids hold no quotes (docs/protection.md); those in a ledger may be of another make. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/**
+ * Deletes the closed runs, each by its run id: a run that is started meanwhile is not touched. `deleted` are all that
+ * were; `left` are those that are open, or that the server has not let go of in time.
+ *
+ * @throws TemporalUnavailableError
+ */
+export async function deleteClosedRuns(
+  client: Client,
+  journeyId: string,
+  known: readonly RunName[],
+): Promise<{ deleted: number; left: JourneyRuns }> {
+  const deleted = new Set<string>();
+  const deadline = performance.now() + DELETION_LIMIT_MS;
+  for (;;) {
+    const left = await runsOf(client, journeyId, known);
+    const isOver = left.closed.length === 0 || performance.now() >= deadline;
+    if (isOver || left.open.length > 0) return { deleted: deleted.size, left };
+    for (const run of left.closed) {
+      await deleteRun(client, journeyId, run);
+      deleted.add(run.runId);
+    }
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+async function deleteRun(client: Client, journeyId: string, { workflowId, runId }: RunName): Promise<void> {
+  try {
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId, runId },
+    });
+  } catch (error) {
+    // Asked for before, and done by now.
+    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return;
+    throw translated(error, journeyId);
+  }
+}

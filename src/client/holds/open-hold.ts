@@ -1,0 +1,34 @@
+/** One thing that needs a person. Pure: commands that only show it load nothing else. */
+import type { AttentionReason } from '../../ledger/records.ts';
+import type { HoldStatus } from '../../messages/journey/shapes.ts';
+import type { FailureType, HoldAction } from '../../model/failure-types.ts';
+import type { ProductCode } from '../../model/products.ts';
+
+export interface OpenHold {
+  /** The owner's id (model/owner-id.ts): of a pull `pull:<pullId>`. */
+  journeyId: string;
+  customerTraceNumber: string;
+  productCode: ProductCode;
+  shareId?: string;
+  /** `revokedAfterPosting` and what came too late are no holds: somebody should look, and nothing waits for it. */
+  reason: FailureType | AttentionReason | 'revokedAfterPosting';
+  /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */
+  since?: string;
+  /** The attempt that a decision judges. */
+  attempt?: number;
+  httpStatus?: number;
+  returnCode?: string;
+  /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
+  otherTraceNumber?: string;
+  /** With `OutcomeUnknown`: no `resend` is taken before. RFC 3339. */
+  resendFrom?: string;
+  /** `run`: the journey waits for `resolve`. `ledger`: there is no run; `decideInLedger` or `markSeen`. */
+  heldBy: 'run' | 'ledger';
+  allowedActions: (HoldAction | 'seen')[];
+}
+
+/** A hold as a journey's status shows it. */
+export function heldByRun(journeyId: string, hold: HoldStatus): OpenHold {
+  const { failureType, attempts, ...rest } = hold;
+  return { journeyId, ...rest, reason: failureType, attempt: attempts, heldBy: 'run' };
+}

@@ -1,0 +1,213 @@
+/** Everything that needs a person: the holds of running journeys, and what runs that are gone have left behind. */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { inParallel } from '../../base/in-parallel.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import type { UnmatchedConsent } from '../../ledger/kept-consents.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { AttentionReason, OpenInquiry } from '../../ledger/records.ts';
+import type { JourneyStatus } from '../../messages/journey/shapes.ts';
+import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
+import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
+import { translated } from '../connection/error-translation.ts';
+import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/errors.ts';
+import { heldByRun, type OpenHold } from './open-hold.ts';
+
+export interface HoldsQuery {
+  /** Only holds for this reason. Without it also what drew attention without being a hold. */
+  failureType?: FailureType;
+  /** Only what came at this instant (RFC 3339) or later. */
+  since?: string;
+  /** `false`: running journeys only, without the ledger. Default `true`. */
+  ledger?: boolean;
+}
+
+export interface OpenHolds {
+  /** Consents that the ledger keeps and that match no journey, share or applicant which it knows. The oldest first. */
+  unmatchedConsents: UnmatchedConsent[];
+  /** The oldest first. */
+  holds: OpenHold[];
+  /** Running journeys that no worker answered for, and why they need a person where a search attribute says so. */
+  unanswered: { journeyId: string; needsAttention?: string }[];
+}
+
+/** What the status of any run says of it. */
+export type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>;
+
+export interface HoldsContext {
+  client: Client;
+  /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
+  taskQueue: string;
+  status(ownerId: string): Promise<HeldStatus>;
+  ledger(): Promise<Ledger>;
+}
+
+/** Enough to be quick, little enough for a development server. */
+const AT_ONCE = 8;
+
+/** Gone from Temporal, nobody else will ever ask for these: their requests may have been posted. */
+const LEFT_STATES = ['sending', 'unknown', 'answered'] as const;
+
+export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): Promise<OpenHolds> {
+  const journeys = await runningJourneys(context);
+  const asked = await askThem(context, journeys);
+  const rows = query.ledger === false ? [] : await leftInLedger(context, query, new Set(journeys.keys()));
+  const holds = [...asked.holds, ...rows].filter((hold) => isWanted(hold, query));
+  const unmatchedConsents = await unmatchedIn(context, query);
+  return { holds: holds.sort(byAge), unanswered: asked.unanswered, unmatchedConsents };
+}
+
+/** More than a person reads at once. */
+const MOST_CONSENTS = 100;
+
+async function unmatchedIn(context: HoldsContext, query: HoldsQuery): Promise<UnmatchedConsent[]> {
+  if (query.ledger === false || query.failureType !== undefined) return [];
+  const sinceMs = parseInstantMs(query.since ?? '') ?? 0;
+  const found = await (await context.ledger()).kept.unmatched(MOST_CONSENTS);
+  return found.filter(({ since }) => (parseInstantMs(since) ?? 0) >= sinceMs);
+}
+
+function isWanted({ reason, since }: OpenHold, query: HoldsQuery): boolean {
+  if (query.failureType !== undefined && reason !== query.failureType) return false;
+  const sinceMs = parseInstantMs(query.since ?? '');
+  return sinceMs === null || since === undefined || (parseInstantMs(since) ?? 0) >= sinceMs;
+}
+
+function byAge(one: OpenHold, other: OpenHold): number {
+  return (parseInstantMs(one.since ?? '') ?? 0) - (parseInstantMs(other.since ?? '') ?? 0);
+}
+
+/** Those that say that they need a person; where the search attribute is not registered, all that are running. */
+async function runningJourneys({ client, taskQueue }: HoldsContext): Promise<Map<string, string | undefined>> {
+  const { connection, options } = client;
+  const registered = await registeredSearchAttributes(connection, options.namespace)();
+  const name: SearchAttributeName = 'NeedsAttention';
+  const query = [
+    RUNS_WITH_INQUIRIES,
+    "ExecutionStatus = 'Running'",
+    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    ...(registered.includes(name) ? [`${name} IS NOT NULL`] : []),
+  ].join(' AND ');
+  const found = new Map<string, string | undefined>();
+  for await (const { workflowId, searchAttributes } of client.workflow.list({ query })) {
+    const [reason] = searchAttributes?.[name] ?? [];
+    found.set(workflowId, typeof reason === 'string' ? reason : undefined);
+  }
+  return found;
+}
+
+async function askThem(
+  { status }: HoldsContext,
+  journeys: ReadonlyMap<string, string | undefined>,
+): Promise<Omit<OpenHolds, 'unmatchedConsents'>> {
+  const unanswered: OpenHolds['unanswered'] = [];
+  const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
+    const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;
+    const unasked = { journeyId, ...(needsAttention === undefined ? {} : { needsAttention }) };
+    // Each takes its time to be given up: where so many did not answer, nobody is there.
+    if (unanswered.length >= AT_ONCE) {
+      unanswered.push(unasked);
+      return [];
+    }
+    try {
+      return holdsOf(journeyId, await status(journeyId));
+    } catch (error) {
+      if (error instanceof WorkerUnavailableError) unanswered.push(unasked);
+      // It has ended meanwhile, and its retention with it.
+      else if (!(error instanceof JourneyNotFoundError)) throw error;
+      return [];
+    }
+  });
+  return { holds: holds.flat(), unanswered };
+}
+
+function holdsOf(journeyId: string, { holds, shares = [] }: HeldStatus): OpenHold[] {
+  const flagged = shares.flatMap(({ shareId, customerTraceNumber, attention }): OpenHold[] =>
+    attention === undefined || customerTraceNumber === undefined
+      ? []
+      : [
+          {
+            journeyId,
+            customerTraceNumber,
+            productCode: 'SECONDUSE',
+            shareId,
+            reason: attention,
+            heldBy: 'run',
+            allowedActions: [],
+          },
+        ],
+  );
+  return [...holds.map((hold) => heldByRun(journeyId, hold)), ...flagged];
+}
+
+async function leftInLedger(
+  context: HoldsContext,
+  { since }: HoldsQuery,
+  running: ReadonlySet<string>,
+): Promise<OpenHold[]> {
+  const ledger = await context.ledger();
+  const open = await ledger.openInquiries({ states: LEFT_STATES, ...(since === undefined ? {} : { since }) });
+  const undecided = open.filter((row) => row.undecided && !running.has(row.workflowId ?? ''));
+  const workflowIds = [...new Set(undecided.map(({ workflowId }) => workflowId ?? ''))];
+  const alive = new Set(running);
+  await inParallel(workflowIds, AT_ONCE, async (workflowId) => {
+    if (await isRunOpen(context.client, workflowId)) alive.add(workflowId);
+  });
+  return open.flatMap((row) => {
+    const isLeft = row.undecided && !alive.has(row.workflowId ?? '');
+    return [...(isLeft ? [leftBehind(row)] : []), ...row.attention.map((reason) => drewAttention(row, reason))];
+  });
+}
+
+/** Whether a run of this workflow is open, whichever one: it meets the ledger's row again. */
+export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
+  if (workflowId === '') return false;
+  try {
+    const { status } = await client.workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw translated(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
+  }
+}
+
+/** An undecided inquiry as the ledger alone knows it. */
+export function leftBehind(row: OpenInquiry): OpenHold {
+  const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
+  const { claimedAt = row.createdAt, httpStatus, answer, resendFrom } = row.attempts.at(-1) ?? {};
+  return {
+    ...nameOf(row),
+    reason: failureType,
+    since: claimedAt,
+    attempt,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
+    heldBy: 'ledger',
+    // Corrected applicants are a new start's to bring: only a run can make a new inquiry.
+    allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),
+  };
+}
+
+/** Something that came too late for an inquiry. */
+export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHold {
+  const since = reason === 'lateAnswer' ? row.lateAnswerAt : row.lateConsentAt;
+  return {
+    ...nameOf(row),
+    reason,
+    ...(since === undefined ? {} : { since }),
+    heldBy: 'ledger',
+    allowedActions: ['seen'],
+  };
+}
+
+function nameOf({ callerId, customerTraceNumber, productCode, shareId }: OpenInquiry) {
+  return {
+    journeyId: callerId,
+    customerTraceNumber,
+    productCode,
+    ...(shareId === undefined ? {} : { shareId }),
+  };
+}

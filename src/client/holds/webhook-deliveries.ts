@@ -1,0 +1,126 @@
+/** Deliveries of events that are under way or have failed, and what an operator does about them. */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { inParallel } from '../../base/in-parallel.ts';
+import {
+  type ChosenEvents,
+  WEBHOOK_ATTENTION,
+  WEBHOOK_DELIVERY,
+  type WebhookDeliveryStatus,
+  webhookDeliveryId,
+} from '../../messages/webhooks/delivery.ts';
+import { ownerIdOfWorkflow, runName, workflowIdOf } from '../../model/owner-id.ts';
+import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
+import { translated } from '../connection/error-translation.ts';
+import { WorkerUnavailableError } from '../connection/errors.ts';
+
+/** Queries at a time. */
+const AT_ONCE = 8;
+
+export interface OpenDelivery extends WebhookDeliveryStatus {
+  /** Of the run that the events are of: its owner's id (model/owner-id.ts). */
+  journeyId: string;
+}
+
+export interface OpenDeliveries {
+  deliveries: OpenDelivery[];
+  /** Runs whose delivery no worker answered for. */
+  unanswered: string[];
+}
+
+/** There is no delivery run of its events: every event was delivered, dropped, or kept until its time was over. */
+export class NothingToDeliverError extends Error {
+  override readonly name = 'NothingToDeliverError';
+}
+
+/**
+ * The deliveries of this task queue that have not come to an end, the oldest first.
+ *
+ * @param failed only those that have given an event up
+ * @throws TemporalUnavailableError
+ */
+export async function openDeliveries(
+  client: Client,
+  taskQueue: string,
+  { failed, limit }: { failed: boolean; limit: number },
+): Promise<OpenDeliveries> {
+  const unanswered: string[] = [];
+  try {
+    const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
+    const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
+      const journeyId = ownerIdOfDelivery(workflowId);
+      // Each takes its time to be given up: where so many did not answer, nobody is there.
+      if (unanswered.length < AT_ONCE) {
+        try {
+          const handle = client.workflow.getHandle(workflowId);
+          const status = await handle.query<WebhookDeliveryStatus>('webhookStatus');
+          return failed && !hasFailed(status) ? [] : [{ journeyId, ...status }];
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return [];
+          if (!(translated(error, journeyId) instanceof WorkerUnavailableError)) throw error;
+        }
+      }
+      unanswered.push(journeyId);
+      return [];
+    });
+    return { deliveries: found.flat(), unanswered };
+  } catch (error) {
+    throw translated(error, '');
+  }
+}
+
+function ownerIdOfDelivery(workflowId: string): string {
+  const own = workflowId.slice(webhookDeliveryId('').length);
+  return ownerIdOfWorkflow(own) ?? own;
+}
+
+export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {
+  return endpoints.some((endpoint) => endpoint.failed.length > 0);
+}
+
+async function runningDeliveries(
+  client: Client,
+  taskQueue: string,
+  { failed, limit }: { failed: boolean; limit: number },
+): Promise<string[]> {
+  const { connection, options, workflow } = client;
+  const registered = failed ? await registeredSearchAttributes(connection, options.namespace)() : [];
+  const query = [
+    `WorkflowType = '${WEBHOOK_DELIVERY}'`,
+    "ExecutionStatus = 'Running'",
+    `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    // Where it is not registered all are asked.
+    ...(registered.includes('NeedsAttention') ? [`NeedsAttention = '${WEBHOOK_ATTENTION}'`] : []),
+  ].join(' AND ');
+  const workflowIds: string[] = [];
+  for await (const { workflowId } of workflow.list({ query })) {
+    workflowIds.push(workflowId);
+    if (workflowIds.length >= limit) break;
+  }
+  return workflowIds.reverse();
+}
+
+/**
+ * Sends again what was given up, and now what waits for its next attempt; or forgets what was given up.
+ *
+ * @param ownerId of the run that the events are of: `J-1`, `pull:P-1`, `share:S-1`
+ * @param endpoint its name; default: all of the run's
+ * @throws NothingToDeliverError, UpdateRefusedError, WorkerUnavailableError, TemporalUnavailableError
+ */
+export async function decideDelivery(
+  client: Client,
+  ownerId: string,
+  action: 'resendWebhooks' | 'dropWebhooks',
+  endpoint?: string,
+): Promise<ChosenEvents> {
+  const handle = client.workflow.getHandle(webhookDeliveryId(workflowIdOf(ownerId)));
+  try {
+    const choice = endpoint === undefined ? {} : { endpoint };
+    return await handle.executeUpdate<ChosenEvents, [object]>(action, { args: [choice] });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      throw new NothingToDeliverError(`no event of ${runName(ownerId)} waits or has failed`);
+    }
+    throw translated(error, ownerId);
+  }
+}

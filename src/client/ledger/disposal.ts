@@ -1,0 +1,197 @@
+/**
+ * Disposal of journeys, for operators (docs/retention.md): ledger and Temporal together, one journey after the other.
+ * The order of things, and why, is in src/ledger/rows/disposal.ts.
+ */
+import type { Client } from '@temporalio/client';
+import { inParallel } from '../../base/in-parallel.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { AgeQuery, DisposalScope, DisposalView, ObstacleReason, Warrant } from '../../ledger/retention.ts';
+import type { ProductCode } from '../../model/products.ts';
+import { JourneyNotFoundError } from '../connection/errors.ts';
+import { deleteClosedRuns, type JourneyRuns, runsOf } from '../connection/journey-runs.ts';
+
+export interface DisposalContext {
+  client: Client;
+  ledger: Ledger;
+}
+
+/** By id, or by the age of the newest attempt or answer. */
+export type DisposalSelection =
+  | { journeyId: string }
+  | {
+      olderThanMs: number;
+      productCode?: ProductCode;
+      /** At most so many journeys are planned; those that are refused are not counted. */
+      limit: number;
+    };
+
+export interface PlannedDisposal {
+  journeyId: string;
+  productCode?: ProductCode;
+  inquiries: number;
+  reports: number;
+  /** Closed runs that Temporal still has. */
+  runs: number;
+  newestAt?: string;
+  /** Begun before, and not finished. */
+  begunAt?: string;
+  /** As below. */
+  shares?: string[];
+}
+
+export interface RefusedDisposal {
+  journeyId: string;
+  productCode?: ProductCode;
+  obstacles: { reason: ObstacleReason | 'runOpen' | 'runsRemain'; customerTraceNumber?: string }[];
+}
+
+export interface DisposalPlan {
+  planned: PlannedDisposal[];
+  refused: RefusedDisposal[];
+  /** There are more that are old enough: plan again after these. */
+  more: boolean;
+  /** Begun before and not finished, whatever this selection: to be repeated by id, or by age and product. */
+  unfinished: { journeyId: string; productCode?: ProductCode }[];
+  /** By id, where nothing is left: when it was disposed of. */
+  disposedAt?: string;
+  /** With `disposedAt`, as below. */
+  shares?: string[];
+}
+
+export interface FinishedDisposal {
+  journeyId: string;
+  productCode?: ProductCode;
+  inquiries: number;
+  reports: number;
+  runs: number;
+  /**
+   * Shares of its reports that were made by themselves, by owner id (`share:<shareId>`), of which there is something
+   * left. Each is an owner of its own: it stays until it is disposed of by its own id. Absent where there are none.
+   */
+  shares?: string[];
+}
+
+/** Gentle to a ledger and a server that others work with meanwhile. */
+const AT_ONCE = 4;
+const PAGE = 50;
+
+/**
+ * What would be disposed of, and why something would not; changes nothing.
+ *
+ * @throws TemporalUnavailableError, LedgerUnavailableError; JourneyNotFoundError where nobody knows the id
+ */
+export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
+  const unfinished = (await context.ledger.retention.unfinished()).map(nameOf);
+  const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
+  if ('journeyId' in selection) {
+    const { journeyId } = selection;
+    const one = await planOne(context, { callerId: journeyId });
+    if (!one) throw new JourneyNotFoundError(journeyId);
+    return { ...plan, ...placed([one]) };
+  }
+  const { olderThanMs, productCode, limit } = selection;
+  let after: AgeQuery['after'];
+  do {
+    const query = { olderThanMs, ...(productCode ? { productCode } : {}), ...(after ? { after } : {}) };
+    const size = Math.min(PAGE, limit - plan.planned.length);
+    const page = await context.ledger.retention.olderThan({ ...query, limit: size });
+    const found = await inParallel(page.callerIds, AT_ONCE, (callerId) =>
+      planOne(context, { callerId, ...(productCode ? { productCode } : {}) }),
+    );
+    const { planned, refused } = placed(found);
+    plan.planned.push(...planned);
+    plan.refused.push(...refused);
+    after = page.next;
+  } while (after && plan.planned.length < limit);
+  return { ...plan, more: after !== undefined };
+}
+
+type PlannedOne =
+  | { planned: PlannedDisposal }
+  | { refused: RefusedDisposal }
+  | ({ disposedAt: string } & Pick<DisposalPlan, 'shares'>);
+
+function placed(found: readonly (PlannedOne | undefined)[]) {
+  const all = found.filter((one) => one !== undefined);
+  const [first] = all;
+  return {
+    planned: all.flatMap((one) => ('planned' in one ? [one.planned] : [])),
+    refused: all.flatMap((one) => ('refused' in one ? [one.refused] : [])),
+    ...(first && 'disposedAt' in first ? first : {}),
+  };
+}
+
+/** `undefined` where neither ledger nor Temporal has anything of it. */
+async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
+  const { client, ledger } = context;
+  const view = await ledger.retention.view(scope);
+  const runs = await runsOf(client, scope.callerId, view.runs);
+  const obstacles = obstaclesOf(view.obstacles, runs);
+  if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles } };
+  const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
+  if (inquiries > 0 || runs.closed.length > 0 || begunAt !== undefined) {
+    return {
+      planned: {
+        ...nameOf(scope),
+        inquiries,
+        reports,
+        runs: runs.closed.length,
+        ...(newestAt === undefined ? {} : { newestAt }),
+        ...(begunAt === undefined ? {} : { begunAt }),
+        ...(await separateShares(context, scope)),
+      },
+    };
+  }
+  return disposedAt === undefined ? undefined : { disposedAt, ...(await separateShares(context, scope)) };
+}
+
+/** What posted nothing is only in Temporal, if it is anywhere. */
+async function separateShares(
+  { client, ledger }: DisposalContext,
+  scope: DisposalScope,
+): Promise<{ shares?: string[] }> {
+  const shares: string[] = [];
+  for (const { ownerId, inquiries } of await ledger.retention.sharesOf(scope)) {
+    const { open, closed } = inquiries > 0 ? { open: [], closed: [] } : await runsOf(client, ownerId, []);
+    if (inquiries + open.length + closed.length > 0) shares.push(ownerId);
+  }
+  return shares.length > 0 ? { shares } : {};
+}
+
+function obstaclesOf(obstacles: DisposalView['obstacles'], { open }: JourneyRuns): RefusedDisposal['obstacles'] {
+  return [...obstacles, ...(open.length > 0 ? [{ reason: 'runOpen' as const }] : [])];
+}
+
+/**
+ * Disposes of one thing that was planned; everything is checked anew. May be stopped anywhere and done again.
+ *
+ * @throws TemporalUnavailableError, LedgerUnavailableError: nothing of the ledger was destroyed
+ */
+export async function disposeOf(
+  context: DisposalContext,
+  { journeyId, productCode }: Pick<PlannedDisposal, 'journeyId' | 'productCode'>,
+  warrant: Warrant,
+): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
+  const { client, ledger } = context;
+  const { retention } = ledger;
+  const name = { journeyId, ...(productCode ? { productCode } : {}) };
+  const scope: DisposalScope = { callerId: journeyId, ...(productCode ? { productCode } : {}) };
+  const refused = (obstacles: RefusedDisposal['obstacles']) => ({ refused: { ...name, obstacles } });
+  const view = await retention.view(scope);
+  const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
+  if (before.length > 0) return refused(before);
+  const shares = await separateShares(context, scope);
+  const begun = await retention.begin(scope, warrant);
+  if (begun.kind === 'refused') return refused(begun.obstacles);
+  // A run that was started since the last look claims nothing any more: it ends, and this is done again.
+  const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs);
+  if (left.open.length > 0) return refused([{ reason: 'runOpen' }]);
+  if (left.closed.length > 0) return refused([{ reason: 'runsRemain' }]);
+  const done = await retention.dispose(scope, warrant, deleted);
+  if (done.kind === 'refused') return refused(done.obstacles);
+  return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
+}
+
+function nameOf({ callerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
+  return { journeyId: callerId, ...(productCode ? { productCode } : {}) };
+}

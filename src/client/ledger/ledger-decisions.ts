@@ -1,0 +1,170 @@
+/**
+ * Decisions about inquiries whose run is gone, written straight into the ledger. A new start of the journey meets
+ * them there: an accepted answer is gone on with, a resend is spent by one further attempt, and what was abandoned
+ * stays so.
+ */
+import type { Client } from '@temporalio/client';
+import { otherContent } from '../../base/differing-paths.ts';
+import { decisionDifferences } from '../../ledger/decision-differences.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import type { DecisionRecord, OpenInquiry, SeenRecord } from '../../ledger/records.ts';
+import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import { parseDecision } from '../../messages/parse-messages.ts';
+import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
+import { isFailureType } from '../../model/failure-types.ts';
+import { whatStands } from '../../model/inquiry.ts';
+import { runName } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { wordProblem } from '../../model/provider-word.ts';
+import { resendProblem } from '../../model/resend-rule.ts';
+import { DecisionRefusedError } from '../connection/errors.ts';
+import type { OpenHold } from '../holds/open-hold.ts';
+import { drewAttention, isRunOpen, leftBehind } from '../holds/open-holds.ts';
+import type { DecisionJudge } from './decision-judge.ts';
+
+/** As to a run, without `amend`: a new inquiry takes a run. */
+export type LedgerDecision = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>;
+
+type CheckedDecision = ReturnType<typeof parseDecision>;
+
+export interface LedgerDecisionAnswer {
+  /** The owner's id (model/owner-id.ts). */
+  journeyId: string;
+  customerTraceNumber: string;
+  /** The same decision stood already. */
+  duplicate: boolean;
+}
+
+export interface LedgerDecisionContext {
+  client: Client;
+  ledger(): Promise<Ledger>;
+  maxApplicants: number;
+  /** Whether the decision needs a proof, and has one; the environment says so as it says it to workers. */
+  judgeProof: DecisionJudge;
+}
+
+/**
+ * What somebody has to decide about the inquiry, and what has come too late for it.
+ *
+ * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+ */
+export async function openInLedger(context: LedgerDecisionContext, customerTraceNumber: string): Promise<OpenHold[]> {
+  const row = await rowOf(await context.ledger(), customerTraceNumber);
+  const attention = row.attention.map((reason) => drewAttention(row, reason));
+  try {
+    return [leftBehind(await undecidedRow(context, customerTraceNumber)), ...attention];
+  } catch (error) {
+    if (error instanceof DecisionRefusedError && attention.length > 0) return attention;
+    throw error;
+  }
+}
+
+/** @throws InvalidInputError, DecisionRefusedError */
+export async function decideInLedger(
+  context: LedgerDecisionContext,
+  decision: LedgerDecision,
+): Promise<LedgerDecisionAnswer> {
+  const { customerTraceNumber, decisionId } = decision;
+  const ledger = await context.ledger();
+  const known = await rowOf(ledger, customerTraceNumber);
+  const journeyId = known.callerId;
+  const message = parseDecision(decision, context);
+  const same = known.decisions.find((one) => one.decisionId === decisionId);
+  if (same) {
+    const differing = decisionDifferences(same, recordOf(message, known));
+    if (differing.length === 0) return { journeyId, customerTraceNumber, duplicate: true };
+    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', differing));
+  }
+  const row = await undecidedRow(context, customerTraceNumber);
+  const reason = problemOf(leftBehind(row), message) ?? referenceProblem(row, message);
+  if (reason) throw new DecisionRefusedError(customerTraceNumber, reason);
+  const record = recordOf(message, row);
+  const judged = await context.judgeProof(row, { message, receivedAt: record.decidedAt });
+  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);
+  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
+  const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
+  if (verdict.kind === 'overtaken') throw new DecisionRefusedError(customerTraceNumber, whatStands(verdict.latest));
+  if (verdict.kind === 'refused') throw new DecisionRefusedError(customerTraceNumber, verdict.reason);
+  return { journeyId, customerTraceNumber, duplicate: false };
+}
+
+/**
+ * Takes what came too late (an answer, a withdrawn consent) off the list of what needs a person.
+ *
+ * @throws DecisionRefusedError where there is nothing to see to
+ */
+export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord): Promise<LedgerDecisionAnswer> {
+  requireWords(seen);
+  const ledger = await context.ledger();
+  const { customerTraceNumber } = seen;
+  const { callerId } = await rowOf(ledger, customerTraceNumber);
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, seen);
+  if (verdict.kind === 'nothingToSee') {
+    throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
+  }
+  if (verdict.kind === 'known' && verdict.paths.length > 0) {
+    throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
+  }
+  return { journeyId: callerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
+}
+
+function requireWords({ by, reason }: SeenRecord): void {
+  const problems = Object.entries({ by, reason }).flatMap(([name, text]) =>
+    typeof text === 'string' && text.trim() !== '' && text.length <= 500
+      ? []
+      : [{ path: `/${name}`, rule: 'must be 1 to 500 characters' }],
+  );
+  if (problems.length > 0) throw new InvalidInputError(problems);
+}
+
+async function rowOf(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
+  const row = await ledger.inquiry(customerTraceNumber);
+  if (!row) throw new DecisionRefusedError(customerTraceNumber, 'the ledger knows of no such inquiry');
+  return row;
+}
+
+async function undecidedRow(
+  { client, ledger }: LedgerDecisionContext,
+  customerTraceNumber: string,
+): Promise<OpenInquiry> {
+  const row = await rowOf(await ledger(), customerTraceNumber);
+  // The run has the inquiry in hand, and would not learn of it.
+  if (await isRunOpen(client, row.workflowId ?? '')) {
+    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.callerId)} is running: it must be told instead`);
+  }
+  if (row.undecided) return row;
+  throw new DecisionRefusedError(customerTraceNumber, whyNot(row));
+}
+
+function whyNot(row: OpenInquiry): string {
+  const latest = row.attempts.at(-1);
+  if (row.abandonedAt) return 'it was abandoned';
+  if (!latest) return 'nothing was ever sent under it';
+  if (latest.state === 'sending') return `its attempt ${latest.attempt} may still be answered`;
+  const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
+  return decided ? 'it was decided already' : `its attempt ${latest.attempt} is ${latest.state}`;
+}
+
+/** Why the decision makes no sense, by the rules that a run keeps too. */
+function problemOf(hold: OpenHold, message: LedgerDecision): string | null {
+  const { reason, attempt, allowedActions, productCode } = hold;
+  if (message.attempt !== attempt) return `it waits for a decision about attempt ${attempt}`;
+  if (!allowedActions.includes(message.action)) return `${reason} allows ${allowedActions.join(', ')} without a run`;
+  const problem = isFailureType(reason) ? wordProblem({ failureType: reason, productCode }, message) : null;
+  return problem ?? resendProblem(hold, message, Date.now());
+}
+
+/** Not of an inquiry that was claimed before the ledger kept whom it asks about: there the person alone knows. */
+function referenceProblem({ applicantIds }: OpenInquiry, { reference }: CheckedDecision): string | null {
+  return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
+}
+
+function recordOf(message: CheckedDecision, { undecided }: OpenInquiry): DecisionRecord {
+  const { outcome, reference, applicants: _, proof: __, ...decision } = message;
+  return {
+    ...decision,
+    ...(undecided ? { failureType: undecided.failureType } : {}),
+    decidedAt: new Date().toISOString(),
+    ...(outcome === undefined ? {} : { answer: { kind: 'outcome', outcome, ...(reference ? { reference } : {}) } }),
+  };
+}

@@ -1,0 +1,149 @@
+/** One journey as platforms see it: what it says, and what it can be told. */
+
+import type {
+  ConsentMessage,
+  JourneyReferences,
+  JourneyResult,
+  JourneyStatus,
+  PassGateMessage,
+  RepeatStageMessage,
+  ResolveInquiryMessage,
+  ShareInput,
+  UpdateAnswer,
+  WithdrawMessage,
+} from '../../messages/journey/shapes.ts';
+import {
+  parseAdvance,
+  parseConsent,
+  parseRequestShare,
+  parseResolveInquiry,
+  parseWithdraw,
+} from '../../messages/parse-messages.ts';
+import type { ProductCode } from '../../model/products.ts';
+import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { businessKeys } from '../connection/business-keys.ts';
+import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
+import type { JourneyChanges, JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
+import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+
+/** Whether the message came after the journey's end and was recorded in the ledger alone. */
+export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer;
+
+/** Errors: run-handle.ts. */
+export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
+  readonly journeyId: string;
+
+  constructor(context: RunContext, journeyId: string) {
+    super(context, journeyId);
+    this.journeyId = journeyId;
+  }
+
+  /**
+   * Passes the gate before a stage, or has the latest stage pulled once more; one that comes early is kept. `applicants`
+   * are whoever applies from then on.
+   */
+  async advance(
+    message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,
+    options?: MessageOptions,
+  ): Promise<UpdateAnswer> {
+    const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context);
+    return this.update('advance', businessKeys.advance(checked), checked, options);
+  }
+
+  /**
+   * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
+   * answered as by `recordConsent`.
+   */
+  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: false } | LateConsentAnswer> {
+    const checked = parseConsent({ ...message, journeyId: this.journeyId });
+    return signalConsent(this.context, this.handle, checked);
+  }
+
+  /**
+   * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
+   * it concerns are flagged, a journey that is started later finds it, and `unmatched` says what the ledger does not know.
+   */
+  async recordConsent(message: Omit<ConsentMessage, 'journeyId'>, options?: MessageOptions): Promise<ConsentAnswer> {
+    const checked = parseConsent({ ...message, journeyId: this.journeyId });
+    try {
+      const key = businessKeys.recordConsent(checked);
+      const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options, CONSENT_PATIENCE_MS);
+      return { ...answer, late: false };
+    } catch (error) {
+      if (!isForLedger(error, checked)) throw error;
+      return recordLate(this.context, checked, options);
+    }
+  }
+
+  /** @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same */
+  async requestShare(share: ShareInput, options?: MessageOptions): Promise<UpdateAnswer> {
+    const checked = parseRequestShare({ journeyId: this.journeyId, share });
+    try {
+      return await this.update('requestShare', businessKeys.requestShare(checked), checked, options);
+    } catch (error) {
+      if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
+      throw error;
+    }
+  }
+
+  /** A person's decision about an inquiry on hold. */
+  async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
+    const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+  }
+
+  /** Ends the journey after any attempt in flight. */
+  async withdraw(message: Omit<WithdrawMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
+    const checked = parseWithdraw({ ...message, journeyId: this.journeyId });
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+  }
+
+  /**
+   * The newest report of a product, or that of one inquiry, from the codec server or the ledger. Personal throughout.
+   *
+   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  report(productCode: ProductCode, of: { customerTraceNumber?: string } = {}): Promise<JourneyReport> {
+    return this.storedReport(productCode, of.customerTraceNumber);
+  }
+
+  /**
+   * What the newest preclose report says that the journey's report before it did not, from the codec server or the
+   * ledger. Personal throughout; the status tells counts and sums.
+   *
+   * @throws ChangesNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  async changes(): Promise<JourneyChanges> {
+    const changes = await (await this.context.reports()).changes(this.journeyId);
+    if (!changes) throw new ChangesNotFoundError(this.journeyId);
+    return changes;
+  }
+
+  /**
+   * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
+   * Temporal, from where reports come from.
+   */
+  references(): Promise<StoredReferences> {
+    return referencesOr<StoredReferences>(
+      async () => {
+        const references = await this.query<JourneyReferences>('references');
+        return { ...references, redacted: redactedPointer(references) !== null };
+      },
+      () => this.storedReferences(),
+    );
+  }
+
+  protected statusOfResult({ journeyId, environment, outcome, stages, shares }: JourneyResult): JourneyStatus {
+    return {
+      journeyId,
+      environment,
+      state: outcome,
+      stages: stages.map(({ reference: _personal, ...stage }) => stage),
+      shares,
+      holds: [],
+      refusedMessages: [],
+      refusedMessagesTotal: 0,
+    };
+  }
+}

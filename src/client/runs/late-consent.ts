@@ -1,0 +1,104 @@
+/** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Unmatched } from '../../ledger/kept-consents.ts';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import { priorityOf } from '../../model/work-class.ts';
+import { lateConsentWorkflowId } from '../connection/business-keys.ts';
+import { isDeadline, translated } from '../connection/error-translation.ts';
+import { JourneyFinishedError, JourneyNotFoundError, TooManyMessagesError } from '../connection/errors.ts';
+import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
+
+export interface LateConsentResult {
+  /** The ledger had the same consent before. */
+  duplicate: boolean;
+  /** Posted shares that the message concerns, now flagged for a person. */
+  postedSharesFlagged: number;
+  /** What of the message this ledger does not know: it is kept for a start that may follow, and listed for a person. */
+  unmatched?: Unmatched;
+}
+
+/** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
+export type LateConsentAnswer = { accepted: true; late: true } & (
+  | ({ recorded: true } & LateConsentResult)
+  | { recorded: false }
+);
+
+/** Starts `recordLateConsent`, or finds the run that was started for this very message. */
+export async function startLateConsent(
+  client: Client,
+  taskQueue: string,
+  consent: ConsentMessage,
+  messageId?: string,
+): Promise<Pick<WorkflowHandle, 'result'>> {
+  const workflowId = lateConsentWorkflowId(consent.journeyId, messageId);
+  try {
+    return await client.workflow.start('recordLateConsent', {
+      workflowId,
+      taskQueue,
+      args: [{ consent }],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      // The message names no other end user; of one who has only a name there is no key.
+      priority: priorityOf('interactive', consent.secondaryUser.endUserCode),
+      staticSummary: `late consent · ${consent.decision}`,
+    });
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return client.workflow.getHandle(workflowId);
+    throw error;
+  }
+}
+
+/** A run answers a consent within 5 s: where it still takes none after that, the ledger is told. */
+export const CONSENT_PATIENCE_MS = 6_000;
+
+/**
+ * Whether the ledger is told a consent that its run was not: there is no open run, or Temporal takes no more messages for
+ * it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
+ */
+export function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
+  if (error instanceof TooManyMessagesError) return decision !== 'granted';
+  return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
+}
+
+/** Tells the run, and waits for no answer; or the ledger where there is no open run. */
+export async function signalConsent(
+  context: RunContext,
+  handle: WorkflowHandle,
+  consent: ConsentMessage,
+): Promise<{ late: false } | LateConsentAnswer> {
+  try {
+    await handle.signal('consent', consent);
+    return { late: false };
+  } catch (error) {
+    const told = translated(error, consent.journeyId);
+    if (!isForLedger(told, consent)) throw told;
+  }
+  return recordLate(context, consent);
+}
+
+/**
+ * Starts the workflow that records it, and waits for its result, as long as for any update.
+ *
+ * @throws InvalidInputError where the message is refused
+ */
+export async function recordLate(
+  { client, taskQueue }: RunContext,
+  consent: ConsentMessage,
+  { messageId }: MessageOptions = {},
+): Promise<LateConsentAnswer> {
+  try {
+    const run = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
+      startLateConsent(client, taskQueue, consent, messageId),
+    );
+    const result = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () => run.result()).catch(nothingYet);
+    if (result === undefined) return { accepted: true, late: true, recorded: false };
+    return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
+  } catch (error) {
+    throw translated(error, consent.journeyId);
+  }
+}
+
+function nothingYet(error: unknown): undefined {
+  if (!isDeadline(error)) throw error;
+}

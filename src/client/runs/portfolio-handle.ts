@@ -1,0 +1,92 @@
+/** One portfolio review as platforms see it. */
+
+import { parsePortfolioMessage, parseResolvePortfolio } from '../../messages/parse-messages.ts';
+import type {
+  PortfolioMessage,
+  PortfolioResult,
+  PortfolioStatus,
+  PortfolioUpdateAnswer,
+  ResolvePortfolioMessage,
+} from '../../messages/portfolio/shapes.ts';
+import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
+import { businessKeys } from '../connection/business-keys.ts';
+import { ReportNotFoundError } from '../connection/errors.ts';
+import type { JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
+
+type Message = Omit<PortfolioMessage, 'reviewId'>;
+
+/** Errors: run-handle.ts. Reports and references are those of one of its rows. */
+export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult> {
+  readonly reviewId: string;
+
+  /** @param accountId of the row whose report and references are asked for */
+  constructor(context: RunContext, reviewId: string, accountId?: string) {
+    super(context, accountId === undefined ? ownerIdOf('portfolio', reviewId) : rowOwnerId(reviewId, accountId));
+    this.reviewId = reviewId;
+  }
+
+  /**
+   * The row's report as the gateway answered it, from the codec server or the ledger. Personal throughout.
+   *
+   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  report(): Promise<JourneyReport> {
+    return this.storedReport('ACCTRVW');
+  }
+
+  /** What the interface says a caller must store of the row for later shares. `consumerId` is personal. */
+  async references(): Promise<StoredReferences> {
+    const stored = await this.storedReferences();
+    if (!stored) throw new ReportNotFoundError(this.ownerId, 'ACCTRVW');
+    return stored;
+  }
+
+  /** A person's decision about one of the inquiries on hold. */
+  async resolve(
+    decision: Omit<ResolvePortfolioMessage, 'reviewId'>,
+    options?: MessageOptions,
+  ): Promise<PortfolioUpdateAnswer> {
+    const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+  }
+
+  /** Sends nothing more until `resume`. A pause of one that is paused changes nothing. */
+  async pause(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('pause', message, options);
+  }
+
+  async resume(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('resume', message, options);
+  }
+
+  /** Ends the review after the attempts in flight, and once nothing is on hold. */
+  async withdraw(message: Message, options?: MessageOptions): Promise<PortfolioUpdateAnswer> {
+    return this.#tell('withdraw', message, options);
+  }
+
+  /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
+  async cancel(): Promise<void> {
+    await this.handle.cancel();
+  }
+
+  async #tell(
+    name: 'pause' | 'resume' | 'withdraw',
+    message: Message,
+    options?: MessageOptions,
+  ): Promise<PortfolioUpdateAnswer> {
+    const checked = parsePortfolioMessage({ ...message, reviewId: this.reviewId });
+    return this.update(name, businessKeys[name](), checked, options);
+  }
+
+  protected statusOfResult(result: PortfolioResult): PortfolioStatus {
+    const { reviewId, environment, productCode, outcome, file, digest, rows, badRows } = result;
+    const { record, noRecord, noReport, abandoned } = result;
+    const done = record + noRecord + noReport + abandoned;
+    return {
+      ...{ reviewId, environment, productCode, state: outcome, file, digest },
+      progress: { ...{ rows, badRows, done, record, noRecord, noReport, abandoned }, held: 0, underWay: 0 },
+      ...{ holds: [], refusedMessages: [], refusedMessagesTotal: 0 },
+    };
+  }
+}

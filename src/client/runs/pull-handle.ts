@@ -1,0 +1,82 @@
+/** One single pull as platforms see it. */
+
+import { parseResolvePull, parseWithdrawPull } from '../../messages/parse-messages.ts';
+import type {
+  PullReferences,
+  PullResult,
+  PullStatus,
+  PullUpdateAnswer,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from '../../messages/pull/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { businessKeys } from '../connection/business-keys.ts';
+import type { JourneyReport } from '../ledger/stored-report.ts';
+import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
+
+/** `consumerId` is personal, and masked where `redacted`. */
+export type StoredPullReferences = PullReferences & { redacted: boolean };
+
+/** Errors: run-handle.ts. */
+export class PullHandle extends RunHandle<PullStatus, PullResult> {
+  readonly pullId: string;
+
+  constructor(context: RunContext, pullId: string) {
+    super(context, ownerIdOf('pull', pullId));
+    this.pullId = pullId;
+  }
+
+  /** A person's decision about the inquiry on hold. */
+  async resolve(decision: Omit<ResolvePullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
+    const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context);
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+  }
+
+  /** Ends the pull after any attempt in flight. */
+  async withdraw(message: Omit<WithdrawPullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
+    const checked = parseWithdrawPull({ ...message, pullId: this.pullId });
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+  }
+
+  /**
+   * The report as the gateway answered it, from the codec server or the ledger. Personal throughout.
+   *
+   * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
+   */
+  async report(productCode?: PullResult['productCode']): Promise<JourneyReport> {
+    return this.storedReport(productCode ?? (await this.status()).productCode);
+  }
+
+  /**
+   * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
+   * Temporal, from where reports come from.
+   */
+  references(): Promise<StoredPullReferences> {
+    return referencesOr(
+      async () => {
+        const references = await this.query<PullReferences>('references');
+        return { ...references, redacted: redactedPointer(references) !== null };
+      },
+      async () => {
+        const stored = await this.storedReferences();
+        if (!stored) return undefined;
+        const { consumers, redacted } = stored;
+        const references = stored.references as PullReferences['references'];
+        return { pullId: this.pullId, references, ...(consumers ? { consumers } : {}), redacted };
+      },
+    );
+  }
+
+  protected statusOfResult(result: PullResult): PullStatus {
+    const { outcome, reference, consumers: _personal, ...rest } = result;
+    return {
+      ...rest,
+      state: outcome,
+      ...(reference ? { reportReferenceNumber: reference.reportReferenceNumber } : {}),
+      holds: [],
+      refusedMessages: [],
+      refusedMessagesTotal: 0,
+    };
+  }
+}

@@ -1,0 +1,99 @@
+/** One share by itself as platforms see it. */
+
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../../messages/parse-messages.ts';
+import type {
+  ResolveShareReportMessage,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  WithdrawShareReportMessage,
+} from '../../messages/share/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { redactedPointer } from '../../protection/redaction/redaction.ts';
+import { businessKeys } from '../connection/business-keys.ts';
+import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
+import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
+
+/** Who consents, to what, for whom is said by the share itself. */
+export type ShareConsentMessage = Omit<ConsentMessage, 'journeyId' | 'shareId'>;
+
+/** Whether the message came without an open run, and was recorded in the ledger alone. */
+export type ShareConsentAnswer = (ShareReportUpdateAnswer & { late: false }) | LateConsentAnswer;
+
+/** Errors: run-handle.ts. */
+export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult> {
+  readonly shareId: string;
+
+  constructor(context: RunContext, shareId: string) {
+    super(context, ownerIdOf('share', shareId));
+    this.shareId = shareId;
+  }
+
+  /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
+  async consent(message: ShareConsentMessage): Promise<{ late: false } | LateConsentAnswer> {
+    return signalConsent(this.context, this.handle, this.#consentOf(message));
+  }
+
+  /**
+   * Acknowledged. Before the share is started, or after its end: recorded in the ledger, where the share finds it once
+   * it is started, and posted shares that a refusal concerns are flagged.
+   */
+  async recordConsent(message: ShareConsentMessage, options?: MessageOptions): Promise<ShareConsentAnswer> {
+    const checked = this.#consentOf(message);
+    try {
+      const key = businessKeys.recordConsent(checked);
+      const answer = await this.update<ShareReportUpdateAnswer>(
+        'recordConsent',
+        key,
+        checked,
+        options,
+        CONSENT_PATIENCE_MS,
+      );
+      return { ...answer, late: false };
+    } catch (error) {
+      if (!isForLedger(error, checked)) throw error;
+      return recordLate(this.context, checked, options);
+    }
+  }
+
+  /** A person's decision about the inquiry on hold. */
+  async resolve(
+    decision: Omit<ResolveShareReportMessage, 'shareId'>,
+    options?: MessageOptions,
+  ): Promise<ShareReportUpdateAnswer> {
+    const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });
+    return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
+  }
+
+  /** Ends the share after any attempt in flight. */
+  async withdraw(
+    message: Omit<WithdrawShareReportMessage, 'shareId'>,
+    options?: MessageOptions,
+  ): Promise<ShareReportUpdateAnswer> {
+    const checked = parseWithdrawShareReport({ ...message, shareId: this.shareId });
+    return this.update('withdraw', businessKeys.withdraw(), checked, options);
+  }
+
+  /** The report that is shared, and the share's own reference (interface 2.7). `consumerId` is personal. */
+  async references(): Promise<ShareReportReferences & { redacted: boolean }> {
+    const references = await this.query<ShareReportReferences>('references');
+    return { ...references, redacted: redactedPointer(references) !== null };
+  }
+
+  protected statusOfResult({ outcome, sharedWith: _, ...rest }: ShareReportResult): ShareReportStatus {
+    return {
+      ...rest,
+      state: outcome,
+      consentsMissing: [],
+      holds: [],
+      refusedMessages: [],
+      refusedMessagesTotal: 0,
+    };
+  }
+
+  #consentOf(message: ShareConsentMessage): ConsentMessage {
+    return parseConsent({ ...message, journeyId: this.ownerId, shareId: this.shareId });
+  }
+}

@@ -1,0 +1,42 @@
+/** Starts a pull, once: a start that is repeated finds the first, and one that differs is refused. */
+import type { Client } from '@temporalio/client';
+import { parsePullInput } from '../../messages/parse-messages.ts';
+import type { PullInput } from '../../messages/pull/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { priorityOf, type WorkClass } from '../../model/work-class.ts';
+import { PullDiffersError } from '../connection/errors.ts';
+import { inputDifferences, startOnce } from './start-once.ts';
+
+const STATIC_DETAILS =
+  'One credit report. The current details say where it stands and what resolves a hold; they need a running worker.';
+
+export interface StartPullContext {
+  client: Client;
+  taskQueue: string;
+  maxApplicants: number;
+}
+
+/** @throws PullDiffersError, and what `translated` makes of the SDK's errors */
+export async function startPull(
+  { client, taskQueue, maxApplicants }: StartPullContext,
+  pull: PullInput,
+  { workClass = 'interactive' }: { workClass?: WorkClass } = {},
+): Promise<void> {
+  const { pullId, productCode, endUserCode } = pull;
+  const start = await startOnce({
+    client,
+    taskQueue,
+    workflowType: productCode === 'FAILSAFE' ? 'failsafeCheck' : 'creditReport',
+    ownerId: ownerIdOf('pull', pullId),
+    input: pull,
+    priority: priorityOf(workClass, endUserCode),
+    staticSummary: [`${productCode} pull ${pullId}`, ...(endUserCode === undefined ? [] : [endUserCode])].join(' · '),
+    staticDetails: STATIC_DETAILS,
+    differences: (started) =>
+      inputDifferences(started, pull, {
+        parse: (one) => parsePullInput(one, { maxApplicants }),
+        personal: 'applicants',
+      }),
+  });
+  if (start.kind === 'found' && start.paths.length > 0) throw new PullDiffersError(pullId, start.paths);
+}

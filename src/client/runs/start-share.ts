@@ -1,0 +1,32 @@
+/** Starts a share of a report by itself, once: a start that is repeated finds the first. */
+import type { Client } from '@temporalio/client';
+import { parseShareReportInput } from '../../messages/parse-messages.ts';
+import type { ShareReportInput } from '../../messages/share/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { nameOfUser } from '../../model/secondary-user.ts';
+import { priorityOf } from '../../model/work-class.ts';
+import { ShareDiffersError } from '../connection/errors.ts';
+import { inputDifferences, startOnce } from './start-once.ts';
+
+const STATIC_DETAILS =
+  'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
+
+/** @throws ShareDiffersError, and what `translated` makes of the SDK's errors */
+export async function startShare(
+  { client, taskQueue }: { client: Client; taskQueue: string },
+  share: ShareReportInput,
+): Promise<void> {
+  const { shareId, endUserCode } = share;
+  const start = await startOnce({
+    client,
+    taskQueue,
+    workflowType: 'shareReport',
+    ownerId: ownerIdOf('share', shareId),
+    input: share,
+    priority: priorityOf('interactive', endUserCode),
+    staticSummary: `share ${shareId} · ${nameOfUser(share)}`,
+    staticDetails: STATIC_DETAILS,
+    differences: (started) => inputDifferences(started, share, { parse: parseShareReportInput, personal: 'report' }),
+  });
+  if (start.kind === 'found' && start.paths.length > 0) throw new ShareDiffersError(shareId, start.paths);
+}

@@ -1,0 +1,170 @@
+/** `/encode` and `/decode`: between the protocol's JSON and the payload codec. */
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { surveyJson } from '../base/json-safety.ts';
+import type { CodecServerLimits } from '../http/limits.ts';
+import { base64, jsonPayload, jsonValueOf, type PayloadJson, payloadJson, readPayloads } from '../http/payload-json.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Permission, View } from '../http/roles.ts';
+import type { Problem } from '../model/problems.ts';
+import { isUndecodable, undecodable } from '../model/undecodable.ts';
+import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
+import type { PayloadKeys } from '../protection/keys/key-ring.ts';
+import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload-codec.ts';
+import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
+import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
+
+export interface CodecSettings {
+  keys: PayloadKeys;
+  originNamespaces: readonly string[];
+  limits: CodecServerLimits;
+  onUnknownKey: (keyId: string) => void;
+}
+
+export interface Decoded {
+  payloads: PayloadJson[];
+  /** How many of them could not be decoded. */
+  undecodable: number;
+}
+
+/** In the metadata of a payload that is given back as it came: it was never encrypted, and nobody here reads it. */
+export const UNDECODABLE_METADATA = 'credit-journey-undecodable';
+
+/** As the payload codec reads. */
+const MAX_JSON_DEPTH = 100;
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+export class CodecWork {
+  readonly #settings: CodecSettings;
+  readonly #codecs = new Map<string, PayloadCodec>();
+
+  constructor(settings: CodecSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Every payload of the body encrypted, or none.
+   *
+   * @throws Refusal 400, 413 or 422 with JSON pointers
+   */
+  async encode(body: unknown, { namespace }: Permission): Promise<PayloadJson[]> {
+    const payloads = readPayloads(body, this.#settings.limits.payloads).map(({ payload }) => payload);
+    const problems = payloads.flatMap((payload, index) => encodingProblems(payload, `/payloads/${index}`));
+    if (problems.length > 0) {
+      const [reason, message] = problems.some(({ rule }) => rule === NOT_MASKED)
+        ? (['redacted', 'what was shown masked cannot be sent as input'] as const)
+        : (['notEncodable', 'a payload is not one that can be read again'] as const);
+      throw new Refusal(422, 'NotEncodable', reason, message, { problems: problems.slice(0, 20) });
+    }
+    return (await this.#codec(namespace).encode(payloads)).map(payloadJson);
+  }
+
+  /**
+   * Each payload of the body decoded, and masked where the caller may not see all. What cannot be decoded is shown as
+   * such: never dropped, never half.
+   *
+   * @throws Refusal 400 or 413, and 503 to a service whose payload waits for a key
+   */
+  async decode(body: unknown, permission: Permission): Promise<Decoded> {
+    const { limits } = this.#settings;
+    const codec = this.#codec(permission.namespace);
+    const decoded: Decoded = { payloads: [], undecodable: 0 };
+    let bytes = 0;
+    // One after the other: what they inflate to is counted before the next.
+    for (const { json, payload } of readPayloads(body, limits.payloads)) {
+      const opened = await this.#opened(codec, payload, json, permission);
+      if ('shown' in opened) {
+        decoded.undecodable += 1;
+        decoded.payloads.push(opened.shown);
+        continue;
+      }
+      bytes += bytesOf(opened.inner.data).byteLength;
+      if (bytes > limits.decodedBytes) {
+        throw new Refusal(413, 'TooLarge', 'decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
+      }
+      decoded.payloads.push(viewOf(opened.inner, permission.view));
+    }
+    return decoded;
+  }
+
+  async #opened(
+    codec: PayloadCodec,
+    payload: Payload,
+    json: PayloadJson,
+    { isService }: Permission,
+  ): Promise<{ inner: Payload } | { shown: PayloadJson }> {
+    try {
+      const [inner] = await codec.decode([payload]);
+      return { inner: inner ?? {} };
+    } catch (error) {
+      if (error instanceof UnknownKeyError) {
+        // A service would take the marker for the message, and the key may be on its way.
+        if (isService) throw new Refusal(503, 'UnknownKey', 'unknownKey', error.message, { retryAfterSeconds: 5 });
+        return { shown: jsonPayload({ undecodable: { reason: 'unknownKey', keyId: error.keyId } }) };
+      }
+      if (!(error instanceof UndecodablePayloadError)) throw error;
+      if (wasEncrypted(payload)) return { shown: jsonPayload(undecodable(error.reason)) };
+      const mark = { [UNDECODABLE_METADATA]: base64(Buffer.from(error.reason)) };
+      return { shown: { ...json, metadata: { ...json.metadata, ...mark } } };
+    }
+  }
+
+  #codec(namespace: string): PayloadCodec {
+    const { keys, originNamespaces, onUnknownKey } = this.#settings;
+    let codec = this.#codecs.get(namespace);
+    if (!codec) {
+      const allowedNamespaces = [namespace, ...originNamespaces];
+      codec = createPayloadCodec({ keys, namespace, allowedNamespaces, mode: 'client', onUnknownKey });
+      this.#codecs.set(namespace, codec);
+    }
+    return codec;
+  }
+}
+
+function viewOf(inner: Payload, view: View): PayloadJson {
+  if (view === 'whole') return payloadJson(inner);
+  switch (encodingOf(inner)) {
+    case 'binary/null':
+      return payloadJson({ metadata: { encoding: Buffer.from('binary/null') } });
+    case 'json/plain': {
+      const parsed = jsonValueOf(inner.data);
+      return jsonPayload(parsed ? redact(parsed[0]) : MASKED);
+    }
+    default:
+      return jsonPayload(`${MASKED} (binary, ${bytesOf(inner.data).byteLength} bytes)`);
+  }
+}
+
+const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter it anew';
+
+/** What could be encrypted and never read again, or was never meant to be sent. */
+function encodingProblems(payload: Payload, path: string): Problem[] {
+  const data = bytesOf(payload.data);
+  switch (encodingOf(payload)) {
+    case 'binary/null':
+      return [];
+    case 'binary/plain':
+      return hasBullets(data.toString('utf8')) ? [{ path: `${path}/data`, rule: NOT_MASKED }] : [];
+    case 'json/plain':
+      return jsonProblems(data, `${path}/data`);
+    default: {
+      const rule = wasEncrypted(payload)
+        ? 'must not be encrypted already'
+        : 'must be json/plain, binary/plain or binary/null';
+      return [{ path: `${path}/metadata/encoding`, rule }];
+    }
+  }
+}
+
+function jsonProblems(data: Buffer, path: string): Problem[] {
+  const parsed = jsonValueOf(data);
+  if (!parsed) return [{ path, rule: 'must be JSON in UTF-8' }];
+  const text = data.toString('utf8');
+  if (surveyJson(text, NO_NAMES).depth > MAX_JSON_DEPTH) {
+    return [{ path, rule: `must nest at most ${MAX_JSON_DEPTH} levels` }];
+  }
+  if (isUndecodable(parsed[0])) return [{ path, rule: 'must not be the mark of a payload that cannot be decoded' }];
+  const pointer = redactedPointer(parsed[0]);
+  if (pointer !== null) return [{ path: `${path}${pointer}`, rule: NOT_MASKED }];
+  // A member that is given twice, of which the parser kept the other one.
+  return hasBullets(text) ? [{ path, rule: NOT_MASKED }] : [];
+}

@@ -1,0 +1,52 @@
+/** What a codec server is started with, and the figures that bound it. */
+
+import type { AuditDestination } from '../http/audit.ts';
+import type { CodecServerLimits } from '../http/limits.ts';
+import type { Role } from '../http/roles.ts';
+import type { TokenSettings } from '../http/token-verifier.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { Environment } from '../model/products.ts';
+import type { PayloadKeys } from '../protection/keys/key-ring.ts';
+
+export type Authentication =
+  | ({ kind: 'jwt' } & TokenSettings)
+  /** For this machine alone, never `production`: whoever knows the address may do what `roles` say. */
+  | {
+      kind: 'path';
+      /** 32 random bytes in base64url; default: new ones at each start. */
+      segment?: string;
+      roles?: readonly Role[];
+    };
+
+export interface CodecServerOptions {
+  environment: Environment;
+  keys: PayloadKeys;
+  authentication: Authentication;
+  /** The namespaces that are served; reports and references belong to the first. */
+  namespaces: readonly [string, ...string[]];
+  /** Origins of payloads that are decoded in every namespace served, besides its own: of histories that were moved. */
+  originNamespaces?: readonly string[];
+  /** Opened when a report is first asked for, closed with the server. Without it there are no reports here. */
+  openLedger?: () => Promise<Ledger>;
+  /** `https://host[:port]` of the UIs whose pages may call; without any, no page may. */
+  uiOrigins?: readonly string[];
+  /** Default: lines on standard error. */
+  audit?: AuditDestination;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** Default: a free one. */
+  port?: number;
+  /** PEM. */
+  tls?: { cert: string; key: string };
+  /** Addresses or CIDR blocks; where there are any, nobody else may connect, and `X-Forwarded-For` is believed. */
+  trustedProxies?: readonly string[];
+  limits?: Partial<CodecServerLimits>;
+  /** An alert: somebody asked for a payload under a key that the key ring lacks. */
+  onUnknownKey?: (keyId: string) => void;
+  /** A bug, or an audit log that cannot be written; the caller was told 500 or 503 without a reason. */
+  onUnexpected?: (error: unknown) => void;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,120 @@
+/** The routes: who asks was settled before (request-guard.ts), what is wrong is told elsewhere (answer-refusals.ts). */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AccessRecord, AuditLog } from '../http/audit.ts';
+import type { RequestGuard } from '../http/request-guard.ts';
+import type { Permission } from '../http/roles.ts';
+import type { CodecWork } from './codec-work.ts';
+import { checkedJourneyId, checkedProductCode, checkedTraceNumber, type ReportWork } from './report-work.ts';
+
+export interface Routes {
+  guard: RequestGuard;
+  audit: AuditLog;
+  codec: CodecWork;
+  reports: ReportWork;
+  /** `/:segment` where an unguessable path authenticates, else nothing. */
+  prefix: string;
+}
+
+interface JourneyParams {
+  journeyId: string;
+  productCode: string;
+}
+
+/** An access that was let in. */
+interface Granted {
+  permission: Permission;
+  /** What is known of the target: it goes into the audit line even when the request is refused after all. */
+  noted(target: Partial<AccessRecord>): void;
+  /** Writes the line, before anything is given out; throws where it cannot be written. */
+  given(outcome: Partial<AccessRecord>): void;
+}
+
+export function addRoutes(app: FastifyInstance, routes: Routes): void {
+  app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
+  for (const asksReveal of [false, true]) {
+    addCodecRoutes(app, routes, asksReveal);
+    addReportRoutes(app, routes, asksReveal);
+  }
+}
+
+function addCodecRoutes(app: FastifyInstance, routes: Routes, asksReveal: boolean): void {
+  const base = baseOf(routes, asksReveal);
+  app.post(`${base}/encode`, { config: { route: '/encode', action: 'encode', asksReveal } }, async (request) => {
+    const { permission, given } = granted(routes, request);
+    const payloads = await routes.codec.encode(request.body, permission);
+    given({ count: payloads.length });
+    return { payloads };
+  });
+  app.post(`${base}/decode`, { config: { route: '/decode', action: 'decode', asksReveal } }, async (request) => {
+    const { permission, given } = granted(routes, request);
+    const { payloads, undecodable } = await routes.codec.decode(request.body, permission);
+    given({ count: payloads.length, undecodable, ...revealed(permission) });
+    return { payloads };
+  });
+}
+
+function addReportRoutes(app: FastifyInstance, routes: Routes, asksReveal: boolean): void {
+  const base = baseOf(routes, asksReveal);
+  const report = { route: '/journeys/{journeyId}/reports/{productCode}', action: 'report', asksReveal } as const;
+  app.get<{ Params: JourneyParams }>(
+    `${base}/journeys/:journeyId/reports/:productCode`,
+    { config: report },
+    async (request, reply) => {
+      const { permission, noted, given } = granted(routes, request);
+      const journeyId = checkedJourneyId(request.params.journeyId);
+      const productCode = checkedProductCode(request.params.productCode);
+      const ofInquiry = checkedTraceNumber(request.query);
+      noted({ journeyId, productCode });
+      const { text, customerTraceNumber } = await routes.reports.report(journeyId, productCode, permission, ofInquiry);
+      given({ customerTraceNumber, count: 1, ...revealed(permission) });
+      return reply.type('application/json; charset=utf-8').send(text);
+    },
+  );
+  const changes = { route: '/journeys/{journeyId}/changes', action: 'report', asksReveal } as const;
+  app.get<{ Params: JourneyParams }>(`${base}/journeys/:journeyId/changes`, { config: changes }, async (request) => {
+    const { permission, noted, given } = granted(routes, request);
+    const journeyId = checkedJourneyId(request.params.journeyId);
+    noted({ journeyId });
+    const answer = await routes.reports.changes(journeyId, permission);
+    given({ customerTraceNumber: answer.customerTraceNumber, count: 1, ...revealed(permission) });
+    return answer;
+  });
+  const references = { route: '/journeys/{journeyId}/references', action: 'report', asksReveal } as const;
+  app.get<{ Params: JourneyParams }>(
+    `${base}/journeys/:journeyId/references`,
+    { config: references },
+    async (request) => {
+      const { permission, noted, given } = granted(routes, request);
+      const journeyId = checkedJourneyId(request.params.journeyId);
+      noted({ journeyId });
+      const { answer, count } = await routes.reports.references(journeyId, permission);
+      given({ count, ...revealed(permission) });
+      return answer;
+    },
+  );
+}
+
+function baseOf({ prefix }: Routes, asksReveal: boolean): string {
+  return `${prefix}${asksReveal ? '/reveal' : ''}`;
+}
+
+function revealed({ view }: Permission): { revealed: boolean } {
+  return { revealed: view === 'whole' };
+}
+
+function granted({ guard, audit }: Routes, request: FastifyRequest): Granted {
+  const access = guard.accessOf(request);
+  const permission = access?.permission;
+  if (!access || !permission) throw new Error('a request that was not let in');
+  const noted = (more: Partial<AccessRecord>) => {
+    access.record = { ...access.record, ...more };
+  };
+  return {
+    permission,
+    noted,
+    given: (outcome) => {
+      noted(outcome);
+      audit.record({ ...access.record, status: 200 });
+    },
+  };
+}

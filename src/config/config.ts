@@ -1,0 +1,287 @@
+/**
+ * From environment variables to a validated configuration: the only reader of the environment. Each loader lists
+ * every problem at once, by variable name and never by value (docs/configuration.md has the table).
+ */
+
+import type { GatewayProfile } from '../gateway/profile.ts';
+import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
+import type {
+  ClientSettings,
+  CodecServerAccess,
+  Config,
+  DeploymentAccess,
+  LedgerAccess,
+  ReportAccess,
+} from './config-shape.ts';
+import { readDefaultProfile, timeZoneProblem } from './default-profile.ts';
+import { readDeploymentNames } from './deployment.ts';
+import { ConfigError, type ConfigProblem, EnvironmentReader } from './environment-reader.ts';
+import { readLedgerAccess } from './ledger-settings.ts';
+import { GATEWAY_LIMITS } from './limits.ts';
+import { readLogLevel } from './log-level.ts';
+import { readPortfolioDirectory } from './portfolio-directory.ts';
+import { checkProcess, checkTemporal } from './process-rules.ts';
+import { readProfiles } from './profiles-file.ts';
+import { readProofKeys } from './proof-keys.ts';
+import { readProtocol } from './protocol.ts';
+import { readTelemetry, readTraceEndpoint } from './telemetry-settings.ts';
+import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';
+import { readWebhookSettings } from './webhook-settings.ts';
+import { readWorkerSettings } from './worker-settings.ts';
+
+export type { ClientUse } from './client-settings.ts';
+export { ConfigError, type ConfigProblem } from './environment-reader.ts';
+
+/**
+ * All of it, as a worker needs it.
+ *
+ * @throws ConfigError
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const reader = new EnvironmentReader(env);
+  const config = readConfig(reader);
+  reader.throwIfWrong();
+  return config;
+}
+
+/**
+ * The same with its problems beside it, for `doctor`: what a wrong variable stands for is a default or empty, and not
+ * to be used.
+ */
+export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
+  const reader = new EnvironmentReader(env);
+  return { config: readConfig(reader), problems: reader.problems };
+}
+
+/** The codec server that a client in this environment goes through, with the rules that it breaks, for `doctor`. */
+export function inspectCodecServer(
+  env: NodeJS.ProcessEnv,
+): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
+  const reader = new EnvironmentReader(env);
+  const access = readCodecServer(reader, readEnvironment(reader));
+  return access === undefined ? undefined : { access, problems: reader.problems };
+}
+
+function readConfig(reader: EnvironmentReader): Config {
+  const environment = readEnvironment(reader);
+  checkProcess(reader, environment);
+  const temporal = readTemporal(reader);
+  checkTemporal(reader, environment, temporal);
+  const profiles = readProfiles(reader, readDefaultProfile(reader, environment));
+  const protocol = readProtocol(reader, environment, profiles.values());
+  const proofKeys = readProofKeys(reader, profiles.values());
+  const portfolioDirectory = readPortfolioDirectory(reader);
+  return {
+    ...readLedgerAccess(reader, environment, { needsId: true }),
+    temporal,
+    payloadsAreEncrypted: readEncryption(reader, environment),
+    taskQueue: readTaskQueue(reader, environment),
+    profiles,
+    protocol,
+    webhooks: readWebhookSettings(reader),
+    worker: readWorkerSettings(reader, profiles.values(), protocol),
+    ...proofKeys,
+    ...(portfolioDirectory === undefined ? {} : { portfolioDirectory }),
+    logLevel: readLogLevel(reader, environment),
+    telemetry: readTelemetry(reader, environment),
+  };
+}
+
+/** Whose decisions are taken, profile by profile. */
+export interface DecisionTrust {
+  /** By the profile's name. */
+  trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
+  keysFile?: string;
+}
+
+/**
+ * For a program beside the ledger that writes decisions there. It may lack what only workers need, such as the
+ * gateway's secrets.
+ *
+ * @throws ConfigError where what is said of decisions is wrong
+ */
+export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
+  const reader = new EnvironmentReader(env);
+  const profiles = readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader)));
+  const { decisionKeysFile } = readProofKeys(reader, profiles.values());
+  const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    trust: new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust])),
+    ...(decisionKeysFile === undefined ? {} : { keysFile: decisionKeysFile }),
+  };
+}
+
+/**
+ * What a program needs that only talks to Temporal: no secret of the gateway and no ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}): ClientSettings {
+  const reader = new EnvironmentReader(env);
+  const environment = readEnvironment(reader);
+  refuseKeys(reader, environment, use);
+  const isEncrypted = readEncryption(reader, environment);
+  const codecServer = readCodecServer(reader, environment);
+  const temporal = readTemporal(reader);
+  if (!use.ownConnection) checkTemporal(reader, environment, temporal);
+  const settings: ClientSettings = {
+    environment,
+    payloads: readPayloadAccess(reader, { environment, isEncrypted, codecServer, use }),
+    ...(codecServer === undefined ? {} : { codecServer }),
+    temporal,
+    taskQueue: readTaskQueue(reader, environment),
+    maxApplicants: readMaxApplicants(reader),
+    traces: reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
+  };
+  reader.throwIfWrong();
+  return settings;
+}
+
+/**
+ * What it takes to say which version of the workers gets the work: no keys, no ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadDeploymentAccess(env: NodeJS.ProcessEnv): DeploymentAccess {
+  const reader = new EnvironmentReader(env);
+  const temporal = readTemporal(reader);
+  const names = readDeploymentNames(reader);
+  reader.throwIfWrong();
+  return { temporal, ...names };
+}
+
+/**
+ * Where the command line sends its traces; `undefined` where it makes none.
+ *
+ * @throws ConfigError
+ */
+export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
+  const reader = new EnvironmentReader(env);
+  const endpoint = readTraceEndpoint(reader, readEnvironment(reader));
+  reader.throwIfWrong();
+  return endpoint;
+}
+
+/**
+ * What a message is checked by before any server is asked for.
+ *
+ * @throws ConfigError
+ */
+export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 'maxApplicants'> {
+  const reader = new EnvironmentReader(env);
+  const maxApplicants = readMaxApplicants(reader);
+  reader.throwIfWrong();
+  return { maxApplicants };
+}
+
+/**
+ * Which environment a program is in that needs nothing else of the configuration.
+ *
+ * @throws ConfigError
+ */
+export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const reader = new EnvironmentReader(env);
+  const environment = readEnvironment(reader);
+  reader.throwIfWrong();
+  return environment;
+}
+
+/**
+ * The zone in which days begin and end for people who read what was asked: the default profile's, else UTC.
+ *
+ * @throws ConfigError
+ */
+export function loadTimeZone(env: NodeJS.ProcessEnv): string {
+  const reader = new EnvironmentReader(env);
+  const zone = reader.text('GATEWAY_TIME_ZONE', 'UTC', timeZoneProblem);
+  reader.throwIfWrong();
+  return zone;
+}
+
+/**
+ * Where a client reads reports: the codec server where one is named, else the ledger.
+ *
+ * @throws ConfigError
+ */
+export function loadReportAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): ReportAccess {
+  const reader = new EnvironmentReader(env);
+  const environment = readEnvironment(reader);
+  const server = readCodecServer(reader, environment);
+  if (!server) return { kind: 'ledger', access: loadClientLedgerAccess(env, use) };
+  refuseKeys(reader, environment, use);
+  const { namespace } = readTemporal(reader);
+  reader.throwIfWrong();
+  return { kind: 'codecServer', server, namespace };
+}
+
+/**
+ * What it takes a client to open the ledger: in production nobody may but who runs beside it.
+ *
+ * @throws ConfigError
+ */
+export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
+  const reader = new EnvironmentReader(env);
+  if (readEnvironment(reader) === 'production' && !use.besideLedger) {
+    const rule = 'is required in production: a client reads reports through it, and opens no ledger';
+    if (reader.optional('CODEC_SERVER_URL') === undefined) reader.report('CODEC_SERVER_URL', rule);
+    else reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
+    reader.throwIfWrong();
+  }
+  return loadLedgerAccess(env);
+}
+
+/**
+ * What it takes to open the ledger. `setup`, which makes it, needs no `LEDGER_ID` yet.
+ *
+ * @throws ConfigError
+ */
+export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: true }): LedgerAccess {
+  const reader = new EnvironmentReader(env);
+  const access = readLedgerAccess(reader, readEnvironment(reader), options);
+  reader.throwIfWrong();
+  return access;
+}
+
+function readMaxApplicants(reader: EnvironmentReader): number {
+  return reader.integer(GATEWAY_LIMITS.maxApplicants.variable, GATEWAY_LIMITS.maxApplicants);
+}
+
+function readEnvironment(reader: EnvironmentReader): Environment {
+  return reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
+}
+
+/** In the clear is for the sandbox alone, such as to try a caller in a language that has no codec yet. */
+function readEncryption(reader: EnvironmentReader, environment: Environment): boolean {
+  const isOn = reader.oneOf('PAYLOAD_ENCRYPTION', ['on', 'off'], 'on') === 'on';
+  if (!isOn && environment !== 'sandbox') reader.report('PAYLOAD_ENCRYPTION', 'may be off in the sandbox alone');
+  return isOn;
+}
+
+/** The default carries the environment, so that workers of two never take each other's work (docs/protection.md). */
+function readTaskQueue(reader: EnvironmentReader, environment: Environment): string {
+  return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) => {
+    if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
+      return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
+    }
+    const other = otherEnvironmentIn(name, environment);
+    return other ? `must not be called after the environment ${other}` : null;
+  });
+}
+
+/** The environment that a task queue is called after, where it is not this one. */
+export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
+  const words = taskQueue.split(/[._/-]/);
+  return ENVIRONMENTS.find((one) => one !== environment && words.includes(one));
+}
+
+function readTemporal(reader: EnvironmentReader): TemporalOptions {
+  try {
+    return temporalOptions(reader.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const { variable, rule } of error.problems) reader.report(variable, rule);
+    return { address: '', namespace: '', connectionOptions: { address: '' } };
+  }
+}

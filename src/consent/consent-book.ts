@@ -1,0 +1,385 @@
+/**
+ * Who has consented to what, in whatever order the messages came. Pure and deterministic; docs/journeys.md, Consent.
+ *
+ * - A message is known by (share, applicant, consentId, decision): a duplicate changes nothing.
+ * - A grant may be pending: whether it counts is not known yet. Until then it permits nothing; one that is refused is as
+ *   if it had never come, and others under its key may be pending beside it.
+ * - A denial ends every grant of the applicant for the share that was decided before it.
+ * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
+ *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
+ */
+
+import { parseInstantMs } from '../base/instants.ts';
+import type { EarlyConsents } from '../messages/journey/shapes.ts';
+import type { SecondaryUser } from '../model/secondary-user.ts';
+import { isForUser } from '../model/secondary-user.ts';
+import {
+  ApplicantsWord,
+  type At,
+  type CarriedRefusal,
+  type Entry,
+  isYoung,
+  receivedAtMs,
+  type Standing,
+} from './applicants-word.ts';
+import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from './consent-record.ts';
+import { endsGrant } from './refusals.ts';
+
+/** A consent as the next run takes it over. */
+export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {
+  record: ConsentRecord;
+  /** The ledger has it. */
+  isRecorded?: boolean;
+}
+
+/** By what the book knows which messages it need not keep. */
+export interface Elsewhere {
+  /** The ledger has it, and every claim reads it there. */
+  isRecorded(record: ConsentRecord): boolean;
+  /** How many messages the ledger has taken so far. */
+  readonly written: number;
+  isKnownShare(shareId: string): boolean;
+}
+
+/** What tells one message from another. */
+export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId, consentId, decision]);
+}
+
+/** Messages that a run keeps at the most, where the ledger has the others: a limit on everything. */
+export const MAX_CONSENT_MESSAGES = 1_000;
+
+/** A status names no more of them. */
+const EARLY_SHARES_SHOWN = 20;
+
+/** Of those that are not needed, so many of the latest are kept, since a message is repeated soon if at all. */
+const LATEST_KEPT = 200;
+
+export class ConsentBook {
+  /** In the order in which they came. */
+  #entries: Entry[] = [];
+  #byApplicant = new Map<string, ApplicantsWord>();
+  /** Those that count, by their keys. */
+  #counting = new Map<string, Entry>();
+  /** How many there were when those that are not needed were last dropped. */
+  #leftAtLast = 0;
+  /** So many more fit for certain; counted anew when the ledger has taken some since. */
+  #room = { left: MAX_CONSENT_MESSAGES, countedAt: -1 };
+
+  /** How many messages there are for each share id. */
+  #perShare = new Map<string, number>();
+
+  /** By share and applicant: what was refused last under another share's id. */
+  readonly #elsewhere = new Map<string, CarriedRefusal>();
+
+  constructor(past: readonly CarriedConsent[] = [], elsewhere: readonly CarriedRefusal[] = []) {
+    for (const { record, revokesAll = false, ended = false, isPending = false, fault } of past) {
+      const entry = { record, revokesAll, ended, isPending, ...(fault ? { fault } : {}) };
+      this.#note({ ...entry, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
+    }
+    for (const refusal of elsewhere) this.#elsewhere.set(nameOf(refusal), refusal);
+  }
+
+  /** What was refused under other shares' ids, as the next run takes it over. */
+  get elsewhere(): CarriedRefusal[] {
+    return [...this.#elsewhere.values()];
+  }
+
+  /** What the next run takes over: what it needs, and what the ledger does not have. */
+  carried(elsewhere: Elsewhere): CarriedConsent[] {
+    return this.#needed(elsewhere).map(({ record, revokesAll, ended, isPending, fault }) => {
+      const isRecorded = !isPending && elsewhere.isRecorded(record);
+      const { proof: _, ...withoutProof } = record;
+      return {
+        // The ledger has judged it and keeps it.
+        record: isRecorded ? withoutProof : record,
+        ...(isRecorded ? { isRecorded } : {}),
+        ...(revokesAll ? { revokesAll } : {}),
+        ...(ended ? { ended } : {}),
+        ...(isPending ? { isPending } : {}),
+        ...(fault ? { fault } : {}),
+      };
+    });
+  }
+
+  /** Drops what is not needed, where there is much of it. */
+  makeRoom(elsewhere: Elsewhere): void {
+    const { length } = this.#entries;
+    if (length < MAX_CONSENT_MESSAGES || length < 2 * this.#leftAtLast) return;
+    const needed = this.#needed(elsewhere);
+    this.#leftAtLast = needed.length;
+    this.#rebuild(needed);
+  }
+
+  /** Whether the book takes no further grant. */
+  isFull(elsewhere: Elsewhere): boolean {
+    const { written } = elsewhere;
+    // Asked for each of thousands of messages in one workflow task, in which nothing is written.
+    if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
+    this.#room = { left: MAX_CONSENT_MESSAGES - this.#needed(elsewhere).length, countedAt: written };
+    return this.#room.left <= 0;
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** Whether a message under its key counts. */
+  has(record: ConsentRecord): boolean {
+    return this.known(record) !== undefined;
+  }
+
+  /** The message that counts under this one's key. */
+  known(record: ConsentRecord): ConsentRecord | undefined {
+    return this.#counting.get(keyOfConsent(record))?.record;
+  }
+
+  /** Whether its applicant has granted the share after this message came. */
+  hasGrantedSince(record: ConsentRecord): boolean {
+    const { grants = [] } = this.#byApplicant.get(nameOf(record)) ?? {};
+    return grants.some((grant) => !grant.isPending && receivedAtMs(grant.record) > receivedAtMs(record));
+  }
+
+  /** Whether the message is new. */
+  add(record: ConsentRecord): boolean {
+    if (this.has(record)) return false;
+    this.#append(record, false);
+    return true;
+  }
+
+  /**
+   * Takes in what the ledger has about a share, each message as if it had come when it was received; what it says of
+   * refusals elsewhere replaces what it said before. Returns the messages that were new here.
+   */
+  learn(shareId: string, standing: StandingConsents): ConsentRecord[] {
+    for (const [name, refusal] of this.#elsewhere) if (refusal.shareId === shareId) this.#elsewhere.delete(name);
+    return this.heed(shareId, standing);
+  }
+
+  /** As `learn`, of some applicants: what is known of the others stays. */
+  heed(shareId: string, { own, elsewhere }: StandingConsents): ConsentRecord[] {
+    for (const { applicantId, decision, decidedAt } of elsewhere) {
+      const refusal = { shareId, applicantId, decision, decidedAtMs: parseInstantMs(decidedAt) ?? 0 };
+      const known = this.#elsewhere.get(nameOf(refusal));
+      if (!known || known.decidedAtMs <= refusal.decidedAtMs) this.#elsewhere.set(nameOf(refusal), refusal);
+    }
+    return own.filter((record) => {
+      const isNew = !this.has(record);
+      if (isNew) this.#insert(record);
+      return isNew;
+    });
+  }
+
+  /** The ledger has not taken this grant: it permits nothing any more. */
+  fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): void {
+    const word = this.#byApplicant.get(nameOf(grant));
+    for (const entry of word?.grants ?? []) if (entry.record.consentId === grant.consentId) entry.fault = fault;
+    word?.changed();
+  }
+
+  /**
+   * Takes in messages of before everything that came to this run itself, in their own order.
+   *
+   * @param heard `namesGrant`, of a revocation: it ends a grant that this book may not have, and that one alone
+   * @param isTaken asked of each while the book has those before it, and none that came to the run itself
+   */
+  addEarlier(
+    heard: readonly { consent: ConsentRecord; namesGrant?: boolean }[],
+    isTaken: (consent: ConsentRecord) => boolean,
+  ): void {
+    const own = this.#entries.filter(({ isEarlier }) => !isEarlier);
+    const ownKeys = new Set(own.flatMap(({ record, isPending }) => (isPending ? [] : [keyOfConsent(record)])));
+    this.#rebuild(this.#entries.filter(({ isEarlier }) => isEarlier));
+    for (const { consent, namesGrant = false } of heard) {
+      if (!isTaken(consent) || this.has(consent) || ownKeys.has(keyOfConsent(consent))) continue;
+      this.#append(consent, false, { isEarlier: true, namesGrant });
+    }
+    for (const { record, isPending } of own) this.#append(record, isPending);
+  }
+
+  /** A grant of which it is not known yet whether it counts. */
+  addPending(record: ConsentRecord): void {
+    this.#append(record, true);
+  }
+
+  /** From now on it counts; `false` where another under its key does already, or it was dropped meanwhile. */
+  accept(record: ConsentRecord): boolean {
+    const entry = this.#entries.find((one) => one.record === record);
+    if (!entry?.isPending) return false;
+    if (this.has(record)) {
+      this.refuse(record);
+      return false;
+    }
+    entry.isPending = false;
+    this.#counting.set(keyOfConsent(record), entry);
+    this.#wordOf(record).changed();
+    return true;
+  }
+
+  /** A revocation of a grant that turns out to be none was one with an unknown id. */
+  refuse(record: ConsentRecord): void {
+    const at = this.#entries.findIndex((entry) => entry.record === record);
+    if (at < 0) return;
+    const [refused] = this.#entries.splice(at, 1);
+    this.#room.left++;
+    this.#countShare(record, -1);
+    const word = this.#wordOf(record);
+    // Nothing has named it: how things stand is as before.
+    if (refused?.isPending && !word.isRefused(record.consentId)) {
+      word.forget(refused);
+      return;
+    }
+    const { shareId, applicantId } = record;
+    const mine = this.#entries.filter(({ record: one }) => one.shareId === shareId && one.applicantId === applicantId);
+    for (const [index, entry] of mine.entries()) {
+      if (entry.record.decision !== 'revoked' || entry.record.consentId !== record.consentId) continue;
+      const before = mine.slice(0, index);
+      if (before.some(({ record: one }) => one.decision === 'granted' && one.consentId === record.consentId)) continue;
+      entry.revokesAll = true;
+      for (const earlier of before) earlier.ended = true;
+    }
+    this.#rebuild(this.#entries);
+  }
+
+  /**
+   * Drops the grants that were kept for a share under another secondary user; returns them, so that they can be shown
+   * as refused. Refusals stay: whom else they name, the consumer did not want this share.
+   */
+  dropMismatchedGrants(shareId: string, user: SecondaryUser): ConsentRecord[] {
+    const isMismatched = ({ record }: Entry) =>
+      record.shareId === shareId && record.decision === 'granted' && !isForUser(record.secondaryUser, user);
+    const dropped = this.#entries.filter(isMismatched);
+    if (dropped.length > 0) this.#rebuild(this.#entries.filter((entry) => !isMismatched(entry)));
+    return dropped.map(({ record }) => record);
+  }
+
+  /** What was refused elsewhere ends every grant that was decided no later; without a later one it is refused here. */
+  standing(shareId: string, applicantId: string, at: At): Standing {
+    const name = nameOf({ shareId, applicantId });
+    return (this.#byApplicant.get(name) ?? new ApplicantsWord()).standing(at, this.#elsewhere.get(name));
+  }
+
+  /** What this very grant is worth, whichever others there are. */
+  worthOf(grant: ConsentRecord, at: At): GrantWorth {
+    const name = nameOf(grant);
+    const word = this.#byApplicant.get(name);
+    const entry = word?.grants.find(({ record }) => record.consentId === grant.consentId);
+    const refusal = this.#elsewhere.get(name);
+    if (!entry || !word?.stands(entry) || (refusal && refusal.decidedAtMs >= entry.decidedAtMs)) return 'refused';
+    return isYoung(entry, at) ? 'stands' : 'tooOld';
+  }
+
+  /** The refusals under the share's own id that end this grant. */
+  refusalsOf(grant: ConsentRecord): ConsentRecord[] {
+    const isAgainst = ({ record, revokesAll }: Entry) =>
+      nameOf(record) === nameOf(grant) && endsGrant(record, grant, { revokesAll });
+    return this.#entries.filter(isAgainst).map(({ record }) => record);
+  }
+
+  /** Whether the applicant has ever granted it, whatever came of that. */
+  everGranted(shareId: string, applicantId: string): boolean {
+    const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
+    return grants.some(({ isPending }) => !isPending);
+  }
+
+  /** What is kept for shares that nobody has requested yet. */
+  early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
+    const early = [...this.#perShare].filter(([shareId]) => !isKnownShare(shareId));
+    const shareIds = early.slice(0, EARLY_SHARES_SHOWN).map(([shareId]) => shareId);
+    return { count: early.reduce((sum, [, messages]) => sum + messages, 0), shareIds };
+  }
+
+  /** Whether as many messages as `most` are kept for shares that have not been requested yet. */
+  hasEarly(most: number, isKnownShare: (shareId: string) => boolean): boolean {
+    let count = 0;
+    for (const [shareId, messages] of this.#perShare) {
+      if (!isKnownShare(shareId)) count += messages;
+      if (count >= most) return true;
+    }
+    return false;
+  }
+
+  /** Those that count. */
+  all(): ConsentRecord[] {
+    return this.#entries.flatMap(({ record, isPending }) => (isPending ? [] : [record]));
+  }
+
+  pending(): ConsentRecord[] {
+    return this.#entries.flatMap(({ record, isPending }) => (isPending ? [record] : []));
+  }
+
+  #append(
+    record: ConsentRecord,
+    isPending: boolean,
+    { isEarlier = false, namesGrant = false }: { isEarlier?: boolean; namesGrant?: boolean } = {},
+  ): void {
+    const word = this.#wordOf(record);
+    const revokesAll = record.decision === 'revoked' && !namesGrant && !word.hadGrant(record.consentId);
+    if (revokesAll) word.endAll();
+    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
+  }
+
+  /** As `#append`, of a message that may have come before others that are here. */
+  #insert(record: ConsentRecord): void {
+    const word = this.#wordOf(record);
+    const atMs = receivedAtMs(record);
+    const revokesAll = record.decision === 'revoked' && !word.hadGrant(record.consentId, atMs);
+    if (revokesAll) word.endAll(atMs);
+    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    const ended = record.decision === 'granted' && atMs < word.revokedAllAtMs;
+    this.#note({ record, decidedAtMs, revokesAll, ended, isPending: false });
+  }
+
+  #note(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#room.left--;
+    this.#countShare(entry.record, 1);
+    if (!entry.isPending) this.#counting.set(keyOfConsent(entry.record), entry);
+    this.#wordOf(entry.record).note(entry);
+  }
+
+  #countShare({ shareId }: ConsentRecord, change: 1 | -1): void {
+    const count = (this.#perShare.get(shareId) ?? 0) + change;
+    if (count > 0) this.#perShare.set(shareId, count);
+    else this.#perShare.delete(shareId);
+  }
+
+  #wordOf(record: ConsentRecord): ApplicantsWord {
+    const name = nameOf(record);
+    const known = this.#byApplicant.get(name) ?? new ApplicantsWord();
+    this.#byApplicant.set(name, known);
+    return known;
+  }
+
+  #rebuild(entries: readonly Entry[]): void {
+    this.#entries = [];
+    this.#byApplicant = new Map();
+    this.#counting = new Map();
+    this.#perShare = new Map();
+    this.#room.left = MAX_CONSENT_MESSAGES;
+    for (const entry of entries) this.#note(entry);
+  }
+
+  /**
+   * What decides how each applicant stands and will stand, what the ledger does not have, and the latest of the rest.
+   * The ledger's claim reads all that was ever refused: what is dropped here can permit nothing.
+   */
+  #needed({ isRecorded, isKnownShare }: Elsewhere): Entry[] {
+    const deciding = new Set([...this.#byApplicant.values()].flatMap((word) => word.deciding));
+    const isNeeded = (entry: Entry, index: number) => {
+      const { record, isPending } = entry;
+      if (isPending || !isRecorded(record) || index >= this.#entries.length - LATEST_KEPT) return true;
+      return deciding.has(entry) && (record.decision === 'granted' || isKnownShare(record.shareId));
+    };
+    const stands = (entry: Entry) => this.#wordOf(entry.record).stands(entry);
+    // A grant stays ended where the refusal that ended it is dropped.
+    return this.#entries
+      .filter(isNeeded)
+      .map((entry) => (entry.isPending || stands(entry) ? entry : { ...entry, ended: true }));
+  }
+}
+
+function nameOf({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string {
+  return JSON.stringify([shareId, applicantId]);
+}

@@ -1,0 +1,93 @@
+/** What the checks share: the configuration, one connection to Temporal, one look at the ledger, the clocks. */
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Config } from '../../config/config-shape.ts';
+import type { ConfigProblem } from '../../config/environment-reader.ts';
+import { inspectLedger, type LedgerInspection } from '../../ledger/sql/inspect-ledger.ts';
+import { type KeyRing, loadKeyRing } from '../../protection/keys/key-ring.ts';
+import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
+import { NotCheckedError } from './finding.ts';
+
+/** How far another clock is ahead of ours, as far as can be told. */
+export interface ClockSample {
+  whose: string;
+  aheadMs: number;
+}
+
+export interface DoctorContext {
+  config: Config;
+  /** What is wrong with the configuration. */
+  problems: readonly ConfigProblem[];
+  /** @throws NotCheckedError where there is no connection */
+  temporal(): Promise<Client>;
+  /** @throws what `Connection.connect` does */
+  connect(): Promise<Client>;
+  /** @throws NotCheckedError where it cannot be looked at */
+  ledger(): Promise<LedgerInspection>;
+  /** @throws LedgerNotFoundError, LedgerUnavailableError */
+  inspect(): Promise<LedgerInspection>;
+  /** `null` where there is none yet and one may be made. @throws KeyRingError */
+  keys(): Promise<KeyRing | null>;
+  /** Filled by the checks that talk to somebody who has a clock. */
+  clocks: ClockSample[];
+  close(): Promise<void>;
+}
+
+/** @param timeoutMs of each check: a connection is given up within half of it, so that it is told as what it is */
+export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
+  const connect = once(async () => {
+    const connection = await Connection.connect({
+      ...config.temporal.connectionOptions,
+      connectTimeout: timeoutMs / 2,
+    });
+    return new Client({ connection, namespace: config.temporal.namespace });
+  });
+  const inspect = once(() => inspectLedger(config.ledger.url));
+  const keys = once(() => readKeys(config));
+  return {
+    config,
+    problems,
+    connect: connect.get,
+    temporal: () => connect.get().catch(notChecked('Temporal cannot be reached')),
+    inspect: inspect.get,
+    ledger: () => inspect.get().catch(notChecked('the ledger cannot be read')),
+    keys: keys.get,
+    clocks: [],
+    close: async () => {
+      if (!connect.isAsked()) return;
+      const client = await connect.get().catch(() => null);
+      await client?.connection.close();
+    },
+  };
+}
+
+function once<T>(make: () => Promise<T>): { get: () => Promise<T>; isAsked: () => boolean } {
+  let made: Promise<T> | undefined;
+  const get = () => {
+    made ??= make();
+    return made;
+  };
+  return { get, isAsked: () => made !== undefined };
+}
+
+function notChecked(why: string): () => never {
+  return () => {
+    throw new NotCheckedError(why);
+  };
+}
+
+async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
+  if (keyRingMayBeMade && !(await keyRingExists(keyRingFile))) return null;
+  return loadKeyRing(keyRingFile);
+}
+
+// gRPC status codes.
+const NOT_FOUND = 5;
+const PERMISSION_DENIED = 7;
+const UNAUTHENTICATED = 16;
+
+/** Why Temporal said no; `other` where it did not say. */
+export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'other' {
+  if (!isGrpcServiceError(error)) return 'other';
+  if (error.code === NOT_FOUND) return 'notFound';
+  return error.code === PERMISSION_DENIED || error.code === UNAUTHENTICATED ? 'notAllowed' : 'other';
+}

@@ -1,0 +1,40 @@
+/** How much waits for a person. */
+import type { Client } from '@temporalio/client';
+import { WEBHOOK_DELIVERY } from '../../messages/webhooks/delivery.ts';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import type { Check } from './check.ts';
+import { refusalOf } from './context.ts';
+import { counted, NotCheckedError, pass, warn } from './finding.ts';
+
+export const holdsCheck: Check = {
+  name: 'holds',
+  needs: ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'],
+  async run({ config, temporal, ledger }) {
+    const [inRuns, inLedger] = await Promise.all([
+      temporal().then((client) => countedRuns(client, config.taskQueue)),
+      ledger().then(({ content }) => content?.openInquiries ?? 0),
+    ]);
+    const ofRuns = inRuns === null ? 'runs cannot be searched' : `${counted(inRuns, 'running journey')}`;
+    const detail = `${ofRuns}, ${counted(inLedger, 'inquiry').replace('inquirys', 'inquiries')} in the ledger`;
+    return (inRuns ?? 0) + inLedger === 0
+      ? pass('nothing needs a person')
+      : warn(`need a person: ${detail} (some may be in both)`, '`credit-journey holds` lists them');
+  },
+};
+
+/** `null` where the search attribute is not registered. */
+async function countedRuns(client: Client, taskQueue: string): Promise<number | null> {
+  const name: SearchAttributeName = 'NeedsAttention';
+  const query = [
+    `${name} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`,
+    // An event that was given up is no hold: `webhooks list` has it.
+    `WorkflowType != '${WEBHOOK_DELIVERY}'`,
+  ].join(' AND ');
+  try {
+    const { count } = await client.workflow.count(query);
+    return count;
+  } catch (error) {
+    if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
+    return null;
+  }
+}

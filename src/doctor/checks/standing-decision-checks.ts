@@ -1,0 +1,17 @@
+/** The standing decisions: which statuses are taken to mean that an inquiry was not processed. */
+import type { GatewayProfile } from '../../gateway/profile.ts';
+import type { Check } from './check.ts';
+import { pass } from './finding.ts';
+
+export function standingDecisionChecks(profiles: Iterable<GatewayProfile>): Check[] {
+  return [...profiles].map(({ name, notProcessedStatuses }) => ({
+    name: `standing-decisions/${name}`,
+    needs: ['GATEWAY_NOT_PROCESSED_', 'GATEWAY_PROFILES_FILE'],
+    run: async () =>
+      pass(
+        notProcessedStatuses.length === 0
+          ? 'none: whatever the gateway refuses without saying why is an unknown outcome'
+          : `${notProcessedStatuses.join(', ')} mean “not processed”, and are sent again without a person`,
+      ),
+  }));
+}

@@ -1,0 +1,93 @@
+/** The Temporal server: reachable, the namespace, the search attributes. */
+import type { Client } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
+import { askSearchAttributes } from '../../temporal/registered-search-attributes.ts';
+import type { Check } from './check.ts';
+import { refusalOf } from './context.ts';
+import { counted, type Finding, fail, pass, warn } from './finding.ts';
+import { serverClock } from './server-clock.ts';
+
+const NEEDS = ['TEMPORAL_', 'TASK_QUEUE'];
+
+/** Updates, which every message here is, are on by default from this version. */
+const OLDEST_SERVER = [1, 25] as const;
+
+export const temporalCheck: Check = {
+  name: 'temporal',
+  needs: NEEDS,
+  async run(context) {
+    const { address } = context.config.temporal;
+    let client: Client;
+    try {
+      client = await context.connect();
+    } catch (error) {
+      return refusalOf(error) === 'notAllowed'
+        ? fail(`${address} refuses the credentials`, 'check the API key or the client certificate')
+        : fail(`nothing answers at ${address}`, 'start the server, or correct TEMPORAL_ADDRESS and its TLS settings');
+    }
+    const aheadMs = await serverClock(client, context.config.taskQueue).catch(() => null);
+    if (aheadMs !== null) context.clocks.push({ whose: 'Temporal', aheadMs });
+    const { serverVersion } = await client.workflowService.getSystemInfo({});
+    return versionFinding(serverVersion ?? '');
+  },
+};
+
+function versionFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_SERVER;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (version !== '' && isOld) {
+    return warn(`server ${version}`, `run ${OLDEST_SERVER.join('.')} or newer: older ones refuse updates by default`);
+  }
+  return pass(version === '' ? 'reachable; the server does not tell its version' : `server ${version}`);
+}
+
+const DAY_S = 86_400;
+
+export const namespaceCheck: Check = {
+  name: 'namespace',
+  needs: NEEDS,
+  async run({ temporal }) {
+    const client = await temporal();
+    const { namespace } = client.options;
+    try {
+      const { config } = await client.workflowService.describeNamespace({ namespace });
+      const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+      const days = counted(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
+      if (retentionS < DAY_S) {
+        return warn(`${namespace}, closed runs are kept for ${days}`, 'keep them for a day at least, to be looked at');
+      }
+      return pass(`${namespace}, closed runs are kept for ${days}`);
+    } catch (error) {
+      if (refusalOf(error) === 'notAllowed') {
+        return warn(`${namespace}, which may not be described`, 'let this identity read the namespace');
+      }
+      if (refusalOf(error) !== 'notFound') throw error;
+      const make = `\`temporal operator namespace create --namespace ${namespace}\``;
+      return fail(`the server has no namespace ${namespace}`, `${make}, or correct TEMPORAL_NAMESPACE`);
+    }
+  },
+};
+
+export const searchAttributesCheck: Check = {
+  name: 'search-attributes',
+  needs: NEEDS,
+  async run({ temporal }) {
+    const { connection, options } = await temporal();
+    const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+    let registered: SearchAttributeName[];
+    try {
+      registered = await askSearchAttributes(connection, options.namespace);
+    } catch (error) {
+      // A namespace that is not there is told by its own check.
+      if (refusalOf(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
+      return warn(
+        'the server does not say which are registered',
+        'register them there by hand: `credit-journey setup` prints how',
+      );
+    }
+    const missing = names.filter((name) => !registered.includes(name));
+    if (missing.length === 0) return pass(`all ${names.length} are registered`);
+    return warn(`not registered, or of another type: ${missing.join(', ')}`, '`credit-journey setup` registers them');
+  },
+};

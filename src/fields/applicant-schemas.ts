@@ -1,0 +1,157 @@
+/**
+ * The fields of the interface's request tables and, made of them, an applicant (2.3). Where a table leaves a question
+ * open (length semantics, code lists), the answer taken is beside the row.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isCalendarDate } from '../base/instants.ts';
+import { CALENDAR_DATE, PRINTABLE } from '../base/portable-patterns.ts';
+import type { Applicant } from '../model/applicant.ts';
+
+/** The interface shows no limit on names, phones and addresses of one applicant: ours, so that nothing is endless. */
+const MAX_ENTRIES = 20;
+
+/** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
+const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+const BLANK = /^\s*$/u;
+
+/**
+ * Type AN. Lengths are maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant
+ * literally, since e-mail and IP addresses are AN: anything printable is admitted.
+ */
+export function an(maxLength: number) {
+  return z
+    .string()
+    .refine((text) => !BLANK.test(text), 'must not be empty or blank')
+    .refine((text) => text.length <= maxLength, `must have at most ${maxLength} characters`)
+    .refine((text) => !FORBIDDEN_CHARACTER.test(text), 'must not hold control characters')
+    .meta({ maxLength, pattern: PRINTABLE });
+}
+
+/** Type N: digits are exact. */
+export function digits(count: number, rule: string) {
+  const pattern = new RegExp(`^[0-9]{${count}}$`);
+  return z
+    .string()
+    .refine((text) => pattern.test(text), rule)
+    .meta({ pattern: pattern.source });
+}
+
+/** A list of at least one. */
+export function list<T extends z.ZodType>(entry: T) {
+  return z.array(entry).min(1).max(MAX_ENTRIES);
+}
+
+export const dateOfBirthSchema = z
+  .string()
+  .refine(isRealDate, 'must be a calendar date YYYY-MM-DD')
+  .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future')
+  .meta({ format: 'date', pattern: CALENDAR_DATE, description: 'YYYY-MM-DD, not in the future.' });
+
+/** YYYY-MM-DD, and a day that the calendar has. */
+export function isRealDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
+}
+
+const EMAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
+
+const emailAddressSchema = an(80)
+  .refine((text) => EMAIL_ADDRESS.test(text), 'must be an e-mail address')
+  .meta({ pattern: EMAIL_ADDRESS.source });
+
+/** `node:net` admits zone ids (`fe80::1%eth0`), which name nothing outside the consumer's device. */
+const ipAddressSchema = an(45)
+  .refine((text) => isIP(text) !== 0 && !text.includes('%'), 'must be an IPv4 or IPv6 address')
+  .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
+
+const nameSchema = z.strictObject({
+  first: an(30),
+  middle: an(30).exactOptional(),
+  last: an(30),
+  gen: an(1).exactOptional(),
+});
+
+export const phoneSchema = z.strictObject({
+  phoneNumber: digits(10, 'must be exactly 10 digits, without formatting'),
+  phoneType: z.enum(['HOME', 'MOBL', 'WORK']).exactOptional(),
+});
+
+/** `zip` is AN 5 and yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
+const ZIP = /^([0-9]{5})(?:-?([0-9]{4}))?$/;
+
+const STATE = /^[A-Za-z]{2}$/;
+
+const addressSchema = z
+  .strictObject({
+    addressIdentifier: z.enum(['C', 'P']),
+    line1: an(40),
+    line2: an(40).exactOptional(),
+    city: an(30),
+    // The list of state codes is not shown (interface 2.3).
+    state: z
+      .string()
+      .refine((text) => STATE.test(text), 'must be a two-letter state code')
+      .meta({ pattern: STATE.source })
+      .transform((text) => text.toUpperCase()),
+    zip: z
+      .string()
+      .refine((text) => ZIP.test(text), 'must be 5 digits, 9 digits or ZIP+4')
+      .meta({ pattern: ZIP.source }),
+    zip4: digits(4, 'must be exactly 4 digits').exactOptional(),
+  })
+  .transform((address, context) => {
+    const [, zip = address.zip, extension] = ZIP.exec(address.zip) ?? [];
+    if (extension === undefined) return address;
+    if (address.zip4 !== undefined && address.zip4 !== extension) {
+      context.addIssue({ code: 'custom', path: ['zip4'], message: 'must agree with the last four digits of zip' });
+      return z.NEVER;
+    }
+    return { ...address, zip, zip4: extension };
+  });
+
+export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes');
+
+export const applicantShape = {
+  applicantId: an(2),
+  names: list(nameSchema),
+  ssn: ssnSchema,
+  dob: dateOfBirthSchema,
+  phones: list(phoneSchema),
+  emailAddress: emailAddressSchema,
+  ipAddress: ipAddressSchema,
+  addresses: list(addressSchema),
+};
+
+/** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
+export const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
+
+/**
+ * One to `maxApplicants` applicants. Identifiers differ, and so do SSNs: with one SSN for two, nobody could say
+ * which consumer of an answer is which applicant.
+ */
+export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
+  return z
+    .array(applicantSchema)
+    .min(1)
+    .max(maxApplicants)
+    .superRefine(refuseRepeated(['applicantId', 'ssn']));
+}
+
+/** A refinement of a list: none of these fields has one value in two entries. */
+export function refuseRepeated<K extends string>(fields: readonly K[]) {
+  return (entries: readonly Partial<Record<K, unknown>>[], context: z.core.$RefinementCtx) => {
+    for (const field of fields) {
+      const seen = new Set<unknown>();
+      for (const [index, entry] of entries.entries()) {
+        const value = entry[field];
+        if (value !== undefined && seen.has(value)) {
+          const message = 'must differ from that of every other applicant';
+          context.addIssue({ code: 'custom', path: [index, field], message });
+        }
+        seen.add(value);
+      }
+    }
+  };
+}

@@ -1,0 +1,106 @@
+/** Payloads as the codec protocol has them: proto3 JSON, in which every `bytes` is base64. */
+import { isUtf8 } from 'node:buffer';
+import type { Payload } from '@temporalio/common';
+import { isJsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
+import type { Problem } from '../model/problems.ts';
+import { bytesOf } from '../protection/payloads/payload-envelope.ts';
+import { badRequest, Refusal } from './refusal.ts';
+
+export interface PayloadJson {
+  metadata: Record<string, string>;
+  data: string;
+  /** Sizes of what is stored elsewhere: passed on as it came. */
+  externalPayloads?: unknown;
+}
+
+/** Four levels are the protocol's own, a few more those of fields that came later. */
+const MAX_BODY_DEPTH = 12;
+const MAX_METADATA = 32;
+/** Names that must not be given twice: two readers would see two payloads. */
+const OUR_NAMES = new Set(['payloads', 'metadata', 'data', 'encoding']);
+/** Both alphabets, with or without padding, as proto3 JSON takes them. */
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/** @throws Refusal with every problem at once */
+export function readPayloads(text: unknown, maxPayloads: number): { json: PayloadJson; payload: Payload }[] {
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  if (typeof text !== 'string' || parsed === null) throw badRequest('notJson', 'the body must be JSON');
+  const { depth, repeated } = surveyJson(text, OUR_NAMES);
+  if (depth > MAX_BODY_DEPTH) throw badRequest('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
+  if (repeated.size > 0) throw badRequest('repeated', `the body must give ${[...repeated].join(', ')} once`);
+  const entries = isJsonObject(parsed[0]) ? member(parsed[0], 'payloads') : undefined;
+  if (!Array.isArray(entries)) {
+    throw badRequest('malformed', 'the body must be {"payloads": [...]}', [
+      { path: '/payloads', rule: 'must be a list' },
+    ]);
+  }
+  if (entries.length > maxPayloads) {
+    throw new Refusal(413, 'TooLarge', 'tooManyPayloads', `one request takes at most ${maxPayloads} payloads`);
+  }
+  const problems: Problem[] = [];
+  const payloads = entries.map((entry, index) => readPayload(entry, `/payloads/${index}`, problems));
+  if (problems.length > 0) throw badRequest('malformed', 'the payloads must be proto3 JSON', problems.slice(0, 20));
+  return payloads;
+}
+
+function readPayload(value: unknown, path: string, problems: Problem[]): { json: PayloadJson; payload: Payload } {
+  if (!isJsonObject(value)) {
+    problems.push({ path, rule: 'must be an object' });
+    return { json: { metadata: {}, data: '' }, payload: {} };
+  }
+  // In proto3 JSON null stands for a field that is not set.
+  const metadata = readMetadata(member(value, 'metadata') ?? {}, `${path}/metadata`, problems);
+  const data = member(value, 'data') ?? '';
+  if (!isBase64(data)) problems.push({ path: `${path}/data`, rule: 'must be base64' });
+  const external = member(value, 'externalPayloads');
+  const json = {
+    metadata,
+    data: typeof data === 'string' ? data : '',
+    ...(external === undefined ? {} : { externalPayloads: external }),
+  };
+  return { json, payload: { metadata: metadataBytes(metadata), data: Buffer.from(json.data, 'base64') } };
+}
+
+function readMetadata(value: unknown, path: string, problems: Problem[]): Record<string, string> {
+  const entries = isJsonObject(value) ? Object.entries(value) : null;
+  if (entries === null || entries.length > MAX_METADATA) {
+    problems.push({ path, rule: `must be an object of at most ${MAX_METADATA} members` });
+    return {};
+  }
+  if (!entries.every(([, text]) => isBase64(text))) {
+    problems.push({ path, rule: 'must hold base64 alone' });
+    return {};
+  }
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function isBase64(value: unknown): value is string {
+  return typeof value === 'string' && BASE64.test(value);
+}
+
+function metadataBytes(metadata: Record<string, string>): Record<string, Uint8Array> {
+  return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
+}
+
+/** With both members always: without them the Temporal UI takes it for no payload. */
+export function payloadJson({ metadata, data }: Payload): PayloadJson {
+  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)] as const);
+  return { metadata: Object.fromEntries(entries), data: base64(data) };
+}
+
+export function jsonPayload(value: unknown): PayloadJson {
+  return {
+    metadata: { encoding: base64(Buffer.from('json/plain')) },
+    data: base64(Buffer.from(JSON.stringify(value))),
+  };
+}
+
+export function base64(bytes: Uint8Array | null | undefined): string {
+  return bytesOf(bytes).toString('base64');
+}
+
+/** The value in an array of one, or `null` where the bytes are not JSON in UTF-8. */
+export function jsonValueOf(bytes: Uint8Array | null | undefined): [unknown] | null {
+  const data = bytesOf(bytes);
+  return isUtf8(data) ? parseJson(data.toString('utf8')) : null;
+}

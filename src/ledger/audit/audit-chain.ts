@@ -1,0 +1,218 @@
+/**
+ * The chain over consents and decisions: each row's hash covers the one before it, under a key that only the ledger's
+ * secret gives, so that whoever can write to the database cannot compute it. docs/protection.md, "The audit chain".
+ *
+ * 1. A row and its entry are written in one transaction, while the head is locked: entries have no gaps.
+ * 2. The head tells how many entries there are and the hash of the last one, authenticated: the last rows cannot be
+ *    taken away without it.
+ * 3. A head that is not authentic is never made authentic again without a mark: the mark is an entry itself.
+ */
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import type { SqlDialect, SqlRow, SqlSession } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+
+/**
+ * What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. `later`: columns
+ * that came when rows were chained already. They are covered where they are set, so that the hashes of older rows hold.
+ */
+export const CHAINED = {
+  consents: {
+    key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
+    columns: ['decided_at', 'end_user_code', 'end_user', 'evidence', 'received_at', 'recorded_at', 'proof'],
+    later: [],
+  },
+  decisions: {
+    key: ['customer_trace_number', 'decision_id'],
+    columns: [
+      ...['attempt', 'action', 'decided_by', 'reason', 'provider_said', 'failure_type', 'decided_at', 'recorded_at'],
+      'permits_attempt',
+    ],
+    later: ['confirms_consumers', 'proven_by'],
+  },
+  ledger_restores: {
+    key: ['restore_id'],
+    columns: ['kind', 'position', 'claimed_at', 'recorded_by', 'reason', 'recorded_at'],
+    later: [],
+  },
+} as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
+
+export type ChainedTable = keyof typeof CHAINED;
+export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
+
+/** The entry that says: here the head was found not to be authentic. */
+export const BROKEN_HEAD = 'audit_head';
+
+export interface ChainHead {
+  entries: number;
+  hash: string;
+}
+
+export interface ChainEntry {
+  position: number;
+  row_table: string;
+  row_key: string;
+  previous: string;
+  hash: string;
+}
+
+/** Rows that one statement reads or writes: thousands of values are within what both engines take. */
+export const CHAIN_BATCH = 500;
+
+function firstColumnsOf(table: ChainedTable): readonly string[] {
+  return [...CHAINED[table].key, ...CHAINED[table].columns];
+}
+
+export function columnsOf(table: ChainedTable): readonly string[] {
+  return [...firstColumnsOf(table), ...CHAINED[table].later];
+}
+
+export function keyOf(table: ChainedTable, row: SqlRow): string {
+  return JSON.stringify(CHAINED[table].key.map((column) => row[column]));
+}
+
+/** Where the chain begins. */
+export function beginningOf(cipher: LedgerCipher): string {
+  return cipher.chainHash(JSON.stringify(['beginning']));
+}
+
+export function hashOf(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
+  const values = firstColumnsOf(table).map((column) => row[column] ?? null);
+  const later = CHAINED[table].later.filter((column) => (row[column] ?? null) !== null);
+  const set = later.length === 0 ? [] : [Object.fromEntries(later.map((column) => [column, row[column]]))];
+  return cipher.chainHash(JSON.stringify([previous, table, ...values, ...set]));
+}
+
+export function brokenHashOf(cipher: LedgerCipher, previous: string, key: string): string {
+  return cipher.chainHash(JSON.stringify([previous, BROKEN_HEAD, key]));
+}
+
+function macOf(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
+  return cipher.chainHash(JSON.stringify(['head', entries, hash]));
+}
+
+/** `null` where there is none. */
+export async function readHead(
+  session: SqlSession,
+  cipher: LedgerCipher,
+  lock = '',
+): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
+  const [row] = await session.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
+  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === macOf(cipher, row) } : null;
+}
+
+/**
+ * Appends what `work` inserts. Takes the head's lock first, so that two who insert the same rows wait for each other
+ * there and nowhere else; of an inquiry's lock and this one, the inquiry's is always taken first.
+ */
+export async function chaining(
+  { session, dialect, cipher }: Writing,
+  work: (append: (table: ChainedTable, row: SqlRow) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  let head = await lockedHead(session, dialect, cipher);
+  const before = head;
+  await work(async (table, row) => {
+    const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
+    await insertEntries(session, [entry]);
+    head = headAt(entry);
+  });
+  if (head !== before) await writeHead(session, cipher, head);
+}
+
+/**
+ * Keeps every other writer of consents and decisions out until the transaction ends, and of whatever else a share's claim
+ * goes by. An inquiry's lock comes first.
+ */
+export async function lockHead({ session, dialect }: Pick<Writing, 'session' | 'dialect'>): Promise<void> {
+  await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
+}
+
+async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
+  const head = await readHead(session, cipher, dialect.forUpdate);
+  const [last] = await session.rows<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
+  // Fewer entries than the head counts leave a gap behind, which is mark enough.
+  if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
+  // To stop here would stop every journey; to go on without a mark would hide what was done.
+  const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
+  const key = JSON.stringify([found.entries + 1]);
+  const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
+  await insertEntries(session, [mark]);
+  await writeHead(session, cipher, headAt(mark));
+  return headAt(mark);
+}
+
+function entryAfter(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
+  return { position: head.entries + 1, row_table: table, row_key: key, previous: head.hash, hash };
+}
+
+function headAt({ position, hash }: ChainEntry): ChainHead {
+  return { entries: position, hash };
+}
+
+async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainHead): Promise<void> {
+  await session.rows(
+    `INSERT INTO audit_head (only_row, entries, hash, mac) VALUES (1, $1, $2, $3)
+     ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
+    [head.entries, head.hash, macOf(cipher, head)],
+  );
+}
+
+async function insertEntries(session: SqlSession, entries: readonly ChainEntry[]): Promise<void> {
+  await session.rows(
+    `INSERT INTO audit_chain (position, row_table, row_key, previous, hash) VALUES ${places(entries.length, 5)}`,
+    entries.flatMap(({ position, row_table, row_key, previous, hash }) => [
+      position,
+      row_table,
+      row_key,
+      previous,
+      hash,
+    ]),
+  );
+}
+
+/** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
+export function places(rows: number, width: number, from = 1): string {
+  const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
+  return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
+}
+
+/** The rows of a table after `after`, in the order of its key; one batch. */
+export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow | undefined): Promise<SqlRow[]> {
+  const key: readonly string[] = CHAINED[table].key;
+  const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
+  return session.rows<SqlRow>(
+    `SELECT ${columnsOf(table).join(', ')} FROM ${table} ${isAfter} ORDER BY ${key.join(', ')} LIMIT ${CHAIN_BATCH}`,
+    after ? key.map((column) => after[column] as string) : [],
+  );
+}
+
+/**
+ * Makes the head, and chains what was written before there was a chain. Part of the migration that makes the chain, and of
+ * nothing else: where entries or the head are gone, the next append marks that.
+ */
+export async function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
+  let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };
+  for (const table of CHAINED_TABLES) head = await chainTable(session, cipher, table, head);
+  await writeHead(session, cipher, head);
+}
+
+async function chainTable(
+  session: SqlSession,
+  cipher: LedgerCipher,
+  table: ChainedTable,
+  from: ChainHead,
+): Promise<ChainHead> {
+  let head = from;
+  let after: SqlRow | undefined;
+  for (;;) {
+    const rows = await readRows(session, table, after);
+    const entries: ChainEntry[] = [];
+    for (const row of rows) {
+      const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));
+      entries.push(entry);
+      head = headAt(entry);
+    }
+    if (entries.length > 0) await insertEntries(session, entries);
+    if (rows.length < CHAIN_BATCH) return head;
+    after = rows.at(-1);
+  }
+}

@@ -1,0 +1,82 @@
+/** What the ledger holds against a decision, in the transaction that would write it: nobody gets another's report. */
+import type { InquiryDescription } from '../../model/inquiry.ts';
+import { wordProblem } from '../../model/provider-word.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { lockHead } from '../audit/audit-chain.ts';
+import type { Writing } from '../database/writing.ts';
+import type { DecisionRecord } from '../records.ts';
+import { consumerDigest, referenceDigest } from './report-references.ts';
+
+/** Why the decision may not be taken: a path and a rule, never a value; or `null`. */
+export async function acceptProblem(
+  writing: Writing,
+  inquiry: InquiryDescription,
+  decision: DecisionRecord,
+): Promise<string | null> {
+  const { action, answer, providerSaid } = decision;
+  if (action === 'repeat') return null;
+  const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
+  // Where it is not said why it was held, only what holds of every reason is asked for.
+  const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
+  const problem = wordProblem({ failureType, productCode: inquiry.productCode }, { action, outcome, providerSaid });
+  const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
+  if (problem || !reference) return problem;
+  // Two who accept one number for two inquiries wait for each other here, and the second one reads the first.
+  await lockHead(writing);
+  if (await isAnothersNumber(writing, inquiry, reference.reportReferenceNumber)) {
+    return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
+  }
+  if (confirmConsumerIds) return null;
+  const unknown = await othersConsumer(writing, inquiry, reference);
+  if (unknown === null) return null;
+  return (
+    `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
+    'applicant’s inquiries alone'
+  );
+}
+
+/**
+ * Whether the ledger has the number of another inquiry. A share's confirmation may repeat the number of the report that
+ * is shared: then it is the report's.
+ */
+async function isAnothersNumber(
+  { session, cipher }: Writing,
+  { customerTraceNumber, callerId, shareId }: InquiryDescription,
+  reportReferenceNumber: string,
+): Promise<boolean> {
+  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const rows = await session.rows(
+    `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+     WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
+       AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
+         AND ((s.caller_id = i.caller_id AND s.share_id = i.share_id) OR (s.caller_id = $3 AND s.share_id = $4)))
+     LIMIT 1`,
+    [digest, customerTraceNumber, callerId, shareId ?? null],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The first applicant of the reference whose `consumerId` the ledger has, but of no inquiry about this applicant of this
+ * run, nor of the report that a share is of; `null` where there is none. One person may rightly have it in several
+ * reports, and the ledger keeps nothing that would tell persons apart: so a person is asked.
+ */
+async function othersConsumer(
+  { session, cipher }: Writing,
+  { callerId, shareId }: InquiryDescription,
+  { applicants }: ReportReference,
+): Promise<number | null> {
+  for (const [index, { applicantId, consumerId }] of applicants.entries()) {
+    const [row] = await session.rows<{ known: number; own: number | null }>(
+      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.caller_id = $3 OR EXISTS (
+           SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+           WHERE s.caller_id = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
+         THEN 1 ELSE 0 END) AS own
+       FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
+       WHERE c.consumer_digest = $1`,
+      [consumerDigest(cipher, consumerId), applicantId, callerId, shareId ?? null],
+    );
+    if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
+  }
+  return null;
+}

@@ -1,0 +1,48 @@
+/** What a share's claim goes by beside its own rows: who has consented, and whether the report may still be used. */
+
+import type { ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
+import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { lockHead } from '../audit/audit-chain.ts';
+import type { KnownShare } from '../claim.ts';
+import type { Writing } from '../database/writing.ts';
+import type { ClaimRequest } from '../records.ts';
+import { type GrantsJudged, judgeGrants } from '../share-standing.ts';
+import { readShareFacts } from './report-shares.ts';
+
+export interface ClaimedShare extends KnownShare {
+  grants: GrantsJudged['grants'];
+  standing: StandingConsents;
+}
+
+/**
+ * Reads and judges it; `undefined` where the claim is of no share. The chain's head is locked first: a refusal that is
+ * being written is waited for, and one that comes later finds the claim, so that it is respected or flagged.
+ */
+export async function readClaimedShare(writing: Writing, request: ClaimRequest): Promise<ClaimedShare | undefined> {
+  const { inquiry, consents, consentValidForMs, sharedReference, applicantIds = [] } = request;
+  const { productCode, callerId, shareId } = inquiry;
+  if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
+  await lockHead(writing);
+  const { session, dialect, cipher } = writing;
+  const { owners, stored, reportIsGone, nowMs } = await readShareFacts(session, dialect, cipher, {
+    callerId,
+    shareId,
+    ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
+  });
+  const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
+  const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
+  return { reportIsGone, ...judged };
+}
+
+/** What a run is told of a share that was not claimed. */
+export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
+  if (!share) throw new Error('an objection to what is no share');
+  const { reportIsGone, grants, standing } = share;
+  return {
+    ...(reportIsGone ? { reportGone: true } : {}),
+    grants: grants.flatMap(({ applicantId, consentId, worth }) =>
+      worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
+    ),
+    standing,
+  };
+}

@@ -1,0 +1,147 @@
+/** Rows of `consents` and `attempt_consents`: who permitted what, and what was refused. */
+import { consentDifferences } from '../../consent/consent-differences.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import type { SqlRow } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import type { ConsentVerdict } from '../records.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+/** A row of `consents`, as it is read. */
+export interface ConsentRow {
+  journey_id: string;
+  share_id: string;
+  applicant_id: string;
+  consent_id: string;
+  decision: ConsentRecord['decision'];
+  decided_at: string;
+  end_user_code: string | null;
+  end_user: string | null;
+  evidence: string | null;
+  received_at: string;
+  recorded_at: number;
+  proof: string | null;
+}
+
+/** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
+export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
+  const verdicts: ConsentVerdict[] = [];
+  if (consents.length === 0) return verdicts;
+  await chaining(writing, async (append) => {
+    for (const consent of consents) {
+      const row = await insertConsent(writing, consent);
+      if (row) await append('consents', row);
+      verdicts.push(row ? { kind: 'recorded' } : await verdictOnKnown(writing, consent));
+    }
+  });
+  return verdicts;
+}
+
+/** Something was written before under the same key: by an earlier try of this very call, or by another message. */
+async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Promise<ConsentVerdict> {
+  const [row] = await session.rows<ConsentRow>(
+    `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
+       AND decision = $5`,
+    [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
+  );
+  if (!row) return { kind: 'known', paths: [] };
+  const since = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
+       AND recorded_at > $4`,
+    [consent.journeyId, consent.shareId, consent.applicantId, row.recorded_at],
+  );
+  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince: since.length > 0 });
+  const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
+  return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+}
+
+function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): Promise<SqlRow | undefined> {
+  return insertRow(
+    session,
+    'consents',
+    {
+      journey_id: consent.journeyId,
+      share_id: consent.shareId,
+      applicant_id: consent.applicantId,
+      consent_id: consent.consentId,
+      decision: consent.decision,
+      decided_at: consent.decidedAt,
+      end_user_code: consent.secondaryUser.endUserCode,
+      end_user: consent.secondaryUser.endUser,
+      evidence: consent.evidence ? JSON.stringify(consent.evidence) : null,
+      received_at: consent.receivedAt,
+      proof: consent.proof,
+    },
+    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING', returning: columnsOf('consents') },
+  );
+}
+
+/** Everything that one applicant has said about one share, as far as rules about refusals need it. */
+export async function saidAbout(
+  { session }: Writing,
+  { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
+): Promise<ConsentRecord[]> {
+  const rows = await session.rows<ConsentRow>(
+    'SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3',
+    [journeyId, shareId, applicantId],
+  );
+  return rows.map(consentRecord);
+}
+
+/** Which grants permitted this attempt. */
+export async function linkConsents(
+  { session }: Writing,
+  attempt: { customerTraceNumber: string; attempt: number },
+  grants: readonly ConsentRecord[],
+): Promise<void> {
+  for (const grant of grants) {
+    await insertRow(
+      session,
+      'attempt_consents',
+      {
+        customer_trace_number: attempt.customerTraceNumber,
+        attempt: attempt.attempt,
+        journey_id: grant.journeyId,
+        share_id: grant.shareId,
+        applicant_id: grant.applicantId,
+        consent_id: grant.consentId,
+      },
+      { onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+}
+
+/** What tells whether an attempt of SECONDUSE was posted. */
+export interface PostingRow {
+  state: string;
+  outcome: string | null;
+  answer_kind: string | null;
+  late_state: string | null;
+}
+
+/** Or may have been: whoever took the consent back has a right to know. */
+export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
+  // An answer that came too late for its attempt may still tell of a posting.
+  if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
+  // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
+  if (state === 'accepted') return outcome === 'record';
+  return state === 'answered' && (answer_kind !== 'outcome' || outcome === 'record');
+}
+
+export function consentRecord(row: ConsentRow): ConsentRecord {
+  return {
+    journeyId: row.journey_id,
+    shareId: row.share_id,
+    applicantId: row.applicant_id,
+    consentId: row.consent_id,
+    decision: row.decision,
+    decidedAt: row.decided_at,
+    secondaryUser: {
+      ...(row.end_user_code === null ? {} : { endUserCode: row.end_user_code }),
+      ...(row.end_user === null ? {} : { endUser: row.end_user }),
+    },
+    ...(row.evidence === null ? {} : { evidence: JSON.parse(row.evidence) as NonNullable<ConsentRecord['evidence']> }),
+    ...(row.proof === null ? {} : { proof: row.proof }),
+    receivedAt: row.received_at,
+  };
+}

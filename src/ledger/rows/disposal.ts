@@ -1,0 +1,222 @@
+/**
+ * Disposal (docs/retention.md): what stands in its way, and the statements that destroy what is personal.
+ *
+ * The order, and why it is this one: (1) begun, written down, which closes the fence for good; (2) the runs deleted from
+ * Temporal, which is no record; (3) what the ledger holds destroyed, in one transaction that checks everything anew. A
+ * crash before (3) loses nothing that cannot be disposed of by doing it again, and until (3) nobody reads "disposed of"
+ * although a copy is left in Temporal. Were the ledger first, its rows would say so too early; without (1) a journey
+ * started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
+ */
+import { lockHead } from '../audit/audit-chain.ts';
+import type { SqlDialect, SqlSession, SqlValue, Written } from '../database/sql-session.ts';
+import type {
+  AgePage,
+  AgeQuery,
+  DisposalScope,
+  DisposalVerdict,
+  DisposalView,
+  Obstacle,
+  Warrant,
+} from '../retention.ts';
+import { instant } from './inquiry-rows.ts';
+import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
+import { ofOwner } from './owner-rows.ts';
+import { insertEvent, readDisposalTimes } from './retention-events.ts';
+
+/** Reads only. */
+export async function readDisposalView(
+  session: SqlSession,
+  dialect: SqlDialect,
+  scope: DisposalScope,
+): Promise<DisposalView> {
+  const { sql, values } = selectionOf(scope);
+  const [counted] = await session.rows<{ inquiries: number; reports: number } & NewestRow>(
+    `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
+       (SELECT count(*) FROM reports WHERE body IS NOT NULL AND customer_trace_number IN (${sql})) AS reports,
+       max(i.created_at) AS created_at, max(a.claimed_at) AS claimed_at, max(a.recorded_at) AS recorded_at,
+       max(a.late_at) AS late_at
+     FROM inquiries i LEFT JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
+     WHERE i.customer_trace_number IN (${sql})`,
+    values,
+  );
+  const runs = await session.rows<{ workflow_id: string; run_id: string }>(
+    ['attempts', 'closed_attempts']
+      .map(
+        (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)})`,
+      )
+      .join(' UNION '),
+    [scope.callerId],
+  );
+  const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
+  const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
+  const newestAtMs = newestOf(counted);
+  return {
+    ...scope,
+    inquiries: counted?.inquiries ?? 0,
+    reports: counted?.reports ?? 0,
+    ...(newestAtMs === null ? {} : { newestAt: instant(newestAtMs) }),
+    ...(isUnfinished ? { begunAt: instant(begunAtMs) } : {}),
+    ...(disposedAtMs === null ? {} : { disposedAt: instant(disposedAtMs) }),
+    runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
+    obstacles: await readObstacles(session, dialect, scope),
+  };
+}
+
+interface NewestRow {
+  created_at: number | null;
+  claimed_at: number | null;
+  recorded_at: number | null;
+  late_at: number | null;
+}
+
+function newestOf(row: NewestRow | undefined): number | null {
+  if (!row || row.created_at === null) return null;
+  return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
+}
+
+/** A legal hold is on the journey, whatever part of it is to be disposed of. */
+async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Obstacle[]> {
+  const held = await session.rows<TraceRow>(
+    `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)} AND legal_hold_at IS NOT NULL
+     ORDER BY customer_trace_number`,
+    [scope.callerId],
+  );
+  const { sql, values } = selectionOf(scope, 2);
+  const needs = await session.rows<{ reason: Obstacle['reason'] } & TraceRow>(
+    `SELECT 'sending' AS reason, customer_trace_number FROM attempts
+     WHERE state = 'sending' AND answer_by > ${dialect.now} AND customer_trace_number IN (${sql})
+     UNION SELECT 'undecided', customer_trace_number FROM inquiries
+     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${undecidedSelection(dialect, sql)})
+     UNION SELECT 'attention', customer_trace_number FROM inquiries
+     WHERE customer_trace_number IN (${sql}) AND customer_trace_number IN (${attentionSelection(sql)})
+     ORDER BY 2, 1`,
+    [0, ...values],
+  );
+  const [hold] = held;
+  return [
+    ...(hold ? [{ reason: 'legalHold' as const, customerTraceNumber: hold.customer_trace_number }] : []),
+    ...needs.map((row) => ({ reason: row.reason, customerTraceNumber: row.customer_trace_number })),
+  ];
+}
+
+interface TraceRow {
+  customer_trace_number: string;
+}
+
+/** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
+function selectionOf({ callerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
+  const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
+  return {
+    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId, from)}${ofProduct} AND disposed_at IS NULL`,
+    values: productCode === undefined ? [callerId] : [callerId, productCode],
+  };
+}
+
+/** An id comes up once, with the oldest of its inquiries that are left, so that no list of ids has to be kept. */
+export async function readOlderThan(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { olderThanMs, productCode, limit, after }: AgeQuery,
+): Promise<AgePage> {
+  const ofProduct = (alias: string) => (productCode === undefined ? '' : `AND ${alias}.product_code = $5`);
+  const rows = await session.rows<{ caller_id: string; created_at: number } & TraceRow>(
+    `SELECT i.caller_id, i.created_at, i.customer_trace_number
+     FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
+     WHERE i.disposed_at IS NULL AND i.created_at < cut.ms ${ofProduct('i')}
+       AND (i.created_at, i.customer_trace_number) > ($2, $3)
+       AND NOT EXISTS (SELECT 1 FROM inquiries o
+         WHERE o.caller_id = i.caller_id AND o.disposed_at IS NULL ${ofProduct('o')}
+           AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
+       AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
+         WHERE o.caller_id = i.caller_id AND o.disposed_at IS NULL ${ofProduct('o')}
+           AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
+     ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
+    [
+      olderThanMs,
+      after?.createdAtMs ?? -1,
+      after?.customerTraceNumber ?? '',
+      limit,
+      ...(productCode === undefined ? [] : [productCode]),
+    ],
+  );
+  const last = rows.at(-1);
+  return {
+    callerIds: rows.map((row) => row.caller_id),
+    ...(last && rows.length === limit
+      ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
+      : {}),
+  };
+}
+
+/** As `Retention.begin`; part of a transaction. */
+export async function beginDisposal(
+  session: SqlSession,
+  dialect: SqlDialect,
+  scope: DisposalScope,
+  warrant: Warrant,
+): Promise<Written<DisposalVerdict>> {
+  await lockInquiriesOf(session, dialect, scope.callerId);
+  const view = await readDisposalView(session, dialect, scope);
+  const refused = refusalOf(view);
+  if (refused) return { keep: false, value: refused };
+  const { inquiries, reports, begunAt } = view;
+  // A share's claim reads it under this lock: it comes before the disposal begins, or finds that it has.
+  await lockHead({ session, dialect });
+  if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposalBegun' });
+  return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
+}
+
+/** As `Retention.dispose`; part of a transaction. */
+export async function dispose(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { scope, warrant, runs }: { scope: DisposalScope; warrant: Warrant; runs: number },
+): Promise<Written<DisposalVerdict>> {
+  await lockInquiriesOf(session, dialect, scope.callerId);
+  const view = await readDisposalView(session, dialect, scope);
+  const refused = refusalOf(view);
+  if (refused) return { keep: false, value: refused };
+  const { begunAtMs } = await readDisposalTimes(session, scope);
+  if (begunAtMs === null) throw new Error('a disposal that was not begun');
+  const { inquiries, reports } = view;
+  const { sql, values } = selectionOf(scope);
+  await session.rows(
+    `UPDATE reports SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
+  // Also where the other of its two reports stays.
+  await session.rows(
+    `UPDATE derived_documents SET body = NULL, wrapped_key = NULL, key_id = NULL
+     WHERE customer_trace_number IN (${sql}) OR from_trace_number IN (${sql})`,
+    values,
+  );
+  await session.rows(
+    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
+     WHERE customer_trace_number IN (${sql})`,
+    values,
+  );
+  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${sql})`, values);
+  const place = values.length;
+  // The digest too: whoever has the ledger's secret could try SSNs on it. A disposed row is not compared any more.
+  await session.rows(
+    `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
+       disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
+    [...values, warrant.by, warrant.reason],
+  );
+  const details = { inquiries, reports, runs };
+  await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposed', details });
+  return { keep: true, value: { kind: 'done', inquiries, reports } };
+}
+
+function refusalOf({ obstacles }: DisposalView): DisposalVerdict | null {
+  return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
+}
+
+/** In one order, so that two who lock the same rows wait for each other and do not stop each other. */
+export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, callerId: string): Promise<void> {
+  await session.rows(
+    `SELECT 1 FROM inquiries WHERE ${ofOwner(callerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    [callerId],
+  );
+}

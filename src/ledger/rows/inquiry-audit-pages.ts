@@ -1,0 +1,307 @@
+/** Reads what was asked of the gateway in pages by time, so that a million rows never lie in memory at once. */
+
+import { parseInstantMs } from '../../base/instants.ts';
+import type { Answer } from '../../model/inquiry.ts';
+import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { standing } from '../claim.ts';
+import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
+import {
+  type AuditDecision,
+  type AuditedAttempt,
+  type AuditOutcome,
+  type InquiriesQuery,
+  judgesAttempts,
+  postedOf,
+} from '../inquiry-audit.ts';
+import { type AttemptRow, type DecisionRow, descriptionOf, type InquiryRow, instant } from './inquiry-rows.ts';
+
+/** Attempts that are looked at in one statement, whether or not the query wants them: it stays short in any ledger. */
+const PAGE_SIZE = 1_000;
+
+/** Where a page ended. */
+interface Cursor {
+  claimedAtMs: number;
+  customerTraceNumber: string;
+  attempt: number;
+}
+
+interface Page {
+  attempts: AuditedAttempt[];
+  /** Absent where nothing was left to be looked at. */
+  end?: Cursor;
+}
+
+/**
+ * Oldest first. Each page is one consistent view; of a period that is over, so is the whole but for late answers.
+ *
+ * @throws RangeError where `from` or `before` is no instant
+ */
+export function auditedAttempts(
+  engine: SqlEngine,
+  cipher: LedgerCipher,
+  query: InquiriesQuery,
+  pageSize = PAGE_SIZE,
+): AsyncIterable<AuditedAttempt> {
+  const fromMs = instantMs(query.from, 0);
+  const beforeMs = instantMs(query.before, Number.MAX_SAFE_INTEGER);
+  return pages(engine, cipher, query, {
+    start: { claimedAtMs: fromMs, customerTraceNumber: '', attempt: 0 },
+    beforeMs,
+    pageSize,
+  });
+}
+
+async function* pages(
+  engine: SqlEngine,
+  cipher: LedgerCipher,
+  query: InquiriesQuery,
+  { start, beforeMs, pageSize }: { start: Cursor; beforeMs: number; pageSize: number },
+): AsyncGenerator<AuditedAttempt> {
+  for (let cursor: Cursor | undefined = start; cursor; ) {
+    const after: Cursor = cursor;
+    const page = await engine.read((session) =>
+      new PageReader({ session, dialect: engine.dialect }, cipher, query).read({ after, beforeMs, pageSize }),
+    );
+    yield* page.attempts;
+    cursor = page.end;
+  }
+}
+
+function instantMs(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const ms = parseInstantMs(text);
+  if (ms === null) throw new RangeError('from and before must be RFC 3339 instants with offset');
+  return ms;
+}
+
+/** Of the attempt `a`, as `AUDIT_OUTCOMES` has it. */
+function outcomeSql({ now }: SqlDialect): string {
+  return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
+    WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
+}
+
+const OF_ATTEMPT = [
+  ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
+  ...['answer_kind', 'return_code', 'late_at', 'late_state', 'late_outcome'],
+];
+/** A reference lies in one of them. */
+const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+type FoundRow = InquiryRow &
+  Omit<AttemptRow, 'run_id' | 'retry_after_ms' | 'accepted_by'> & {
+    permitted_by: string | null;
+    return_code: string | null;
+    late_outcome: ReportOutcome | null;
+    late_answer: Uint8Array | null;
+    audit_outcome: AuditOutcome;
+    first_attempt: number;
+    now: number;
+  };
+
+/** The last attempt that was looked at, beside each row that was found; without one, beside nothing. */
+type PageRow = { end_claimed_at: number; end_trace: string; end_attempt: number } & (
+  | FoundRow
+  | { audit_outcome: null }
+);
+
+/** The attempts of a page once its end is known. `$1` to `$6` are where it began and where it ended. */
+const IN_PAGE = `a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
+  AND a.claimed_at <= $4 AND (a.claimed_at, a.customer_trace_number, a.attempt) <= ($4, $5, $6)`;
+
+class PageReader {
+  readonly #session: SqlSession;
+  readonly #dialect: SqlDialect;
+  readonly #cipher: LedgerCipher;
+  readonly #query: InquiriesQuery;
+
+  constructor(
+    { session, dialect }: { session: SqlSession; dialect: SqlDialect },
+    cipher: LedgerCipher,
+    query: InquiriesQuery,
+  ) {
+    this.#session = session;
+    this.#dialect = dialect;
+    this.#cipher = cipher;
+    this.#query = query;
+  }
+
+  async read({ after, beforeMs, pageSize }: { after: Cursor; beforeMs: number; pageSize: number }): Promise<Page> {
+    const rows = await this.#rows(after, beforeMs, pageSize);
+    const [first] = rows;
+    if (!first) return { attempts: [] };
+    const end = {
+      claimedAtMs: first.end_claimed_at,
+      customerTraceNumber: first.end_trace,
+      attempt: first.end_attempt,
+    };
+    const wanted = rows.filter((row): row is PageRow & FoundRow => row.audit_outcome !== null && this.#isReferred(row));
+    if (wanted.length === 0) return { attempts: [], end };
+    const range = [...valuesOf(after), ...valuesOf(end)];
+    const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
+    const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
+    const consents = Map.groupBy(isShared ? await this.#consents(range) : [], attemptKey);
+    return {
+      attempts: wanted.map((row) => auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? [])),
+      end,
+    };
+  }
+
+  #rows(after: Cursor, beforeMs: number, pageSize: number): Promise<PageRow[]> {
+    const values: SqlValue[] = [...valuesOf(after), beforeMs, pageSize];
+    const place = (value: SqlValue) => `$${values.push(value)}`;
+    const { endUser, productCode, outcome, reportReferenceNumber } = this.#query;
+    const conditions = [
+      ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
+      ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
+      ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
+      ...(reportReferenceNumber === undefined ? [] : ["(a.outcome = 'record' OR a.late_outcome = 'record')"]),
+    ];
+    const columns = [
+      'i.*',
+      ...OF_ATTEMPT.map((name) => `a.${name}`),
+      ...(reportReferenceNumber === undefined ? [] : SEALED.map((name) => `a.${name}`)),
+      `${outcomeSql(this.#dialect)} AS audit_outcome`,
+      `${this.#dialect.now} AS now`,
+      // Attempts that were closed come before it, and are none that were asked.
+      '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
+    ];
+    return this.#session.rows<PageRow>(
+      `WITH page AS (
+         SELECT a.claimed_at, a.customer_trace_number, a.attempt FROM attempts a
+         WHERE a.claimed_at >= $1 AND a.claimed_at < $4
+           AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
+         ORDER BY a.claimed_at, a.customer_trace_number, a.attempt LIMIT $5
+       ), page_end AS (
+         SELECT claimed_at AS end_claimed_at, customer_trace_number AS end_trace, attempt AS end_attempt FROM page
+         ORDER BY claimed_at DESC, customer_trace_number DESC, attempt DESC LIMIT 1
+       )
+       SELECT e.*, found.* FROM page_end e LEFT JOIN (
+         SELECT ${columns.join(', ')} FROM page p
+         JOIN attempts a ON a.customer_trace_number = p.customer_trace_number AND a.attempt = p.attempt
+         JOIN inquiries i ON i.customer_trace_number = p.customer_trace_number
+         WHERE ${['1 = 1', ...conditions].join(' AND ')}
+       ) found ON 1 = 1
+       ORDER BY found.claimed_at, found.customer_trace_number, found.attempt`,
+      values,
+    );
+  }
+
+  /** Whether it has the reference that is looked for, where one is. */
+  #isReferred(row: FoundRow): boolean {
+    const { reportReferenceNumber } = this.#query;
+    if (reportReferenceNumber === undefined) return true;
+    return SEALED.some((column) => {
+      const sealed = row[column];
+      if (!sealed) return false;
+      const place = [column, row.customer_trace_number, String(row.attempt)];
+      const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
+      return answer.kind === 'outcome' && answer.reference?.reportReferenceNumber === reportReferenceNumber;
+    });
+  }
+
+  /** Of the page's inquiries, and of those that they amend. */
+  #decisions(range: readonly SqlValue[]): Promise<DecisionRow[]> {
+    return this.#session.rows<DecisionRow>(
+      `SELECT d.* FROM decisions d WHERE d.customer_trace_number IN (
+         SELECT a.customer_trace_number FROM attempts a WHERE ${IN_PAGE}
+         UNION SELECT i.amends FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+         WHERE i.amends IS NOT NULL AND ${IN_PAGE}
+       ) ORDER BY d.recorded_at, d.decision_id`,
+      range,
+    );
+  }
+
+  #consents(range: readonly SqlValue[]): Promise<ConsentLinkRow[]> {
+    return this.#session.rows<ConsentLinkRow>(
+      `SELECT c.customer_trace_number, c.attempt, c.applicant_id, c.consent_id
+       FROM attempts a JOIN attempt_consents c
+         ON c.customer_trace_number = a.customer_trace_number AND c.attempt = a.attempt
+       WHERE ${IN_PAGE} ORDER BY c.applicant_id, c.consent_id`,
+      range,
+    );
+  }
+}
+
+interface ConsentLinkRow {
+  customer_trace_number: string;
+  attempt: number;
+  applicant_id: string;
+  consent_id: string;
+}
+
+function valuesOf({ claimedAtMs, customerTraceNumber, attempt }: Cursor): SqlValue[] {
+  return [claimedAtMs, customerTraceNumber, attempt];
+}
+
+function attemptKey(row: { customer_trace_number: string; attempt: number }): string {
+  return `${row.customer_trace_number} ${row.attempt}`;
+}
+
+function auditedAttempt(
+  row: FoundRow,
+  decisions: ReadonlyMap<string, DecisionRow[]>,
+  consents: readonly ConsentLinkRow[],
+): AuditedAttempt {
+  const own = decisions.get(row.customer_trace_number) ?? [];
+  const judging = own.filter((one) => one.attempt === row.attempt && judgesAttempts(one.failure_type));
+  const said = judging.findLast(({ provider_said }) => provider_said === 'posted' || provider_said === 'notPosted');
+  const permit = permitOf(row, own, decisions);
+  const decision = judging.at(-1);
+  const state = standing({ attempt: row.attempt, state: row.state, answerInMs: row.answer_by - row.now });
+  const isAnsweredLate = row.late_state === 'answered';
+  const isAnswered = row.answer_kind !== null || isAnsweredLate;
+  const isAcceptedAsNotPosted =
+    row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
+  return {
+    ...descriptionOf(row),
+    attempt: row.attempt,
+    claimedAt: instant(row.claimed_at),
+    outcome: row.audit_outcome,
+    posted: postedOf({
+      state,
+      isAnswered,
+      isAcceptedAsNotPosted,
+      ...(said ? { providerSaid: said.provider_said } : {}),
+    }),
+    consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
+    ...(row.requested_at === null ? {} : { requestedAt: instant(row.requested_at) }),
+    ...(row.return_code === null ? {} : { returnCode: row.return_code }),
+    ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
+    ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
+    ...(permit ? { permittedBy: decisionView(permit) } : {}),
+    ...(decision ? { decision: decisionView(decision) } : {}),
+    ...(row.late_at === null ? {} : { late: lateOf(row, row.late_at) }),
+    ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),
+    ...(row.disposed_at === null ? {} : { disposedAt: instant(row.disposed_at) }),
+  };
+}
+
+/** A resend that this attempt has spent; of an inquiry's first attempt, the amendment or the repeat that asked for it. */
+function permitOf(
+  row: FoundRow,
+  own: readonly DecisionRow[],
+  decisions: ReadonlyMap<string, DecisionRow[]>,
+): DecisionRow | undefined {
+  const resend = own.find((one) => one.decision_id === row.permitted_by);
+  if (resend || row.attempt > row.first_attempt) return resend;
+  if (row.amends === null) return own.find(({ action }) => action === 'repeat');
+  return decisions.get(row.amends)?.findLast(({ action }) => action === 'amend');
+}
+
+function lateOf(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
+  const outcome = row.late_outcome;
+  return { at: instant(lateAtMs), ...(outcome === null ? {} : { outcome }) };
+}
+
+function decisionView(row: DecisionRow): AuditDecision {
+  return {
+    decisionId: row.decision_id,
+    action: row.action,
+    by: row.decided_by,
+    reason: row.reason,
+    providerSaid: row.provider_said,
+    decidedAt: row.decided_at,
+    ...(row.proven_by === null ? {} : { provenBy: row.proven_by }),
+  };
+}

@@ -1,0 +1,354 @@
+/** The statements that change `inquiries`, `attempts` and `decisions`. Each is part of a transaction of the ledger. */
+
+import { parseInstantMs } from '../../base/instants.ts';
+import { CANONICAL_VERSION } from '../../model/canonical-request.ts';
+import type { Answer, InquiryDescription } from '../../model/inquiry.ts';
+import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import { repeatOf } from '../claim.ts';
+import type { SqlRow, SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from '../records.ts';
+import { currentDigest } from '../request-digests.ts';
+import { sealAnswer } from './inquiry-rows.ts';
+
+/** What a claim says about its inquiry. */
+type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
+
+/**
+ * Inserts a row of named columns; `sql` holds those whose value is an expression and not a parameter. Returns the
+ * columns named by `returning` of the row that was inserted, if one was.
+ */
+export async function insertRow(
+  session: SqlSession,
+  table: string,
+  columns: Record<string, SqlValue | undefined>,
+  {
+    sql = {},
+    onConflict = '',
+    returning = ['1 AS inserted'],
+  }: { sql?: Record<string, string>; onConflict?: string; returning?: readonly string[] },
+): Promise<SqlRow | undefined> {
+  const names = [...Object.keys(columns), ...Object.keys(sql)];
+  const places = [...Object.keys(columns).map((_, index) => `$${index + 1}`), ...Object.values(sql)];
+  const [row] = await session.rows(
+    `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')}) ${onConflict} RETURNING ${returning.join(', ')}`,
+    Object.values(columns),
+  );
+  return row;
+}
+
+/** Which repeat the claim of this inquiry takes, and the number that is there already for another customer. */
+export async function readRepeat(
+  session: SqlSession,
+  inquiry: InquiryDescription,
+): Promise<ReturnType<typeof repeatOf>> {
+  const rows = await session.rows<{
+    customer_trace_number: string;
+    customer_id: string;
+    ordinal: number;
+    permitted_repeat: number;
+  }>(
+    `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
+     WHERE caller_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+       AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
+     ORDER BY permitted_repeat, ordinal`,
+    [inquiry.callerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+  );
+  const numbers = rows.map((row) => ({
+    customerTraceNumber: row.customer_trace_number,
+    customerId: row.customer_id,
+    ordinal: row.ordinal,
+    permittedRepeat: row.permitted_repeat,
+  }));
+  return repeatOf(numbers, inquiry);
+}
+
+/**
+ * Makes the inquiry's row where there is none, and says whether it did. With a claim it has the digest, and takes the
+ * key that the same inquiry under another number would have; where another has it, nothing is made.
+ */
+export async function insertInquiry(
+  { session, dialect }: Writing,
+  inquiry: InquiryDescription,
+  claim?: Claiming,
+): Promise<boolean> {
+  const inserted = await insertRow(
+    session,
+    'inquiries',
+    {
+      customer_trace_number: inquiry.customerTraceNumber,
+      environment: inquiry.environment,
+      profile: inquiry.profile,
+      customer_id: inquiry.customerId,
+      workflow_type: inquiry.workflowType,
+      caller_id: inquiry.callerId,
+      product_code: inquiry.productCode,
+      share_id: inquiry.shareId,
+      ordinal: inquiry.ordinal,
+      permitted_repeat: claim?.permittedRepeat,
+      end_user_code: inquiry.endUserCode,
+      end_user: inquiry.endUser,
+      permissible_purpose_code: inquiry.permissiblePurposeCode,
+      amends: inquiry.amends,
+      digest: claim && currentDigest(claim.digests),
+      digest_version: claim && CANONICAL_VERSION,
+      applicant_ids: claim?.applicantIds && JSON.stringify(claim.applicantIds),
+      workflow_id: claim?.run.workflowId,
+      run_id: claim?.run.runId,
+    },
+    {
+      sql: { created_at: dialect.now },
+      onConflict: 'ON CONFLICT DO NOTHING',
+    },
+  );
+  return inserted !== undefined;
+}
+
+/** Keeps every other writer of this inquiry out until the transaction ends. */
+export async function lockInquiry({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
+    customerTraceNumber,
+  ]);
+}
+
+/**
+ * The next place in the sequence. The row's lock is held until the commit, so that attempts are committed in the order of
+ * their places: a copy that has one has all before it. Of all locks that a claim takes it is the last.
+ */
+async function nextPosition(session: SqlSession): Promise<number> {
+  const [row] = await session.rows<{ last_position: number }>(
+    'UPDATE attempt_counter SET last_position = last_position + 1 RETURNING last_position',
+  );
+  if (!row) throw new Error('a ledger without a counter of attempts');
+  return row.last_position;
+}
+
+/** The claim itself: INSERT or lose. Returns its place, and when it was made, by the database's clock, in milliseconds. */
+export async function insertAttempt(
+  { session, dialect }: Writing,
+  request: ClaimRequest,
+  permittedBy: string | undefined,
+): Promise<{ claimedAt: number; position: number }> {
+  const { resendAfterMs = 0 } = request;
+  const position = await nextPosition(session);
+  const row = await insertRow(
+    session,
+    'attempts',
+    {
+      position,
+      customer_trace_number: request.inquiry.customerTraceNumber,
+      attempt: request.attempt,
+      state: 'sending',
+      workflow_id: request.run.workflowId,
+      run_id: request.run.runId,
+      permitted_by: permittedBy,
+    },
+    {
+      // Read by this very statement, after every lock was waited for: no claim looks older than it is.
+      sql: {
+        claimed_at: dialect.now,
+        send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
+        answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
+        ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
+      },
+      returning: ['claimed_at'],
+    },
+  );
+  return { claimedAt: Number(row?.claimed_at), position };
+}
+
+/** Writes that the attempt can be claimed no more; returns since when, by the database's clock, in milliseconds. */
+export async function insertClosed(
+  { session, dialect }: Writing,
+  { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
+  permittedBy: string | undefined,
+): Promise<number> {
+  await session.rows(
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $3)
+     WHERE customer_trace_number = $1`,
+    [customerTraceNumber, currentDigest(digests), CANONICAL_VERSION],
+  );
+  const row = await insertRow(
+    session,
+    'closed_attempts',
+    {
+      customer_trace_number: customerTraceNumber,
+      attempt,
+      workflow_id: run.workflowId,
+      run_id: run.runId,
+      permitted_by: permittedBy,
+    },
+    { sql: { closed_at: dialect.now }, returning: ['closed_at'] },
+  );
+  return Number(row?.closed_at);
+}
+
+/** On a row that was there before: what a claim says about the inquiry as a whole. */
+export async function markClaimed({ session }: Writing, request: ClaimRequest & Claiming): Promise<void> {
+  await session.rows(
+    `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
+       workflow_id = $3, run_id = $4, applicant_ids = coalesce($5, applicant_ids),
+       permitted_repeat = coalesce(permitted_repeat, $7)
+     WHERE customer_trace_number = $1`,
+    [
+      request.inquiry.customerTraceNumber,
+      currentDigest(request.digests),
+      request.run.workflowId,
+      request.run.runId,
+      request.applicantIds && JSON.stringify(request.applicantIds),
+      CANONICAL_VERSION,
+      request.permittedRepeat,
+    ],
+  );
+}
+
+/** A `sending` whose time is over is written as what it is. */
+export async function markUnknown({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(
+    `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
+     WHERE customer_trace_number = $1 AND state = 'sending' AND answer_by <= ${dialect.now}`,
+    [customerTraceNumber],
+  );
+}
+
+/** Writes news as the attempt's outcome. */
+export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  const { kind, outcome, returnCode } = summaryOf(record.answer);
+  await session.rows(
+    `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
+       requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
+       recorded_at = ${dialect.now}
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      record.retryAfterMs,
+      instantMs(record.requestedAt),
+      kind,
+      outcome,
+      returnCode,
+      sealAnswer(cipher, record.answer, row, 'answer'),
+    ],
+  );
+}
+
+/**
+ * Writes news beside an attempt that was superseded, and marks the inquiry for attention; `withAnswer` is false where
+ * the inquiry was disposed of.
+ */
+export async function writeLate(
+  { session, dialect, cipher }: Writing,
+  record: OutcomeRecord,
+  withAnswer: boolean,
+): Promise<void> {
+  const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
+  await session.rows(
+    `UPDATE attempts SET late_at = ${dialect.now}, late_state = $3, late_failure_type = $4, late_http_status = $5,
+       late_requested_at = $6, late_outcome = $7, late_answer = $8
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      record.customerTraceNumber,
+      record.attempt,
+      record.state,
+      record.failureType,
+      record.httpStatus,
+      instantMs(record.requestedAt),
+      summaryOf(record.answer).outcome,
+      sealAnswer(cipher, withAnswer ? record.answer : undefined, row, 'late_answer'),
+    ],
+  );
+  await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
+}
+
+/** Since when somebody should see to it; what comes after they did raises it anew. */
+export async function drawAttention(
+  { session, dialect }: Writing,
+  column: 'late_answer_at' | 'late_consent_at',
+  customerTraceNumber: string,
+): Promise<void> {
+  await session.rows(
+    `UPDATE inquiries SET ${column} = CASE
+       WHEN ${column} > (SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = $1)
+       THEN ${column} ELSE ${dialect.now} END
+     WHERE customer_trace_number = $1`,
+    [customerTraceNumber],
+  );
+}
+
+export async function insertDecision(
+  writing: Writing,
+  decision: DecisionRecord,
+  permitsAttempt: number | undefined,
+): Promise<void> {
+  await chaining(writing, async (append) => {
+    const row = await insertRow(
+      writing.session,
+      'decisions',
+      {
+        customer_trace_number: decision.customerTraceNumber,
+        attempt: decision.attempt,
+        decision_id: decision.decisionId,
+        action: decision.action,
+        decided_by: decision.by,
+        reason: decision.reason,
+        provider_said: decision.providerSaid,
+        failure_type: decision.failureType,
+        decided_at: decision.decidedAt,
+        permits_attempt: permitsAttempt,
+        confirms_consumers: decision.confirmConsumerIds ? 1 : undefined,
+        proven_by: decision.provenBy,
+      },
+      { sql: { recorded_at: writing.dialect.now }, returning: columnsOf('decisions') },
+    );
+    if (row) await append('decisions', row);
+  });
+}
+
+/** The answer that came, if one did, stays beside the one that was accepted. */
+export async function writeAccepted(
+  { session, cipher }: Writing,
+  decision: DecisionRecord,
+  answer: Answer,
+): Promise<void> {
+  const row = { customer_trace_number: decision.customerTraceNumber, attempt: decision.attempt };
+  await session.rows(
+    `UPDATE attempts SET state = 'accepted', accepted_by = $3, accepted_answer = $4, outcome = $5
+     WHERE customer_trace_number = $1 AND attempt = $2`,
+    [
+      row.customer_trace_number,
+      row.attempt,
+      decision.decisionId,
+      sealAnswer(cipher, answer, row, 'accepted_answer'),
+      summaryOf(answer).outcome,
+    ],
+  );
+}
+
+export async function writeAbandoned({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
+  await session.rows(`UPDATE inquiries SET abandoned_at = ${dialect.now} WHERE customer_trace_number = $1`, [
+    customerTraceNumber,
+  ]);
+}
+
+function summaryOf(answer: Answer | undefined) {
+  return {
+    kind: answer?.kind,
+    outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
+    // A code that no table has, or of an answer that nobody trusts, is a stranger's text: it stays in the sealed answer.
+    returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
+  };
+}
+
+function instantMs(text: string | undefined): number | null {
+  return text === undefined ? null : parseInstantMs(text);
+}
+
+/** Becomes part of a statement: nothing but a whole number of milliseconds may. */
+function wholeMs(ms: number): number {
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
+  return Math.ceil(ms);
+}

@@ -1,0 +1,92 @@
+/** Legal holds: nothing of a journey that is under one is disposed of. */
+import { lockHead } from '../audit/audit-chain.ts';
+import type { SqlDialect, SqlSession, Written } from '../database/sql-session.ts';
+import type { LegalHold, Warrant } from '../retention.ts';
+import { lockInquiriesOf } from './disposal.ts';
+import { instant } from './inquiry-rows.ts';
+import { isReview, ofOwner, reviewOfRow } from './owner-rows.ts';
+import { insertEvent } from './retention-events.ts';
+
+interface HoldRow {
+  caller_id: string;
+  legal_hold_at: number;
+  legal_hold_by: string;
+  legal_hold_reason: string;
+}
+
+/** As `Retention.setLegalHold`; part of a transaction. What has been disposed of cannot be held. */
+export async function setLegalHold(
+  session: SqlSession,
+  dialect: SqlDialect,
+  journeyId: string,
+  { by, reason }: Warrant,
+): Promise<Written<(LegalHold & { isNew: boolean }) | null>> {
+  await lockInquiriesOf(session, dialect, journeyId);
+  // It covers what was made since then too, on whichever rows it is written.
+  const [before] = await readHolds(session, journeyId);
+  // A review goes on making rows: those that have come since are held by the same word, said again.
+  if (before && !isReview(journeyId)) return { keep: false, value: { ...before, isNew: false } };
+  const set = await session.rows(
+    `UPDATE inquiries SET legal_hold_at = ${dialect.now}, legal_hold_by = $2, legal_hold_reason = $3
+     WHERE ${ofOwner(journeyId)} AND legal_hold_at IS NULL AND disposed_at IS NULL RETURNING customer_trace_number`,
+    [journeyId, by, reason],
+  );
+  // A share's claim reads it under this lock: it comes before the hold, or finds it.
+  await lockHead({ session, dialect });
+  if (set.length === 0) return { keep: false, value: before ? { ...before, isNew: false } : null };
+  await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldSet' });
+  const [hold] = await readHolds(session, journeyId);
+  return { keep: true, value: hold ? { ...hold, isNew: true } : null };
+}
+
+/** Whoever held one row of a review by its own id releases it by that. */
+const NOT_BY_THEMSELVES = `AND NOT EXISTS (SELECT 1 FROM retention_events e
+  WHERE e.caller_id = inquiries.caller_id AND e.kind = 'legalHoldSet')`;
+
+/** As `Retention.releaseLegalHold`; part of a transaction. */
+export async function releaseLegalHold(
+  session: SqlSession,
+  dialect: SqlDialect,
+  journeyId: string,
+  { by, reason }: Warrant,
+): Promise<Written<boolean>> {
+  await lockInquiriesOf(session, dialect, journeyId);
+  const released = await session.rows(
+    `UPDATE inquiries SET legal_hold_at = NULL, legal_hold_by = NULL, legal_hold_reason = NULL
+     WHERE ${ofOwner(journeyId)} AND legal_hold_at IS NOT NULL ${isReview(journeyId) ? NOT_BY_THEMSELVES : ''}
+     RETURNING customer_trace_number`,
+    [journeyId],
+  );
+  if (released.length === 0) return { keep: false, value: false };
+  await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldReleased' });
+  return { keep: true, value: true };
+}
+
+/** All of them, or that of one journey; the oldest first. */
+export async function readHolds(session: SqlSession, journeyId?: string): Promise<LegalHold[]> {
+  const rows = await session.rows<HoldRow>(
+    `SELECT DISTINCT caller_id, legal_hold_at, legal_hold_by, legal_hold_reason FROM inquiries
+     WHERE legal_hold_at IS NOT NULL ${journeyId === undefined ? '' : `AND ${ofOwner(journeyId)}`}
+     ORDER BY legal_hold_at, caller_id`,
+    journeyId === undefined ? [] : [journeyId],
+  );
+  return byReview(rows).map((row) => ({
+    journeyId: row.caller_id,
+    setAt: instant(row.legal_hold_at),
+    by: row.legal_hold_by,
+    reason: row.legal_hold_reason,
+  }));
+}
+
+/** Rows of one review that were held at once are one hold. */
+function byReview(rows: readonly HoldRow[]): HoldRow[] {
+  const groups = Map.groupBy(rows, ({ caller_id, legal_hold_at, legal_hold_by, legal_hold_reason }) => {
+    const review = reviewOfRow(caller_id);
+    return review === null ? caller_id : JSON.stringify([review, legal_hold_at, legal_hold_by, legal_hold_reason]);
+  });
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const review = first ? reviewOfRow(first.caller_id) : null;
+    return first && review !== null && group.length > 1 ? [{ ...first, caller_id: review }] : group;
+  });
+}

@@ -1,0 +1,225 @@
+/** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
+import { differingPaths } from '../../base/differing-paths.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
+import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../../model/inquiry.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { HELD_STATES } from '../claim.ts';
+import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import { judgesAttempts } from '../inquiry-audit.ts';
+import type {
+  AttentionReason,
+  InquiryView,
+  OpenInquiriesQuery,
+  OpenInquiry,
+  OpenWork,
+  SeenRecord,
+  SeenVerdict,
+} from '../records.ts';
+import { type AttemptRow, instant, readInquiries } from './inquiry-rows.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+/** How the latest attempt of an undecided inquiry may stand. */
+const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];
+
+const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
+  lateAnswer: 'late_answer_at',
+  lateConsent: 'late_consent_at',
+};
+
+/** Why somebody has to decide about an attempt that was not answered. */
+const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
+  unknown: 'OutcomeUnknown',
+  refused: 'RequestRefused',
+  notEntitled: 'NotEntitled',
+  credentialsRefused: 'CredentialsRefused',
+  untrusted: 'GatewayUntrusted',
+};
+
+/** When somebody last saw to the inquiry `i`; before all time where nobody has. */
+const SEEN_AT =
+  '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
+
+/** Failure types whose decisions judge no attempt. */
+const JUDGING_NONE = FAILURE_TYPES.filter((type) => !judgesAttempts(type))
+  .map((type) => `'${type}'`)
+  .join(', ');
+
+/** The latest attempt, of an inquiry that nobody has decided about. */
+const IS_UNDECIDED = `a.claimed_at >= $1
+  AND NOT EXISTS (SELECT 1 FROM attempts b
+    WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
+  AND NOT EXISTS (SELECT 1 FROM inquiries i
+    WHERE i.customer_trace_number = a.customer_trace_number AND i.abandoned_at IS NOT NULL)
+  -- What was decided about an attempt that was not claimed by then, or about another request, has judged none.
+  AND NOT EXISTS (SELECT 1 FROM decisions d
+    WHERE d.customer_trace_number = a.customer_trace_number AND d.attempt = a.attempt
+      AND (d.action = 'amend' OR d.permits_attempt IS NOT NULL)
+      AND (d.failure_type IS NULL OR d.failure_type NOT IN (${JUDGING_NONE})))`;
+
+/** A subquery for the trace numbers; each branch can use an index of its own. `$1` is `since` in milliseconds. */
+function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): string {
+  return [...undecidedBranches(dialect, states), ...attentionBranches()].join(' UNION ');
+}
+
+/** A subquery for those of `within`, itself one, that nobody has decided about. `$1` as above. */
+export function undecidedSelection(dialect: SqlDialect, within: string): string {
+  return undecidedBranches(dialect, OPEN_STATES, `AND a.customer_trace_number IN (${within})`).join(' UNION ');
+}
+
+/** The same for what came too late and nobody has seen to. */
+export function attentionSelection(within: string): string {
+  return attentionBranches(`AND i.customer_trace_number IN (${within})`).join(' UNION ');
+}
+
+function undecidedBranches(dialect: SqlDialect, states: readonly AttemptState[], within = ''): string[] {
+  const wanted = ATTEMPT_STATES.filter((state) => states.includes(state));
+  const written = wanted.filter((state) => state !== 'answered' && state !== 'sending').map((state) => `'${state}'`);
+  return [
+    ...(written.length > 0 ? [`a.state IN (${written.join(', ')})`] : []),
+    // Stands as `unknown`, whether or not somebody has written that down yet.
+    ...(wanted.includes('unknown') || wanted.includes('sending')
+      ? [`a.state = 'sending' AND a.answer_by <= ${dialect.now}`]
+      : []),
+    ...(wanted.includes('answered') ? ["a.state = 'answered' AND a.answer_kind <> 'outcome'"] : []),
+  ].map(
+    (condition) => `SELECT a.customer_trace_number FROM attempts a WHERE ${condition} ${within} AND ${IS_UNDECIDED}`,
+  );
+}
+
+function attentionBranches(within = ''): string[] {
+  return Object.values(LATE_COLUMNS).map(
+    (column) =>
+      `SELECT i.customer_trace_number FROM inquiries i
+       WHERE i.${column} IS NOT NULL ${within} AND i.${column} >= $1 AND i.${column} > ${SEEN_AT}`,
+  );
+}
+
+/** @throws RangeError where `since` is no instant */
+export async function readOpenInquiries(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { since, states = OPEN_STATES }: OpenInquiriesQuery,
+  cipher: LedgerCipher,
+): Promise<OpenInquiry[]> {
+  const sinceMs = since === undefined ? 0 : parseInstantMs(since);
+  if (sinceMs === null) throw new RangeError('since must be an RFC 3339 instant with offset');
+  const selection = selectionOf(dialect, states);
+  const views = await readInquiries(session, dialect, { traceNumbers: selection, values: [sinceMs] }, cipher);
+  return views.map(withNeeds);
+}
+
+/** How many inquiries need a person, whenever they came. */
+export async function countOpenInquiries(session: SqlSession, dialect: SqlDialect): Promise<number> {
+  const selection = selectionOf(dialect, OPEN_STATES);
+  const [row] = await session.rows<{ open: number }>(`SELECT count(*) AS open FROM (${selection}) AS found`, [0]);
+  return row?.open ?? 0;
+}
+
+/** The same without their contents, at most so many that are undecided and so many of each kind of late news. */
+export async function readOldestOpen(session: SqlSession, dialect: SqlDialect, limit: number): Promise<OpenWork[]> {
+  const undecided = await session.rows<Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'> & Dated>(
+    `SELECT a.state, a.answer_kind, a.failure_type, a.claimed_at AS since, a.workflow_id FROM attempts a
+     WHERE a.customer_trace_number IN (${undecidedBranches(dialect, OPEN_STATES).join(' UNION ')})
+       AND NOT EXISTS (SELECT 1 FROM attempts b
+         WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
+     ORDER BY a.claimed_at LIMIT $2`,
+    [0, limit],
+  );
+  const late: OpenWork[] = [];
+  for (const [reason, column] of Object.entries(LATE_COLUMNS) as [AttentionReason, string][]) {
+    const rows = await session.rows<Dated>(
+      `SELECT i.${column} AS since, i.workflow_id FROM inquiries i
+       WHERE i.${column} IS NOT NULL AND i.${column} > ${SEEN_AT} ORDER BY i.${column} LIMIT $1`,
+      [limit],
+    );
+    late.push(...rows.map((row) => dated(reason, row)));
+  }
+  return [...undecided.map((row) => dated(reasonOf(row), row)), ...late];
+}
+
+interface Dated {
+  since: number;
+  workflow_id: string | null;
+}
+
+function dated(reason: OpenWork['reason'], { since, workflow_id }: Dated): OpenWork {
+  return { reason, since: instant(since), ...(workflow_id === null ? {} : { workflowId: workflow_id }) };
+}
+
+/** Of an attempt that the query calls undecided: its `sending` is overdue, its `answered` is no outcome. */
+function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'>): FailureType {
+  if (row.state === 'answered') {
+    return row.answer_kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (row.failure_type ?? 'UnexpectedResponse');
+  }
+  return REASON_OF_STATE[row.state] ?? 'OutcomeUnknown';
+}
+
+/** What the inquiry needs of a person, by the query's rules. */
+export function withNeeds(view: InquiryView): OpenInquiry {
+  const latest = view.attempts.at(-1);
+  const undecided = latest && !view.abandonedAt && !isDecided(view, latest) ? undecidedOf(latest) : undefined;
+  const isUnseen = (at: string | undefined) => at !== undefined && (!view.seenAt || at > view.seenAt);
+  const attention: AttentionReason[] = [
+    ...(isUnseen(view.lateAnswerAt) ? (['lateAnswer'] as const) : []),
+    ...(isUnseen(view.lateConsentAt) ? (['lateConsent'] as const) : []),
+  ];
+  return { ...view, ...(undecided ? { undecided } : {}), attention };
+}
+
+/** As the query has it: a resend that permits nothing has judged no attempt. */
+function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
+  return (
+    resendStands === true ||
+    decisions.some(
+      (one) => one.attempt === attempt && one.action === 'amend' && judgesAttempts(one.failureType ?? null),
+    )
+  );
+}
+
+function undecidedOf({
+  attempt,
+  state,
+  answer,
+  failureType,
+}: InquiryView['attempts'][number]): OpenInquiry['undecided'] {
+  if (state === 'answered') {
+    if (!answer || answer.kind === 'outcome') return undefined;
+    return {
+      attempt,
+      failureType: answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (failureType ?? 'UnexpectedResponse'),
+    };
+  }
+  const reason = REASON_OF_STATE[state];
+  return reason === undefined ? undefined : { attempt, failureType: reason };
+}
+
+/** Writes down who has seen to what came too late, where something did. */
+export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<SeenVerdict> {
+  const { customerTraceNumber, decisionId, by, reason } = seen;
+  const [known] = await session.rows<{ seen_by: string; reason: string }>(
+    'SELECT seen_by, reason FROM attention_seen WHERE customer_trace_number = $1 AND decision_id = $2',
+    [customerTraceNumber, decisionId],
+  );
+  if (known)
+    return { kind: 'known', paths: differingPaths({ by: known.seen_by, reason: known.reason }, { by, reason }) };
+  const open = await session.rows(
+    `SELECT 1 FROM inquiries i WHERE i.customer_trace_number = $1
+       AND (i.late_answer_at > ${SEEN_AT} OR i.late_consent_at > ${SEEN_AT})`,
+    [customerTraceNumber],
+  );
+  if (open.length === 0) return { kind: 'nothingToSee' };
+  await insertRow(
+    session,
+    'attention_seen',
+    {
+      customer_trace_number: customerTraceNumber,
+      decision_id: decisionId,
+      seen_by: by,
+      reason,
+    },
+    { sql: { seen_at: dialect.now } },
+  );
+  return { kind: 'recorded' };
+}

@@ -1,0 +1,130 @@
+/** Rows of `report_references`: which inquiry a `reportReferenceNumber` came from, found without unsealing the others. */
+import type { Answer } from '../../model/inquiry.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import type { ReferredInquiry } from '../records.ts';
+import { type AttemptRow, readInquiries } from './inquiry-rows.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+/** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */
+export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
+  return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
+}
+
+/** Of an answer, also one that came late or that a person accepted: whatever brought a reference. */
+export async function indexReference(
+  { session, cipher }: Writing,
+  row: { customerTraceNumber: string; attempt: number; answer?: Answer },
+  { isDisposed = false } = {},
+): Promise<void> {
+  const { answer, customerTraceNumber, attempt } = row;
+  if (answer?.kind !== 'outcome' || !answer.reference) return;
+  await insertRow(
+    session,
+    'report_references',
+    {
+      reference_digest: referenceDigest(cipher, answer.reference.reportReferenceNumber),
+      customer_trace_number: customerTraceNumber,
+      attempt,
+    },
+    { onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+  if (isDisposed) return;
+  for (const { applicantId, consumerId } of answer.reference.applicants) {
+    await insertRow(
+      session,
+      'report_consumers',
+      {
+        consumer_digest: consumerDigest(cipher, consumerId),
+        customer_trace_number: customerTraceNumber,
+        attempt,
+        applicant_id: applicantId,
+      },
+      { onConflict: 'ON CONFLICT DO NOTHING' },
+    );
+  }
+}
+
+/** As `referenceDigest`; a number is never taken for an id. */
+export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
+  return cipher.digest(`consumerId ${consumerId}`);
+}
+
+const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
+
+type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
+
+/** Attempts that are looked at in one statement. */
+const BATCH = 500;
+
+/** Answers of before there were such rows; part of the migration that makes them. */
+export async function indexOlderAnswers(writing: Writing): Promise<void> {
+  let after: readonly [number, string, number] = [0, '', 0];
+  for (;;) {
+    const rows = await unindexed(writing.session, after);
+    for (const row of rows) await indexRow(writing, row);
+    const last = rows.at(-1);
+    if (!last) return;
+    after = [last.claimed_at, last.customer_trace_number, last.attempt];
+  }
+}
+
+function unindexed(session: SqlSession, after: readonly [number, string, number]): Promise<SealedRow[]> {
+  return session.rows<SealedRow>(
+    `SELECT a.* FROM attempts a
+     WHERE a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
+       AND (a.outcome = 'record' OR a.late_outcome = 'record') AND NOT EXISTS (SELECT 1 FROM report_references r
+         WHERE r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt)
+     ORDER BY a.claimed_at, a.customer_trace_number, a.attempt LIMIT ${BATCH}`,
+    after,
+  );
+}
+
+async function indexRow(writing: Writing, row: SealedRow): Promise<void> {
+  const { customer_trace_number: customerTraceNumber, attempt } = row;
+  for (const answer of answersIn(row, writing.cipher)) {
+    await indexReference(writing, { customerTraceNumber, attempt, answer });
+  }
+}
+
+/** As `Ledger.inquiriesReferredTo`. */
+export async function readReferredInquiries(
+  session: SqlSession,
+  dialect: SqlDialect,
+  cipher: LedgerCipher,
+  reportReferenceNumber: string,
+): Promise<ReferredInquiry[]> {
+  const rows = await session.rows<SealedRow>(
+    `SELECT a.* FROM report_references r
+     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+     WHERE r.reference_digest = $1`,
+    [referenceDigest(cipher, reportReferenceNumber)],
+  );
+  const references = new Map<string, ReportReference | null>();
+  for (const row of rows) references.set(row.customer_trace_number, referenceIn(row, cipher, reportReferenceNumber));
+  const found: ReferredInquiry[] = [];
+  for (const [customerTraceNumber, reference] of references) {
+    const selection = { traceNumbers: '$1', values: [customerTraceNumber] };
+    const [inquiry] = await readInquiries(session, dialect, selection, cipher);
+    if (inquiry) found.push({ inquiry, reference });
+  }
+  return found;
+}
+
+function referenceIn(row: SealedRow, cipher: LedgerCipher, reportReferenceNumber: string): ReportReference | null {
+  for (const answer of answersIn(row, cipher)) {
+    const reference = answer.kind === 'outcome' ? answer.reference : undefined;
+    if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
+  }
+  return null;
+}
+
+function answersIn(row: SealedRow, cipher: LedgerCipher): Answer[] {
+  return SEALED.flatMap((column) => {
+    const sealed = row[column];
+    if (!sealed) return [];
+    return [cipher.unsealValue(sealed, column, row.customer_trace_number, String(row.attempt)) as Answer];
+  });
+}

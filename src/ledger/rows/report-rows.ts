@@ -1,0 +1,114 @@
+/** Rows of `reports`: sealed bodies and their wrapped data keys. Nothing here can open one. */
+import type { ProductCode } from '../../model/products.ts';
+import type { Sealed } from '../../protection/sealed/sealing.ts';
+import type { SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+export interface SealedReport extends Sealed {
+  customerTraceNumber: string;
+  attempt: number;
+  storedAtMs: number;
+}
+
+/** What is there already stays: also a row whose key was destroyed. */
+export async function insertReport(
+  { session, dialect }: Writing,
+  attempt: { customerTraceNumber: string; attempt: number },
+  sealed: Sealed,
+  late: boolean,
+): Promise<void> {
+  await insertRow(
+    session,
+    'reports',
+    {
+      customer_trace_number: attempt.customerTraceNumber,
+      attempt: attempt.attempt,
+      late: late ? 1 : 0,
+      algorithm: sealed.algorithm,
+      body: sealed.body,
+      key_id: sealed.keyId,
+      wrapped_key: sealed.wrappedKey,
+    },
+    { sql: { stored_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+}
+
+/** Which report: the newest of the caller's and product's, or that of one of their inquiries. */
+export interface WantedReport {
+  callerId: string;
+  productCode: ProductCode;
+  customerTraceNumber?: string | undefined;
+}
+
+const IS_WANTED =
+  'i.caller_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
+
+function wanted({ callerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
+  return [callerId, productCode, customerTraceNumber ?? null];
+}
+
+/**
+ * The newest report that came with an outcome, or that a person accepted; late ones and those that nobody has judged
+ * are not returned: they may be somebody else's.
+ */
+export async function newestReport(session: SqlSession, report: WantedReport): Promise<SealedReport | null> {
+  const [row] = await session.rows<ReportRow>(
+    `${JUDGED_REPORTS} AND ${IS_WANTED}
+     ORDER BY r.stored_at DESC, i.ordinal DESC, r.attempt DESC LIMIT 1`,
+    wanted(report),
+  );
+  return row ? sealedReport(row) : null;
+}
+
+/** The newest report of one inquiry, of those that `newestReport` may return. */
+export async function reportOfInquiry(
+  session: SqlSession,
+  customerTraceNumber: string,
+): Promise<(SealedReport & { productCode: ProductCode }) | null> {
+  const [row] = await session.rows<ReportRow>(
+    `${JUDGED_REPORTS} AND i.customer_trace_number = $1 ORDER BY r.attempt DESC LIMIT 1`,
+    [customerTraceNumber],
+  );
+  return row ? { ...sealedReport(row), productCode: row.product_code } : null;
+}
+
+const JUDGED_REPORTS = `SELECT r.*, i.product_code FROM reports r
+  JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
+  JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+  WHERE r.late = 0 AND r.body IS NOT NULL AND r.wrapped_key IS NOT NULL
+    AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
+
+interface ReportRow {
+  customer_trace_number: string;
+  product_code: ProductCode;
+  attempt: number;
+  stored_at: number;
+  algorithm: string;
+  body: Uint8Array;
+  key_id: string;
+  wrapped_key: Uint8Array;
+}
+
+function sealedReport(row: ReportRow): SealedReport {
+  return {
+    customerTraceNumber: row.customer_trace_number,
+    attempt: row.attempt,
+    storedAtMs: row.stored_at,
+    algorithm: row.algorithm,
+    body: row.body,
+    keyId: row.key_id,
+    wrappedKey: row.wrapped_key,
+  };
+}
+
+/** When the last report of the product that was disposed of was; `null` where none was. */
+export async function disposedReport(session: SqlSession, report: WantedReport): Promise<number | null> {
+  const [row] = await session.rows<{ disposed_at: number | null }>(
+    `SELECT max(i.disposed_at) AS disposed_at FROM inquiries i
+     JOIN reports r ON r.customer_trace_number = i.customer_trace_number
+     WHERE ${IS_WANTED} AND i.disposed_at IS NOT NULL`,
+    wanted(report),
+  );
+  return row?.disposed_at ?? null;
+}

@@ -1,0 +1,149 @@
+/** Rows of `report_shares`, which report a share is of, and what was said about sharing that report. */
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import type { ConsentsQuery, ShareFacts, ShareRecord } from '../records.ts';
+import type { DisposalScope, SeparateShare } from '../retention.ts';
+import { byArrival } from '../share-standing.ts';
+import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from './consent-rows.ts';
+import { DISPOSALS_BEGUN, isReviewDisposed } from './inquiry-rows.ts';
+import { insertRow } from './inquiry-writes.ts';
+import { ofOwner } from './owner-rows.ts';
+import { referenceDigest } from './report-references.ts';
+
+/** Whether the row now says this, or said so before. */
+export async function insertShare(
+  { session, dialect, cipher }: Writing,
+  share: Omit<ShareRecord, 'reportEndUserCode'> & { reportEndUserCode?: string },
+): Promise<boolean> {
+  const { callerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
+  const digest = referenceDigest(cipher, reportReferenceNumber);
+  const inserted = await insertRow(
+    session,
+    'report_shares',
+    {
+      caller_id: callerId,
+      share_id: shareId,
+      reference_digest: digest,
+      report_end_user_code: reportEndUserCode,
+    },
+    { sql: { recorded_at: dialect.now }, onConflict: 'ON CONFLICT DO NOTHING' },
+  );
+  if (inserted) return true;
+  const [row] = await session.rows<{ reference_digest: string }>(
+    'SELECT reference_digest FROM report_shares WHERE caller_id = $1 AND share_id = $2',
+    [callerId, shareId],
+  );
+  return row?.reference_digest === digest;
+}
+
+/** As `Retention.sharesOf`. */
+export async function readSeparateShares(
+  session: SqlSession,
+  { callerId, productCode }: DisposalScope,
+): Promise<SeparateShare[]> {
+  const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
+  const rows = await session.rows<{ caller_id: string; inquiries: number }>(
+    `SELECT DISTINCT caller_id, (SELECT count(*) FROM inquiries i
+       WHERE i.caller_id = s.caller_id AND i.disposed_at IS NULL) AS inquiries
+     FROM report_shares s WHERE NOT (${ofOwner(callerId)}) AND reference_digest IN (
+       SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
+         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId)}${ofProduct}))
+     ORDER BY caller_id`,
+    productCode === undefined ? [callerId] : [callerId, productCode],
+  );
+  return rows.map(({ caller_id, inquiries }) => ({ ownerId: caller_id, inquiries }));
+}
+
+/** As `Ledger.shareFacts`; for a claim, after the chain's head was locked. */
+export async function readShareFacts(
+  session: SqlSession,
+  dialect: SqlDialect,
+  cipher: LedgerCipher,
+  { callerId, shareId, reportReferenceNumber }: ConsentsQuery,
+): Promise<ShareFacts> {
+  const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
+  const reports = await readReports(session, dialect, digest);
+  const [{ now: nowMs } = { now: Date.now() }] = reports;
+  const found = reports.flatMap(({ caller_id }) => (caller_id === null ? [] : [caller_id]));
+  const owners = [...new Set([callerId, ...found])];
+  const rows = await readSaid(session, { shareId, owners, digest });
+  const usedBy = await readUses(session, { callerId, shareId, owners });
+  const stored = rows.map((row) => {
+    const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
+    return { consent: consentRecord(row), ...(user === undefined ? {} : { usedBy: user }) };
+  });
+  let reportIsGone = false;
+  for (const report of reports) reportIsGone ||= await isGone(session, report);
+  return { owners, stored: stored.sort(byArrival), reportIsGone, nowMs };
+}
+
+interface ReportRow {
+  now: number;
+  caller_id: string | null;
+  disposed_at: number | null;
+  legal_hold_at: number | null;
+  is_disposal_begun: number;
+}
+
+/** The inquiries that the report came from; one row without any where the ledger knows of none. */
+function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
+  return session.rows<ReportRow>(
+    `SELECT ${dialect.now} AS now, i.caller_id, i.disposed_at, i.legal_hold_at, ${DISPOSALS_BEGUN} AS is_disposal_begun
+     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
+       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
+    [digest],
+  );
+}
+
+async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
+  const { caller_id, disposed_at, legal_hold_at, is_disposal_begun } = row;
+  if (caller_id === null) return false;
+  if (disposed_at !== null || legal_hold_at !== null || is_disposal_begun > 0) return true;
+  return isReviewDisposed(session, { caller_id });
+}
+
+/** Whatever was said to an owner, of whichever share; and to other shares of the report by their own names. */
+function readSaid(
+  session: SqlSession,
+  { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
+): Promise<ConsentRow[]> {
+  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
+  return session.rows<ConsentRow>(
+    `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
+         SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
+           AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
+     UNION SELECT c.* FROM report_shares s JOIN consents c ON c.journey_id = s.caller_id AND c.share_id = s.share_id
+     WHERE s.reference_digest = $2`,
+    [shareId, digest, ...owners],
+  );
+}
+
+interface UseRow extends PostingRow {
+  journey_id: string;
+  applicant_id: string;
+  consent_id: string;
+  caller_id: string;
+}
+
+/** Which grants under this share's id another share was, or may have been, posted under; and whose share that is. */
+async function readUses(
+  session: SqlSession,
+  { callerId, shareId, owners }: { callerId: string; shareId: string; owners: readonly string[] },
+): Promise<Map<string, string>> {
+  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
+  const uses = await session.rows<UseRow>(
+    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.caller_id, a.state, a.outcome, a.answer_kind, a.late_state
+     FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.caller_id <> $1`,
+    [callerId, shareId, ...owners],
+  );
+  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.caller_id]));
+}
+
+function useKey(row: Pick<ConsentRow, 'journey_id' | 'share_id' | 'applicant_id' | 'consent_id'>): string {
+  const { journey_id, share_id, applicant_id, consent_id } = row;
+  return [journey_id, share_id, applicant_id, consent_id].join('|');
+}

@@ -1,0 +1,90 @@
+/**
+ * Whether this ledger is an older copy of the one that was used: attempts take their place in one sequence, and who has
+ * seen one that is not here has found a restore. Nothing is claimed then until a person has accepted it.
+ */
+
+import { parseInstantMs } from '../../base/instants.ts';
+import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
+import { chaining, columnsOf } from '../audit/audit-chain.ts';
+import type { SqlSession } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import type { RestoreAcceptance } from '../records.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+interface StateRow {
+  found_position: number | null;
+  found_claimed_at: number | null;
+  newest_position: number | null;
+  newest_claimed_at: number | null;
+  accepted_at: number | null;
+  is_there: number;
+}
+
+/**
+ * @param seen by a run, or by the watch over all of them. One that was claimed before a restore was accepted may be
+ *   missing: that is what was accepted
+ */
+export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
+  const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
+  const [row] = await session.rows<StateRow>(
+    `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at,
+       newest.position AS newest_position, newest.claimed_at AS newest_claimed_at, accepted.accepted_at,
+       (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
+     FROM (SELECT max(recorded_at) AS accepted_at FROM ledger_restores WHERE kind = 'accepted') accepted
+       LEFT JOIN (SELECT position, claimed_at, recorded_at FROM ledger_restores WHERE kind = 'found'
+         ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
+       LEFT JOIN (SELECT position, claimed_at FROM attempts WHERE position IS NOT NULL
+         ORDER BY position DESC LIMIT 1) newest ON 1 = 1`,
+    [seen?.position ?? -1, seenAtMs ?? -1],
+  );
+  if (!row) return {};
+  const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
+  const lost = seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
+  const newest = seenOf(row.newest_position, row.newest_claimed_at);
+  return { ...(newest ? { newest } : {}), ...(lost ? { lost } : {}) };
+}
+
+function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
+  if (position === null || claimedAtMs === null) return undefined;
+  return { position, claimedAt: new Date(claimedAtMs).toISOString() };
+}
+
+/** Writes down that this attempt was seen and is not here. From its commit on nothing is claimed. */
+export async function insertFound(writing: Writing, lost: SeenAttempt): Promise<void> {
+  const claimedAtMs = parseInstantMs(lost.claimedAt) ?? 0;
+  await insertRestore(writing, {
+    restore_id: `found-${lost.position}-${claimedAtMs}`,
+    kind: 'found',
+    position: lost.position,
+    claimed_at: claimedAtMs,
+    recorded_by: 'credit-journey',
+    reason: 'an attempt that was seen is not in this ledger',
+  });
+}
+
+/** Writes down who goes on with what this ledger has. */
+export async function insertAcceptance(
+  writing: Writing,
+  { acceptanceId, by, reason }: RestoreAcceptance,
+  newest: SeenAttempt | undefined,
+): Promise<void> {
+  await insertRestore(writing, {
+    restore_id: acceptanceId,
+    kind: 'accepted',
+    position: newest?.position ?? 0,
+    claimed_at: newest ? (parseInstantMs(newest.claimedAt) ?? 0) : 0,
+    recorded_by: by,
+    reason,
+  });
+}
+
+async function insertRestore(writing: Writing, columns: Record<string, string | number>): Promise<void> {
+  await chaining(writing, async (append) => {
+    const row = await insertRow(writing.session, 'ledger_restores', columns, {
+      sql: { recorded_at: writing.dialect.now },
+      onConflict: 'ON CONFLICT DO NOTHING',
+      returning: columnsOf('ledger_restores'),
+    });
+    if (row) await append('ledger_restores', row);
+  });
+}

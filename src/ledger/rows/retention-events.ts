@@ -1,0 +1,87 @@
+/** Rows of `retention_events`: who disposed of what, or held it, when and why. */
+import { randomUUID } from 'node:crypto';
+import type { ProductCode } from '../../model/products.ts';
+import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { DisposalScope, RetentionEvent, Warrant } from '../retention.ts';
+import { instant } from './inquiry-rows.ts';
+import { insertRow } from './inquiry-writes.ts';
+
+interface EventRow {
+  caller_id: string;
+  product_code: ProductCode | null;
+  kind: RetentionEvent['kind'];
+  recorded_by: string;
+  reason: string;
+  details: string | null;
+  recorded_at: number;
+}
+
+/** Appends one. */
+export async function insertEvent(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { callerId, productCode, kind, by, reason, details }: Omit<RetentionEvent, 'recordedAt'>,
+): Promise<void> {
+  await insertRow(
+    session,
+    'retention_events',
+    {
+      event_id: randomUUID(),
+      caller_id: callerId,
+      product_code: productCode,
+      kind,
+      recorded_by: by,
+      reason,
+      details: details && JSON.stringify(details),
+    },
+    { sql: { recorded_at: dialect.now } },
+  );
+}
+
+export async function readEvents(session: SqlSession, callerId: string): Promise<RetentionEvent[]> {
+  const rows = await session.rows<EventRow>(
+    'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at, event_id',
+    [callerId],
+  );
+  return rows.map((row) => ({
+    ...scopeOf(row),
+    ...warrantOf(row),
+    kind: row.kind,
+    recordedAt: instant(row.recorded_at),
+    ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
+  }));
+}
+
+/** Scopes whose last disposal was begun and not finished. */
+export async function readUnfinished(session: SqlSession): Promise<DisposalScope[]> {
+  const rows = await session.rows<Pick<EventRow, 'caller_id' | 'product_code'>>(
+    `SELECT DISTINCT b.caller_id, b.product_code FROM retention_events b
+     WHERE b.kind = 'disposalBegun' AND NOT EXISTS (SELECT 1 FROM retention_events d
+       WHERE d.caller_id = b.caller_id AND d.kind = 'disposed' AND d.recorded_at >= b.recorded_at
+         AND coalesce(d.product_code, '') = coalesce(b.product_code, ''))
+     ORDER BY b.caller_id, b.product_code`,
+  );
+  return rows.map(scopeOf);
+}
+
+/** When a scope's last disposal was begun and finished, in milliseconds. */
+export async function readDisposalTimes(
+  session: SqlSession,
+  { callerId, productCode }: DisposalScope,
+): Promise<{ begunAtMs: number | null; disposedAtMs: number | null }> {
+  const [row] = await session.rows<{ begun_at: number | null; disposed_at: number | null }>(
+    `SELECT max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
+       max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
+     FROM retention_events WHERE caller_id = $1 AND coalesce(product_code, '') = $2`,
+    [callerId, productCode ?? ''],
+  );
+  return { begunAtMs: row?.begun_at ?? null, disposedAtMs: row?.disposed_at ?? null };
+}
+
+function scopeOf(row: Pick<EventRow, 'caller_id' | 'product_code'>): DisposalScope {
+  return { callerId: row.caller_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
+}
+
+function warrantOf(row: EventRow): Warrant {
+  return { by: row.recorded_by, reason: row.reason };
+}

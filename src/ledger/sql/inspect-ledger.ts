@@ -1,0 +1,129 @@
+/** What `doctor` asks a ledger: reads only, needs no key, and makes or migrates nothing. */
+
+import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
+import type { Environment } from '../../model/products.ts';
+import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
+import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import { instant } from '../rows/inquiry-rows.ts';
+import { countOpenInquiries } from '../rows/open-inquiries.ts';
+import { readRestore } from '../rows/restores.ts';
+import { openEngine } from './open-ledger.ts';
+
+export interface LedgerInspection {
+  engine: 'sqlite' | 'postgres';
+  /** 0 where the database holds no ledger. */
+  schemaVersion: number;
+  /** The one that this code works on. */
+  knownSchemaVersion: number;
+  /** Below which version no program may write any more; a newer ledger may still let this one. */
+  oldestWriter: number;
+  /** Whether a commit outlives a power cut and a failover. */
+  durability: Durability;
+  /** Absent where this program may not write to these tables: nothing more is read then. */
+  content?: LedgerContent;
+  /** By the database's clock, RFC 3339, and by ours before and after it was asked, milliseconds since the epoch. */
+  clock: { now: string; askedAtMs: number; answeredAtMs: number };
+}
+
+export interface LedgerContent {
+  ledgerId: string;
+  environment: Environment;
+  /** Keys of the key ring that something is wrapped under: the ledger's own secret, or so many reports and lists of changes. */
+  wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
+  /** Inquiries that need a person, whether or not a run still waits for them. */
+  openInquiries: number;
+  /** It is an older copy of itself: this attempt was seen, is not there, and nobody has accepted that. */
+  lost?: SeenAttempt;
+}
+
+export interface Durability {
+  /** PostgreSQL's `fsync`; SQLite's is set at each opening. */
+  isFlushed: boolean;
+  /** Whether commits wait for a standby; `null` on SQLite, which has none. */
+  waitsForStandby: boolean | null;
+  /** A standby takes no writes. */
+  isStandby: boolean;
+}
+
+/** @throws LedgerNotFoundError, LedgerUnavailableError */
+export async function inspectLedger(url: string): Promise<LedgerInspection> {
+  const engine = await openEngine({ url });
+  const kind = url.startsWith('file:') ? 'sqlite' : 'postgres';
+  try {
+    return await engine.read(async (session) => {
+      const schemaVersion = await schemaVersionOf(session, engine.dialect);
+      const isOlder = schemaVersion < SCHEMA_VERSION;
+      const oldestWriter = isOlder ? 0 : await oldestWriterOf(session);
+      return {
+        engine: kind,
+        schemaVersion,
+        knownSchemaVersion: SCHEMA_VERSION,
+        oldestWriter,
+        durability: kind === 'postgres' ? await durabilityOf(session) : ON_ONE_MACHINE,
+        ...(isOlder || oldestWriter > SCHEMA_VERSION ? {} : { content: await contentOf(session, engine.dialect) }),
+        clock: await clockOf(session, engine.dialect),
+      };
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+/**
+ * Whether the ledger is an older copy of itself, by what was seen outside of it.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectRestore(url: string, seen: SeenAttempt): Promise<RestoreState> {
+  const engine = await openEngine({ url });
+  try {
+    return await engine.read((session) => readRestore(session, seen));
+  } finally {
+    await engine.close();
+  }
+}
+
+const ON_ONE_MACHINE: Durability = { isFlushed: true, waitsForStandby: null, isStandby: false };
+
+async function durabilityOf(session: SqlSession): Promise<Durability> {
+  const [row] = await session.rows<{ fsync: string; standbys: string; standby: boolean }>(
+    `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_standby_names') AS standbys,
+       pg_is_in_recovery() AS standby`,
+  );
+  return {
+    isFlushed: row?.fsync === 'on',
+    waitsForStandby: (row?.standbys ?? '').trim() !== '',
+    isStandby: row?.standby === true,
+  };
+}
+
+async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerContent> {
+  const [identity] = await session.rows<{ ledger_id: string; environment: Environment; secret_key_id: string }>(
+    'SELECT ledger_id, environment, secret_key_id FROM ledger_identity',
+  );
+  const rows = await session.rows<{ key_id: string; reports: number }>(
+    `SELECT key_id, count(*) AS reports FROM (
+       SELECT key_id, wrapped_key FROM reports UNION ALL SELECT key_id, wrapped_key FROM derived_documents
+     ) sealed WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
+  );
+  const { lost } = await readRestore(session);
+  const reports = new Map(rows.map((row) => [row.key_id, row.reports]));
+  const secretKeyId = identity?.secret_key_id ?? '';
+  return {
+    ledgerId: identity?.ledger_id ?? '',
+    environment: identity?.environment ?? 'sandbox',
+    wrappedUnder: [...new Set([secretKeyId, ...reports.keys()])].map((keyId) => ({
+      keyId,
+      secret: keyId === secretKeyId,
+      reports: reports.get(keyId) ?? 0,
+    })),
+    openInquiries: await countOpenInquiries(session, dialect),
+    ...(lost ? { lost } : {}),
+  };
+}
+
+async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
+  const askedAtMs = Date.now();
+  const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
+  return { now: instant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
+}

@@ -1,0 +1,143 @@
+/** Opens the ledger that a configuration names, or makes it where that is allowed. */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from '../../model/products.ts';
+import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
+import { LedgerCipher } from '../../protection/sealed/sealing.ts';
+import { openLedgerSecret } from '../database/ledger-secret.ts';
+import { openPostgres } from '../database/postgres-engine.ts';
+import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
+import type { SqlEngine } from '../database/sql-session.ts';
+import { openSqlite } from '../database/sqlite-engine.ts';
+import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from '../errors.ts';
+import type { Ledger } from '../port.ts';
+import { instant } from '../rows/inquiry-rows.ts';
+import { migrateLedger } from './migrate-ledger.ts';
+import { SqlLedger } from './sql-ledger.ts';
+
+export interface OpenLedgerOptions {
+  /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
+  url: string;
+  environment: Environment;
+  keyRing: KeyWrapper;
+  /** The one id that will do. */
+  expectedId?: string;
+  /** Make tables and identity where there are none: `setup`, and workers of the sandbox. */
+  create?: boolean;
+  /** Bring older tables up to date: `setup` alone, and never a worker. */
+  migrate?: boolean;
+  /** With `create` or `migrate`: told of each step, in a sentence. */
+  onProgress?: (step: string) => void;
+}
+
+interface IdentityRow {
+  ledger_id: string;
+  environment: Environment;
+  created_at: number;
+  secret_key_id: string;
+  secret_wrapped: Uint8Array;
+}
+
+/**
+ * @throws LedgerNotFoundError where there is none and `create` is not set
+ * @throws LedgerChangedError where it belongs to another environment, or has another id than expected
+ * @throws LedgerSchemaError where its tables ask for newer code, or are older and `migrate` is not set
+ * @throws LedgerUnavailableError where it does not answer
+ * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
+ */
+export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
+  const engine = await openEngine(options);
+  try {
+    await prepare(engine, options);
+    const { row, schemaVersion } = await readIdentity(engine);
+    const identity = {
+      ledgerId: row.ledger_id,
+      environment: row.environment,
+      createdAt: instant(row.created_at),
+      schemaVersion,
+    };
+    requireExpected(row, options);
+    const wrapped = { keyId: row.secret_key_id, bytes: row.secret_wrapped };
+    const secret = await openLedgerSecret(options.keyRing, row.ledger_id, wrapped);
+    const cipher = new LedgerCipher(row.ledger_id, secret);
+    return new SqlLedger(engine, identity, cipher, options.keyRing);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address is neither of the two */
+export async function openEngine({
+  url,
+  create = false,
+}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
+  try {
+    if (url.startsWith('file:')) return await openSqlite(pathOf(url), create);
+    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
+  } catch (error) {
+    throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
+  }
+  // Not the address itself: it may hold a password.
+  throw new TypeError('a ledger address must begin with file: or postgres://');
+}
+
+/** `file:ledger.db` and `file:./ledger.db` are relative to the working directory; `file:///…` is a proper URL. */
+function pathOf(url: string): string {
+  const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
+  if (path === '') throw new TypeError('a ledger address must name a file');
+  return resolve(path);
+}
+
+function notFound(what: string): LedgerNotFoundError {
+  return new LedgerNotFoundError(
+    `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
+      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not go on with a new one',
+  );
+}
+
+/** Whose ledger it is comes first: nobody migrates another environment's by a wrong address. */
+async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
+  if (!options.create && !options.migrate) return;
+  const found = await engine.read(async (session) => {
+    const version = await schemaVersionOf(session, engine.dialect);
+    const [row] = version === 0 ? [] : await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    return { version, row };
+  });
+  if (found.row) requireExpected(found.row, options);
+  if (found.version === 0 ? options.create : options.migrate) await migrateLedger(engine, options);
+}
+
+function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVersion: number }> {
+  return engine.read(async (session) => {
+    const schemaVersion = await schemaVersionOf(session, engine.dialect);
+    if (schemaVersion === 0) throw notFound('the database at the ledger address holds no ledger');
+    if (schemaVersion < SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+      );
+    }
+    // Newer tables that ask for no newer program are no obstacle: that is the way back from a deploy.
+    const oldestWriter = await oldestWriterOf(session);
+    if (oldestWriter > SCHEMA_VERSION) {
+      throw new LedgerSchemaError(
+        `the ledger's tables are at version ${schemaVersion}, and ask for programs that know version ${oldestWriter} or a ` +
+          `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
+      );
+    }
+    const [row] = await session.rows<IdentityRow>('SELECT * FROM ledger_identity');
+    if (!row) throw notFound('the tables at the ledger address hold no identity');
+    return { row, schemaVersion };
+  });
+}
+
+function requireExpected(row: IdentityRow, { environment, expectedId }: OpenLedgerOptions): void {
+  if (row.environment !== environment) {
+    throw new LedgerChangedError(
+      `ledger ${row.ledger_id} belongs to the environment ${row.environment}, and ${environment} was asked for`,
+    );
+  }
+  if (expectedId !== undefined && row.ledger_id !== expectedId) {
+    throw new LedgerChangedError(`ledger ${expectedId} was asked for, but this is ledger ${row.ledger_id}`);
+  }
+}

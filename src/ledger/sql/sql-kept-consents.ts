@@ -1,0 +1,220 @@
+/** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
+
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { revokesAllOf } from '../../consent/refusals.ts';
+import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import { LedgerChangedError } from '../errors.ts';
+import type {
+  HeardConsent,
+  HearingRun,
+  KeptConsents,
+  KeptVerdict,
+  ToldConsents,
+  Unmatched,
+  UnmatchedConsent,
+} from '../kept-consents.ts';
+import { type ConsentRow, consentRecord, insertConsents } from '../rows/consent-rows.ts';
+import { instant } from '../rows/inquiry-rows.ts';
+import { insertRow } from '../rows/inquiry-writes.ts';
+
+/** A flood must not fill a run. The claim reads every refusal all the same. */
+const MOST_HEARD = 1_000;
+/** A share is often requested a little after its consents: they are listed only where that takes longer. */
+const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
+
+const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
+const SAME_KEY = KEY.map((column) => `k.${column} = c.${column}`).join(' AND ');
+
+export class SqlKeptConsents implements KeptConsents {
+  readonly #engine: SqlEngine;
+  readonly #writing: (session: SqlSession) => Writing;
+
+  constructor(engine: SqlEngine, writing: (session: SqlSession) => Writing) {
+    this.#engine = engine;
+    this.#writing = writing;
+  }
+
+  keep(ledgerId: string, consent: ConsentRecord): Promise<KeptVerdict> {
+    return this.#write(ledgerId, async (writing) => {
+      const unmatched = await unmatchedIn(writing.session, consent);
+      const [verdict = { kind: 'recorded' as const }] = await insertConsents(writing, [consent]);
+      if (verdict.kind === 'recorded') await insertKept(writing, consent, { unmatched, listedAfterMs: 0 });
+      return { verdict, ...(unmatched ? { unmatched } : {}) };
+    });
+  }
+
+  hear(ledgerId: string, run: HearingRun): Promise<HeardConsent[]> {
+    return this.#write(ledgerId, async ({ session }) => {
+      const { ownerId, firstRunId } = run;
+      await session.rows('UPDATE kept_consents SET told_to = $2 WHERE journey_id = $1 AND told_to IS NULL', [
+        ownerId,
+        firstRunId,
+      ]);
+      const rows = await session.rows<ConsentRow & { told_to: string | null; unmatched: Unmatched | null }>(
+        `SELECT c.*, k.told_to, k.unmatched FROM consents c LEFT JOIN kept_consents k ON ${SAME_KEY}
+         WHERE c.journey_id = $1 AND (c.decision <> 'granted' OR k.told_to = $2)
+         ORDER BY c.recorded_at DESC LIMIT ${MOST_HEARD}`,
+        [ownerId, firstRunId],
+      );
+      for (const row of rows) {
+        if (row.unmatched !== null) await rematch(session, row, run);
+      }
+      const grants = await session.rows<ConsentRow>(
+        "SELECT * FROM consents WHERE journey_id = $1 AND decision = 'granted'",
+        [ownerId],
+      );
+      const granted = Map.groupBy(grants.map(consentRecord), saidKey);
+      return rows.sort(byArrival).map((row) => {
+        const said = consentRecord(row);
+        const { proof: _, ...consent } = said;
+        const proof = row.decision === 'granted' && row.proof !== null ? { proof: row.proof } : {};
+        const namesGrant = row.decision === 'revoked' && !revokesAllOf(granted.get(saidKey(said)) ?? [], said);
+        return { consent: { ...consent, ...proof }, ...(namesGrant ? { namesGrant } : {}) };
+      });
+    });
+  }
+
+  noteTold(ledgerId: string, told: ToldConsents): Promise<void> {
+    return this.#write(ledgerId, async (writing) => {
+      const { session } = writing;
+      const { ownerId, firstRunId, consents, unknownShares, matchedShares } = told;
+      for (const consent of consents) {
+        const isUnknown = unknownShares.includes(consent.shareId);
+        await session.rows(
+          `UPDATE kept_consents SET told_to = coalesce(told_to, $6), unmatched = $7 WHERE ${whereKey(1)}`,
+          [...valuesOf(consent), firstRunId, isUnknown ? 'share' : null],
+        );
+        if (!isUnknown) continue;
+        const listedAfterMs = SHARE_MAY_FOLLOW_MS;
+        await insertKept(writing, consent, { unmatched: 'share', listedAfterMs, toldTo: firstRunId });
+      }
+      for (const shareId of matchedShares) {
+        await session.rows(
+          "UPDATE kept_consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
+          [ownerId, shareId],
+        );
+      }
+    });
+  }
+
+  unmatched(limit: number): Promise<UnmatchedConsent[]> {
+    return this.#engine.read(async (session) => {
+      const rows = await session.rows<KeptRow>(
+        `SELECT * FROM kept_consents WHERE unmatched IS NOT NULL AND seen_at IS NULL
+           AND listed_from <= ${this.#engine.dialect.now} ORDER BY kept_at LIMIT $1`,
+        [limit],
+      );
+      return rows.map((row) => ({
+        journeyId: row.journey_id,
+        shareId: row.share_id,
+        applicantId: row.applicant_id,
+        consentId: row.consent_id,
+        decision: row.decision,
+        unmatched: row.unmatched,
+        since: instant(row.kept_at),
+      }));
+    });
+  }
+
+  markSeen(ledgerId: string, seen: { ownerId: string; by: string; reason: string }): Promise<number> {
+    return this.#write(ledgerId, async ({ session, dialect }) => {
+      const rows = await session.rows(
+        `UPDATE kept_consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
+         WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
+        [seen.ownerId, seen.by, seen.reason],
+      );
+      return rows.length;
+    });
+  }
+
+  /** The ledger's id is read from the database each time: another one may answer at the same address by now. */
+  #write<T>(ledgerId: string, work: (writing: Writing) => Promise<T>): Promise<T> {
+    return this.#engine.write(async (session): Promise<Written<T>> => {
+      const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+      if (row?.ledger_id !== ledgerId) {
+        throw new LedgerChangedError(`asked for ledger ${ledgerId}, but this is ledger ${row?.ledger_id ?? 'none'}`);
+      }
+      return { keep: true, value: await work(this.#writing(session)) };
+    });
+  }
+}
+
+interface KeptRow extends Pick<ConsentRow, (typeof KEY)[number]> {
+  kept_at: number;
+  unmatched: Unmatched;
+}
+
+/** What of the consent the ledger knows from inquiries, shares and consents that runs were told. */
+async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
+  const { journeyId, shareId, applicantId } = consent;
+  const [known] = await session.rows<{ journey: number; share: number }>(
+    `SELECT
+       (SELECT count(*) FROM inquiries WHERE caller_id = $1)
+         + (SELECT count(*) FROM report_shares WHERE caller_id = $1)
+         + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND NOT EXISTS (
+             SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND k.told_to IS NULL)) AS journey,
+       (SELECT count(*) FROM inquiries WHERE caller_id = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares WHERE caller_id = $1 AND share_id = $2)
+         + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+             JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+             WHERE s.share_id = $2 AND i.caller_id = $1)
+         + (SELECT count(*) FROM consents c WHERE c.journey_id = $1 AND c.share_id = $2 AND NOT EXISTS (
+             SELECT 1 FROM kept_consents k WHERE ${SAME_KEY} AND (k.told_to IS NULL OR k.unmatched IS NOT NULL))) AS share`,
+    [journeyId, shareId],
+  );
+  if (!known || Number(known.journey) === 0) return 'journey';
+  if (Number(known.share) === 0) return 'share';
+  const asked = await session.rows<{ applicant_ids: string }>(
+    'SELECT DISTINCT applicant_ids FROM inquiries WHERE caller_id = $1 AND applicant_ids IS NOT NULL',
+    [journeyId],
+  );
+  const isKnown = asked.some(({ applicant_ids }) => (JSON.parse(applicant_ids) as string[]).includes(applicantId));
+  return asked.length === 0 || isKnown ? undefined : 'applicant';
+}
+
+async function insertKept(
+  { session, dialect }: Writing,
+  consent: ConsentRecord,
+  how: { unmatched: Unmatched | undefined; listedAfterMs: number; toldTo?: string },
+): Promise<void> {
+  await insertRow(
+    session,
+    'kept_consents',
+    {
+      ...Object.fromEntries(KEY.map((column, index) => [column, valuesOf(consent)[index]])),
+      unmatched: how.unmatched,
+      told_to: how.toldTo,
+    },
+    {
+      sql: { kept_at: dialect.now, listed_from: `${dialect.now} + ${how.listedAfterMs}` },
+      onConflict: 'ON CONFLICT DO NOTHING',
+    },
+  );
+}
+
+/** What a run that begins knows of it is what it matches from now on. */
+async function rematch(session: SqlSession, row: ConsentRow, run: HearingRun): Promise<void> {
+  const isKnown = run.applicantIds.includes(row.applicant_id);
+  const unmatched = isKnown ? (run.shareIds.includes(row.share_id) ? null : 'share') : 'applicant';
+  await session.rows(`UPDATE kept_consents SET unmatched = $6 WHERE ${whereKey(1)}`, [
+    ...KEY.map((column) => row[column]),
+    unmatched,
+  ]);
+}
+
+function whereKey(from: number): string {
+  return KEY.map((column, index) => `${column} = $${from + index}`).join(' AND ');
+}
+
+function valuesOf({ journeyId, shareId, applicantId, consentId, decision }: ConsentRecord): string[] {
+  return [journeyId, shareId, applicantId, consentId, decision];
+}
+
+function saidKey({ shareId, applicantId }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId]);
+}
+
+function byArrival(a: ConsentRow, b: ConsentRow): number {
+  return Date.parse(a.received_at) - Date.parse(b.received_at) || a.recorded_at - b.recorded_at;
+}

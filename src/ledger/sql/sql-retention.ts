@@ -1,0 +1,99 @@
+/** The retention side of the ledger on any SQL engine: each method is one transaction. */
+
+import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
+import { LedgerChangedError } from '../errors.ts';
+import type { LedgerIdentity } from '../port.ts';
+import type {
+  AgePage,
+  AgeQuery,
+  DisposalScope,
+  DisposalVerdict,
+  DisposalView,
+  LegalHold,
+  Retention,
+  RetentionEvent,
+  SeparateShare,
+  Warrant,
+} from '../retention.ts';
+import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
+import { instant } from '../rows/inquiry-rows.ts';
+import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
+import { readSeparateShares } from '../rows/report-shares.ts';
+import { readEvents, readUnfinished } from '../rows/retention-events.ts';
+
+export class SqlRetention implements Retention {
+  readonly #engine: SqlEngine;
+  readonly #identity: LedgerIdentity;
+
+  constructor(engine: SqlEngine, identity: LedgerIdentity) {
+    this.#engine = engine;
+    this.#identity = identity;
+  }
+
+  view(scope: DisposalScope): Promise<DisposalView> {
+    return this.#engine.read((session) => readDisposalView(session, this.#engine.dialect, scope));
+  }
+
+  sharesOf(scope: DisposalScope): Promise<SeparateShare[]> {
+    return this.#engine.read((session) => readSeparateShares(session, scope));
+  }
+
+  olderThan(query: AgeQuery): Promise<AgePage> {
+    return this.#engine.read((session) => readOlderThan(session, this.#engine.dialect, query));
+  }
+
+  unfinished(): Promise<DisposalScope[]> {
+    return this.#engine.read(readUnfinished);
+  }
+
+  begin(scope: DisposalScope, warrant: Warrant): Promise<DisposalVerdict> {
+    return this.#write((session) => beginDisposal(session, this.#engine.dialect, scope, warrant));
+  }
+
+  dispose(scope: DisposalScope, warrant: Warrant, runs: number): Promise<DisposalVerdict> {
+    return this.#write((session) => dispose(session, this.#engine.dialect, { scope, warrant, runs }));
+  }
+
+  scrub(): Promise<boolean> {
+    return this.#engine.scrub();
+  }
+
+  disposalOf(callerId: string): Promise<string | null> {
+    return this.#engine.read(async (session) => {
+      const [row] = await session.rows<{ begun_at: number | null }>(
+        `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
+        [callerId],
+      );
+      const begunAtMs = row?.begun_at ?? null;
+      return begunAtMs === null ? null : instant(begunAtMs);
+    });
+  }
+
+  setLegalHold(journeyId: string, warrant: Warrant): Promise<(LegalHold & { isNew: boolean }) | null> {
+    return this.#write((session) => setLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  }
+
+  releaseLegalHold(journeyId: string, warrant: Warrant): Promise<boolean> {
+    return this.#write((session) => releaseLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  }
+
+  legalHolds(): Promise<LegalHold[]> {
+    return this.#engine.read((session) => readHolds(session));
+  }
+
+  events(callerId: string): Promise<RetentionEvent[]> {
+    return this.#engine.read((session) => readEvents(session, callerId));
+  }
+
+  /** Another database may answer at the same address by now: what is destroyed there would be somebody else's. */
+  #write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+    return this.#engine.write(async (session) => {
+      const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
+      const { ledgerId } = this.#identity;
+      if (row?.ledger_id !== ledgerId) {
+        throw new LedgerChangedError(`asked for ledger ${ledgerId}, but this is ledger ${row?.ledger_id ?? 'none'}`);
+      }
+      return work(session);
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type OwnedChild, startOwnedChild } from '../child-process.ts';
+import { programPath } from '../program-path.ts';
+
+export interface WorkerProcessOptions {
+  env: NodeJS.ProcessEnv;
+  /** Everything the worker prints is appended to it. */
+  logFile: string;
+  /** Told of each unwanted end and restart, in a sentence. */
+  onEvent: (message: string) => void;
+}
+
+/** A worker in a process of its own, started again whenever it dies unasked. */
+export interface WorkerControl {
+  /** Of the running process; `undefined` while there is none. */
+  pid(): number | undefined;
+  /** Starts it where it does not run; resolves when it polls. */
+  start(): Promise<void>;
+  /** SIGKILL, as a power cut would; it stays down until `start`. Resolves when it is dead. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL after a few seconds; it stays down until `start`. */
+  stop(): Promise<void>;
+  restart(): Promise<void>;
+}
+
+/** Attempts in flight at the sandbox are answered well within it. */
+const STOP_GRACE_MS = 8_000;
+/** Bundling the workflows takes a second or two; a loaded machine may need many times that. */
+const START_TIMEOUT_MS = 90_000;
+const RESTART_WAIT_MS = { first: 500, longest: 15_000 };
+
+interface Running {
+  child: OwnedChild;
+  ready: Promise<void>;
+}
+
+/** Does not start anything yet. */
+export function workerProcess(options: WorkerProcessOptions): WorkerControl {
+  let running: Running | undefined;
+  let isWanted = false;
+  let hasBeenReady = false;
+  let waitMs = RESTART_WAIT_MS.first;
+
+  const start = async (): Promise<void> => {
+    isWanted = true;
+    running ??= supervised(await startWorker(options));
+    await running.ready;
+    hasBeenReady = true;
+    waitMs = RESTART_WAIT_MS.first;
+  };
+  const supervised = (started: Running): Running => {
+    void started.child.ended.then(async (exitCode) => {
+      if (running === started) running = undefined;
+      // One that has never come up will not by trying again: whoever started it is told.
+      if (!isWanted || !hasBeenReady) return;
+      const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
+      options.onEvent(`worker ${started.child.pid} ${how}; starting it again (its log: ${options.logFile})`);
+      await delay(waitMs);
+      waitMs = Math.min(waitMs * 2, RESTART_WAIT_MS.longest);
+      // A failed start ends its process, which brings us here again.
+      if (isWanted)
+        await start().then(
+          () => options.onEvent(`worker ${running?.child.pid} is ready`),
+          () => {},
+        );
+    });
+    return started;
+  };
+  const end = async (graceMs: number | 'atOnce'): Promise<void> => {
+    isWanted = false;
+    const { child } = running ?? {};
+    running = undefined;
+    if (graceMs === 'atOnce') child?.process.kill('SIGKILL');
+    if (child) await (graceMs === 'atOnce' ? child.ended : child.stop(graceMs));
+  };
+  return {
+    pid: () => running?.child.pid,
+    start,
+    kill: () => end('atOnce'),
+    stop: () => end(STOP_GRACE_MS),
+    restart: async () => {
+      await end(STOP_GRACE_MS);
+      await start();
+    },
+  };
+}
+
+async function startWorker({ env, logFile }: WorkerProcessOptions): Promise<Running> {
+  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+  const child = await startOwnedChild(process.execPath, [programPath(import.meta.url, '../../cli'), 'worker'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  void child.ended.then(() => log.end());
+  const ready = untilReady(child, log);
+  // Whoever waits for it is told; nobody may be waiting.
+  ready.catch(() => {});
+  return { child, ready };
+}
+
+async function untilReady(child: OwnedChild, log: WriteStream): Promise<void> {
+  const { stdout, stderr } = child.process;
+  if (!stdout || !stderr) throw new Error('the worker has no output');
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let lastWords = '';
+  const read = (stream: NodeJS.ReadableStream) =>
+    createInterface({ input: stream }).on('line', (line) => {
+      if (!log.writableEnded) log.write(`${line}\n`);
+      lastWords = `${lastWords}\n${line}`.slice(-2_000);
+      if (saysReady(line)) resolve();
+    });
+  read(stdout);
+  read(stderr);
+  const timer = setTimeout(() => {
+    child.process.kill('SIGKILL');
+    reject(new Error('the worker was not ready in time'));
+  }, START_TIMEOUT_MS);
+  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastWords}`)));
+  return promise.finally(() => clearTimeout(timer));
+}
+
+/** The worker prints one JSON line with `"ready":true` once every queue is polled. */
+function saysReady(line: string): boolean {
+  if (!line.startsWith('{') || !line.includes('"ready"')) return false;
+  try {
+    return (JSON.parse(line) as { ready?: unknown }).ready === true;
+  } catch {
+    return false;
+  }
+}

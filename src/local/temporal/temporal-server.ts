@@ -1,0 +1,234 @@
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
+import { type OwnedChild, startOwnedChild } from '../child-process.ts';
+import { freePorts } from '../free-ports.ts';
+import type { OnBinaryProgress } from './binary-progress.ts';
+import { findTemporalBinary } from './temporal-binaries.ts';
+
+export interface TemporalServerOptions {
+  /** Holds the database and the log. Without one everything is in memory and gone with the server. */
+  dataDir?: string;
+  /** Default: a free port. */
+  port?: number;
+  /** Default: a free port. */
+  uiPort?: number;
+  /** Without the UI. Default false. */
+  headless?: boolean;
+  /** The codec server that the UI asks from the start; without effect when headless. */
+  uiCodecEndpoint?: string;
+  /** Made at start beside `default`. Default `default`. */
+  namespace?: string;
+  /** By name; default: those of this project. */
+  searchAttributes?: Readonly<Record<string, string>>;
+  /** Values are JSON values; on top of this project's own. */
+  dynamicConfig?: Readonly<Record<string, string | number | boolean>>;
+  /** The program; default: found as ARCHITECTURE.md says. */
+  binaryPath?: string;
+  onProgress?: OnBinaryProgress;
+  /** The search for the program reads it, the server inherits it. Default: the process's own. */
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface TemporalServer {
+  /** `host:port` */
+  address: string;
+  /** The same API over HTTP. */
+  httpUrl: string;
+  namespace: string;
+  /** Absent when headless. */
+  uiUrl?: string;
+  pid: number;
+  logFile: string;
+  /** Resolves when the server has ended by itself or was stopped. */
+  ended: Promise<number | null>;
+  stop(): Promise<void>;
+  /** Lets this process end while the server runs; the server then ends with it. */
+  unref(): void;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** A cold start takes about 2 s; a loaded machine may need many times that. */
+const START_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 50;
+const STOP_GRACE_MS = 5_000;
+const START_TRIES = 3;
+
+const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
+  // One partition: the best tail at this scale, and strict priority needs it.
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+  // The default of 20 polls a second costs up to 50 ms at every hop.
+  'history.transferProcessorMaxPollRPS': 1000,
+  'history.timerProcessorMaxPollRPS': 1000,
+  'history.visibilityProcessorMaxPollRPS': 1000,
+  // End users share by fairness key, which does nothing without it.
+  'matching.enableFairness': true,
+};
+
+/**
+ * Starts a Temporal development server on loopback and waits until it answers and knows the search attributes. It
+ * ends with this process.
+ *
+ * @throws TemporalBinaryNotFoundError; Error, with the end of its log, when it does not come up.
+ */
+export async function startTemporalServer(options: TemporalServerOptions = {}): Promise<TemporalServer> {
+  const binary =
+    options.binaryPath ??
+    (
+      await findTemporalBinary({
+        kind: 'cli',
+        ...(options.onProgress ? { onProgress: options.onProgress } : {}),
+        ...(options.env ? { env: options.env } : {}),
+      })
+    ).path;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOnce(binary, options);
+    } catch (error) {
+      // Between finding a free port and using it somebody else may take it.
+      const portWasTaken = error instanceof ServerStartError && error.message.includes('address already in use');
+      if (!portWasTaken || options.port !== undefined || tries >= START_TRIES) throw error;
+    }
+  }
+}
+
+class ServerStartError extends Error {
+  override readonly name = 'ServerStartError';
+}
+
+async function startOnce(binary: string, options: TemporalServerOptions): Promise<TemporalServer> {
+  const [freePort = 0, freeUiPort = 0, httpPort = 0] = await freePorts(3);
+  const port = options.port ?? freePort;
+  const uiPort = options.uiPort ?? freeUiPort;
+  const namespace = options.namespace ?? 'default';
+  const searchAttributes = options.searchAttributes ?? SEARCH_ATTRIBUTES;
+  if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
+  const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const child = await startOwnedChild(
+    binary,
+    serverArguments({ ...options, port, uiPort, httpPort, searchAttributes }),
+    {
+      env: options.env ?? process.env,
+      stdio: ['ignore', log, log],
+    },
+  ).finally(() => closeSync(log));
+
+  const removeScratch = () => {
+    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+    process.off('exit', removeScratch);
+  };
+  if (scratch !== undefined) process.once('exit', removeScratch);
+  const address = `${LOOPBACK}:${port}`;
+  try {
+    await untilReady(child, address, namespace, Object.keys(searchAttributes));
+  } catch (error) {
+    await child.stop(0);
+    const text = await readFile(logFile, 'utf8').catch(() => '');
+    removeScratch();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ServerStartError(`the Temporal server did not start (${reason})\n${text.trim().slice(-2000)}`);
+  }
+  return {
+    address,
+    httpUrl: `http://${LOOPBACK}:${httpPort}`,
+    namespace,
+    ...(options.headless ? {} : { uiUrl: `http://${LOOPBACK}:${uiPort}` }),
+    pid: child.pid,
+    logFile,
+    ended: child.ended,
+    unref: child.unref,
+    stop: async () => {
+      await child.stop(STOP_GRACE_MS);
+      removeScratch();
+    },
+  };
+}
+
+function serverArguments(
+  options: TemporalServerOptions & {
+    port: number;
+    uiPort: number;
+    httpPort: number;
+    searchAttributes: Readonly<Record<string, string>>;
+  },
+): string[] {
+  const dynamicConfig = { ...DYNAMIC_CONFIG, ...options.dynamicConfig };
+  return [
+    'server',
+    'start-dev',
+    '--ip',
+    LOOPBACK,
+    '--port',
+    String(options.port),
+    '--http-port',
+    String(options.httpPort),
+    ...(options.headless ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+    ...(options.headless || options.uiCodecEndpoint === undefined
+      ? []
+      : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
+    '--log-level',
+    'warn',
+    ...(options.namespace ? ['--namespace', options.namespace] : []),
+    ...Object.entries(options.searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...Object.entries(dynamicConfig).flatMap(([key, value]) => [
+      '--dynamic-config-value',
+      `${key}=${JSON.stringify(value)}`,
+    ]),
+    ...(options.dataDir === undefined ? [] : databaseArguments(options.dataDir)),
+  ];
+}
+
+/** Without the pragmas a database file makes everything about three times slower. */
+function databaseArguments(dataDir: string): string[] {
+  return [
+    '--db-filename',
+    join(dataDir, 'temporal.db'),
+    '--sqlite-pragma',
+    'journal_mode=WAL',
+    '--sqlite-pragma',
+    'synchronous=1',
+  ];
+}
+
+/** Upserting a search attribute that is not registered yet would park a run for ever: wait for all of them. */
+async function untilReady(
+  child: OwnedChild,
+  address: string,
+  namespace: string,
+  searchAttributes: readonly string[],
+): Promise<void> {
+  let hasEnded = false;
+  void child.ended.then(() => {
+    hasEnded = true;
+  });
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  let lastProblem: unknown;
+  while (performance.now() < deadline) {
+    if (hasEnded) throw new Error('it ended by itself');
+    try {
+      if (await answers(address, namespace, searchAttributes)) return;
+    } catch (error) {
+      lastProblem = error;
+    }
+    await delay(POLL_INTERVAL_MS);
+  }
+  throw new Error('no answer in time', { cause: lastProblem });
+}
+
+async function answers(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    return searchAttributes.every((name) => customAttributes?.[name] !== undefined);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Checks every message from outside, as the client, the CLI and `prepareJourney` do. Each function returns the
+ * message in its normal form (ZIP codes apart, states in capitals) or throws `InvalidInputError` with all problems
+ * at once: JSON pointers and rules, never values. Unknown fields and `null` are refused everywhere. What depends on
+ * where a journey stands is the workflow's to judge.
+ */
+import type { ZodType } from 'zod';
+import {
+  consentProblems,
+  isRecord,
+  lendingJourneyProblems,
+  passGateProblems,
+  requestShareProblems,
+  resolveInquiryProblems,
+  shareReportProblems,
+} from '../fields/cross-rules.ts';
+import { parseWith } from '../fields/problems.ts';
+import { applicantsSchema } from '../fields/request-schemas.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import { InvalidInputError, type Problem } from '../model/problems.ts';
+import {
+  consentSchema,
+  lendingJourneySchema,
+  passGateSchema,
+  repeatStageSchema,
+  requestShareSchema,
+  resolveInquirySchema,
+  withdrawSchema,
+} from './journey/schemas.ts';
+import type {
+  AdvanceMessage,
+  ConsentMessage,
+  LendingJourneyInput,
+  RequestShareMessage,
+  ResolveInquiryMessage,
+  WithdrawMessage,
+} from './journey/shapes.ts';
+import type { PortfolioSchedule } from './portfolio/schedule.ts';
+import {
+  portfolioMessageSchema,
+  portfolioReviewSchema,
+  portfolioScheduleSchema,
+  resolvePortfolioSchema,
+} from './portfolio/schemas.ts';
+import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from './portfolio/shapes.ts';
+import {
+  creditReportSchema,
+  decisionSchema,
+  failsafeApplicantsSchema,
+  failsafeCheckSchema,
+  resolvePullSchema,
+  withdrawPullSchema,
+} from './pull/schemas.ts';
+import type {
+  CreditReportInput,
+  FailsafeCheckInput,
+  PullInput,
+  ResolvePullMessage,
+  WithdrawPullMessage,
+} from './pull/shapes.ts';
+import { resolveShareReportSchema, shareReportSchemaFor, withdrawShareReportSchema } from './share/schemas.ts';
+import type { ResolveShareReportMessage, ShareReportInput, WithdrawShareReportMessage } from './share/shapes.ts';
+
+/** A profile's limit (interface 8: typically 1 to 2). */
+export interface ApplicantLimit {
+  maxApplicants: number;
+}
+
+/** Input of the workflow `lendingJourney`. */
+export function parseLendingJourneyInput(value: unknown, limit: ApplicantLimit): LendingJourneyInput {
+  return parse(journeySchemaFor(limit.maxApplicants), value, lendingJourneyProblems);
+}
+
+/** Input of the workflow `creditReport`. */
+export function parseCreditReportInput(value: unknown, limit: ApplicantLimit): CreditReportInput {
+  return parse(creditReportSchema(limit.maxApplicants), value);
+}
+
+/** Input of the workflow `failsafeCheck`. */
+export function parseFailsafeCheckInput(value: unknown, limit: ApplicantLimit): FailsafeCheckInput {
+  return parse(failsafeCheckSchema(limit.maxApplicants), value);
+}
+
+/** Either, by what it says that it is; a product that is neither's is told with the reports'. */
+export function parsePullInput(value: unknown, limit: ApplicantLimit): PullInput {
+  const isFailsafe = isRecord(value) && value.productCode === 'FAILSAFE';
+  return isFailsafe ? parseFailsafeCheckInput(value, limit) : parseCreditReportInput(value, limit);
+}
+
+/** A pull's `resolveInquiry`. Which product's table the applicants of `amend` keep, its run knows. */
+export function parseResolvePull(value: unknown, limit: ApplicantLimit): ResolvePullMessage {
+  return parse(resolvePullSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A decision by itself, whatever run it is for. */
+export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<ResolvePullMessage, 'pullId'> {
+  return parse(decisionSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A pull's `withdraw` and `requestWithdrawal`. */
+export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
+  return parse(withdrawPullSchema, value);
+}
+
+/** Input of the workflow `portfolioReview`. What is in the file, a worker checks. */
+export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
+  return parse(portfolioReviewSchema, value);
+}
+
+/** A schedule of reviews, as it is created. */
+export function parsePortfolioSchedule(value: unknown): PortfolioSchedule {
+  return parse(portfolioScheduleSchema, value);
+}
+
+/** A review's `pause`, `resume`, `withdraw` and `requestWithdrawal`. */
+export function parsePortfolioMessage(value: unknown): PortfolioMessage {
+  return parse(portfolioMessageSchema, value);
+}
+
+/** A review's `resolveInquiry`. */
+export function parseResolvePortfolio(value: unknown, limit: ApplicantLimit): ResolvePortfolioMessage {
+  return parse(resolvePortfolioSchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** Input of the workflow `shareReport`. */
+export function parseShareReportInput(value: unknown): ShareReportInput {
+  return parse<ShareReportInput>(
+    shareReportSchemaFor(isRecord(value) ? value.report : undefined),
+    value,
+    shareReportProblems,
+  );
+}
+
+/** `resolveInquiry` of a share at any time. */
+export function parseResolveShareReport(value: unknown): ResolveShareReportMessage {
+  return parse<ResolveShareReportMessage>(resolveShareReportSchema, value, resolveInquiryProblems);
+}
+
+/** `withdraw` and `requestWithdrawal` of a share at any time. */
+export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMessage {
+  return parse(withdrawShareReportSchema, value);
+}
+
+/** `consent` and `recordConsent`. */
+export function parseConsent(value: unknown): ConsentMessage {
+  return parse(consentSchema, value, consentProblems);
+}
+
+export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMessage {
+  // Which of the two it is says one member: so a problem is told of one form, and not of both.
+  if (isRecord(value) && value.repeat !== undefined) return parse(repeatStageSchema(limit.maxApplicants), value);
+  return parse(passGateSchema(limit.maxApplicants), value, passGateProblems);
+}
+
+/** `withdraw` and `requestWithdrawal`. */
+export function parseWithdraw(value: unknown): WithdrawMessage {
+  return parse(withdrawSchema, value);
+}
+
+export function parseRequestShare(value: unknown): RequestShareMessage {
+  return parse(requestShareSchema, value, requestShareProblems);
+}
+
+export function parseResolveInquiry(value: unknown, limit: ApplicantLimit): ResolveInquiryMessage {
+  return parse(resolveInquirySchema(limit.maxApplicants), value, resolveInquiryProblems);
+}
+
+/** A list of applicants by itself; paths are under `/applicants`. */
+export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
+  return parseWith(applicantsSchema(limit.maxApplicants), value, '/applicants');
+}
+
+/** FAILSAFE's, by themselves; paths are under `/applicants`. */
+export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
+  return parseWith(failsafeApplicantsSchema(limit.maxApplicants), value, '/applicants');
+}
+
+const journeySchemas = new Map<number, ReturnType<typeof lendingJourneySchema>>();
+
+/** Building a schema costs far more than using it, and a process meets one or two limits. */
+function journeySchemaFor(maxApplicants: number): ReturnType<typeof lendingJourneySchema> {
+  let schema = journeySchemas.get(maxApplicants);
+  if (!schema) {
+    schema = lendingJourneySchema(maxApplicants);
+    journeySchemas.set(maxApplicants, schema);
+  }
+  return schema;
+}
+
+function parse<T>(
+  schema: ZodType<T>,
+  value: unknown,
+  crossRules: (value: Record<string, unknown>) => Problem[] = () => [],
+): T {
+  const crossProblems = isRecord(value) ? crossRules(value) : [];
+  try {
+    const parsed = parseWith(schema, value);
+    if (crossProblems.length === 0) return parsed;
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw new InvalidInputError([...error.problems, ...crossProblems]);
+    throw error;
+  }
+  throw new InvalidInputError(crossProblems);
+}

@@ -1,0 +1,69 @@
+/** One zod schema for each thing that a portfolio review answers, for the published JSON Schemas; open, as result-schemas.ts. */
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../../model/products.ts';
+import {
+  acceptedSchema,
+  ENDS_WITHOUT_OUTCOME,
+  holdStatusSchema,
+  refusedMessageSchema,
+} from '../journey/result-schemas.ts';
+import { PORTFOLIO_UNAVAILABLE } from './shapes.ts';
+
+const count = z.int().min(0);
+const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
+const productCode = z.literal('ACCTRVW');
+const outcome = z.enum(['completed', 'withdrawn']);
+
+export const portfolioProgressSchema = z
+  .object({
+    rows: count.meta({ description: 'Good ones; 0 until the file has been examined.' }),
+    badRows: count,
+    done: count,
+    ...outcomes,
+    held: count,
+    underWay: count,
+    rowsPerSecond: z.number().exactOptional(),
+    secondsLeft: z.number().exactOptional(),
+  })
+  .meta({ id: 'portfolioProgress' });
+
+export const portfolioStatusSchema = z
+  .object({
+    reviewId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    productCode,
+    state: z.enum([
+      ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
+      ...outcome.options,
+      ...ENDS_WITHOUT_OUTCOME,
+    ]),
+    waitingFor: z.string().exactOptional(),
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .exactOptional()
+      .meta({ description: 'Its files cannot be reached; it goes on by itself once they can.' }),
+    file: z.string(),
+    digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    progress: portfolioProgressSchema,
+    holds: z.array(holdStatusSchema),
+    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+    refusedMessagesTotal: count,
+  })
+  .meta({ id: 'portfolioStatus' });
+
+export const portfolioResultSchema = z.object({
+  reviewId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  productCode,
+  outcome,
+  file: z.string(),
+  digest: z.string(),
+  rows: count,
+  badRows: count,
+  ...outcomes,
+  notReviewed: count,
+  resultFile: z.string(),
+  badRowsFile: z.string().exactOptional(),
+});
+
+export const portfolioUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: portfolioStatusSchema });

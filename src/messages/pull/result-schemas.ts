@@ -1,0 +1,59 @@
+/** One zod schema for each thing that a single pull answers, for the published JSON Schemas; open, as result-schemas.ts. */
+import { z } from 'zod';
+import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
+import {
+  acceptedSchema,
+  ENDS_WITHOUT_OUTCOME,
+  holdStatusSchema,
+  refusedMessageSchema,
+  reportReferenceSchema,
+} from '../journey/result-schemas.ts';
+
+const productCode = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
+const reportOutcome = z.enum(['record', 'noRecord', 'noReport']);
+const outcome = z.enum([...reportOutcome.options, 'abandoned', 'withdrawn']);
+const attempts = z.int().min(0);
+
+const consumerResultSchema = z
+  .object({
+    applicantId: z.string(),
+    outcome: reportOutcome,
+    reportReferenceNumber: z.string().exactOptional(),
+    consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
+  })
+  .meta({ id: 'consumerResult', description: 'Of FAILSAFE: one for each applicant.' });
+
+export const pullStatusSchema = z
+  .object({
+    pullId: z.string(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
+    productCode,
+    state: z.enum(['running', 'held', ...outcome.options, ...ENDS_WITHOUT_OUTCOME]),
+    waitingFor: z.string().exactOptional(),
+    attempts,
+    customerTraceNumber: z.string().exactOptional(),
+    reportReferenceNumber: z.string().exactOptional(),
+    holds: z.array(holdStatusSchema),
+    refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+    refusedMessagesTotal: z.int().min(0),
+  })
+  .meta({ id: 'pullStatus' });
+
+export const pullResultSchema = z.object({
+  pullId: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  productCode,
+  outcome,
+  attempts,
+  customerTraceNumber: z.string(),
+  reference: reportReferenceSchema.exactOptional(),
+  consumers: z.array(consumerResultSchema).exactOptional(),
+});
+
+export const pullReferencesSchema = z.object({
+  pullId: z.string(),
+  references: z.array(z.object({ productCode, reference: reportReferenceSchema })),
+  consumers: z.array(consumerResultSchema).exactOptional(),
+});
+
+export const pullUpdateAnswerSchema = z.object({ ...acceptedSchema.shape, status: pullStatusSchema });

@@ -1,0 +1,125 @@
+/** One schema for the events that platforms are told by webhooks. Open: a later version may add members. */
+import { z } from 'zod';
+import {
+  applicantId,
+  customerTraceNumber,
+  instant,
+  journeyId,
+  pullId,
+  reviewId,
+  shareId,
+  stage,
+} from '../../fields/fields.ts';
+import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../../model/products.ts';
+import { ENDS_WITHOUT_OUTCOME } from '../journey/result-schemas.ts';
+import { SHARE_REPORT_OUTCOMES } from '../share/shapes.ts';
+import type { WebhookEventType } from './events.ts';
+
+const environment = z.enum(ENVIRONMENTS);
+const OF_JOURNEY = { journeyId, environment };
+const OF_PULL = { pullId, environment };
+const OF_SHARE = { shareId, environment };
+const OF_REVIEW = { reviewId, environment };
+
+const attempt = z.int().min(0);
+const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.exactOptional() };
+const failureType = z.enum(FAILURE_TYPES);
+const action = z.enum(HOLD_ACTIONS);
+const answered = {
+  outcome: z.enum(['record', 'noRecord', 'noReport']),
+  customerTraceNumber: customerTraceNumber.exactOptional(),
+  attempts: attempt,
+};
+const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
+
+/** Of a run that has an outcome, or was cancelled, or has failed. */
+function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
+  return z.enum([...outcomes, ...ENDS_WITHOUT_OUTCOME]);
+}
+
+const DATA = {
+  'stage.answered': { stage, ...answered },
+  'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
+  'consent.missing': {
+    shareId,
+    waitingFor: z.array(applicantId).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
+    until: instant.meta({ description: 'When the share expires.' }),
+  },
+  'consent.refused': {
+    consentId: z.string().exactOptional().meta({ description: 'Where the message has one that looks like an id.' }),
+    reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
+  },
+  'consent.unmatched': {
+    shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
+    consentId: z.string(),
+  },
+  'inquiry.held': { ...inquiry, attempt, failureType, allowedActions: z.array(action) },
+  'hold.resolved': {
+    ...inquiry,
+    attempt,
+    failureType,
+    action,
+    overtaken: z
+      .literal(true)
+      .exactOptional()
+      .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
+  },
+  'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
+  'journey.ended': { outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']) },
+  'pull.answered': { productCode: pullProduct, ...answered },
+  'pull.ended': {
+    productCode: pullProduct,
+    outcome: ended(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
+  },
+  'share.ended': {
+    outcome: ended(SHARE_REPORT_OUTCOMES),
+  },
+  'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
+} satisfies Record<WebhookEventType, z.ZodRawShape>;
+
+const timestamp = instant.meta({ description: 'When it happened.' });
+
+function eventSchema<T extends WebhookEventType, Data extends z.ZodType>(type: T, data: Data) {
+  return z.object({ type: z.literal(type), timestamp, data });
+}
+
+type Merged<Run, Data> = Run & Omit<Data, keyof Run>;
+
+function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, run: Run) {
+  // The run is named first, as it is sent, and its id is required where the type itself has an optional shareId.
+  return z.object({ ...run, ...DATA[type], ...run } as Merged<Run, (typeof DATA)[T]>);
+}
+
+/** The body of a webhook. What it does not know is left out. */
+export const webhookEventSchema = z.discriminatedUnion('type', [
+  eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
+  eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
+  eventSchema('consent.missing', z.union([dataOf('consent.missing', OF_JOURNEY), dataOf('consent.missing', OF_SHARE)])),
+  eventSchema('consent.refused', z.union([dataOf('consent.refused', OF_JOURNEY), dataOf('consent.refused', OF_SHARE)])),
+  eventSchema('consent.unmatched', dataOf('consent.unmatched', OF_JOURNEY)),
+  eventSchema(
+    'inquiry.held',
+    z.union([
+      dataOf('inquiry.held', OF_JOURNEY),
+      dataOf('inquiry.held', OF_PULL),
+      dataOf('inquiry.held', OF_SHARE),
+      dataOf('inquiry.held', OF_REVIEW),
+    ]),
+  ),
+  eventSchema(
+    'hold.resolved',
+    z.union([
+      dataOf('hold.resolved', OF_JOURNEY),
+      dataOf('hold.resolved', OF_PULL),
+      dataOf('hold.resolved', OF_SHARE),
+      dataOf('hold.resolved', OF_REVIEW),
+    ]),
+  ),
+  eventSchema('share.posted', z.union([dataOf('share.posted', OF_JOURNEY), dataOf('share.posted', OF_SHARE)])),
+  eventSchema('journey.ended', dataOf('journey.ended', OF_JOURNEY)),
+  eventSchema('pull.answered', dataOf('pull.answered', OF_PULL)),
+  eventSchema('pull.ended', dataOf('pull.ended', OF_PULL)),
+  eventSchema('share.ended', dataOf('share.ended', OF_SHARE)),
+  eventSchema('portfolio.ended', dataOf('portfolio.ended', OF_REVIEW)),
+]);

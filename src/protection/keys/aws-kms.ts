@@ -1,0 +1,143 @@
+/** AWS KMS by its SDK, which is loaded here alone: an optional package, for those who use it. */
+import type { KMSClient, KMSServiceException as ServiceException } from '@aws-sdk/client-kms';
+import { isLoopback } from '../../base/loopback.ts';
+import { type KeyManagementService, KmsError, type KmsFailure } from '../key-management-service.ts';
+
+/** KMS answers in some ten milliseconds, from another continent in some hundred. */
+const CONNECT_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+/** Throttling and lost connections are over in a moment or take long: then whoever waits is told. */
+const MAX_ATTEMPTS = 3;
+
+type Sdk = typeof import('@aws-sdk/client-kms');
+
+/**
+ * Credentials come from wherever the SDK finds them (docs/configuration.md).
+ *
+ * @param key ARN (whose region counts), alias or key id
+ * @param prefix of the names that `wrap` returns
+ * @throws KmsError `notInstalled` or `region`
+ */
+export async function openAwsKms(key: string, prefix: string): Promise<KeyManagementService> {
+  const sdk = await loadSdk();
+  const region = regionOf(key);
+  const client = new sdk.KMSClient({
+    ...(region === undefined ? {} : { region }),
+    maxAttempts: MAX_ATTEMPTS,
+    // Without `throwOnRequestTimeout` the SDK only warns.
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+  // Each request itself is looked at: the SDK has addresses from many places.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      requireTls(args.request);
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  await client.config.region().catch(() => {
+    throw kmsError('region');
+  });
+  return serviceOf(sdk, client, key, prefix);
+}
+
+function serviceOf(sdk: Sdk, client: KMSClient, key: string, prefix: string): KeyManagementService {
+  return {
+    async wrap(plain, context) {
+      const command = new sdk.EncryptCommand({ KeyId: key, Plaintext: plain, EncryptionContext: context });
+      const { CiphertextBlob, KeyId } = await client.send(command).catch(translate);
+      if (!CiphertextBlob || !KeyId) throw kmsError('unknown');
+      // The key's own ARN, whatever was asked for: an alias may point to another key tomorrow.
+      return { wrapped: CiphertextBlob, kms: `${prefix}${KeyId}` };
+    },
+    async unwrap(wrapped, context) {
+      // With the key's name: else KMS would take any key that these bytes claim to be under.
+      const command = new sdk.DecryptCommand({ KeyId: key, CiphertextBlob: wrapped, EncryptionContext: context });
+      const { Plaintext } = await client.send(command).catch(translate);
+      if (!Plaintext) throw kmsError('unknown');
+      return Plaintext;
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** KMS is given keys and gives them back. */
+function requireTls(request: unknown): void {
+  const { protocol, hostname } = request as { protocol: string; hostname: string };
+  if (protocol !== 'https:' && !isLoopback(hostname)) throw kmsError('insecure');
+}
+
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@aws-sdk/client-kms');
+  } catch {
+    throw kmsError('notInstalled');
+  }
+}
+
+function regionOf(key: string): string | undefined {
+  return key.startsWith('arn:') ? key.split(':')[3] : undefined;
+}
+
+/** By the names that KMS, STS and the SDK give their errors; never by their texts, which name who asked. */
+const FAILURES: Record<Exclude<KmsFailure, 'insecure' | 'region' | 'notInstalled' | 'unknown'>, ReadonlySet<string>> = {
+  unreachable: new Set([
+    ...['TimeoutError', 'AbortError', 'ThrottlingException', 'TooManyRequestsException', 'LimitExceededException'],
+    ...['DependencyTimeoutException', 'KMSInternalException', 'ServiceUnavailable', 'RequestTimeout'],
+    ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ]),
+  credentials: new Set([
+    ...['CredentialsProviderError', 'TokenProviderError', 'UnrecognizedClientException', 'InvalidClientTokenId'],
+    ...['ExpiredToken', 'ExpiredTokenException', 'InvalidSignatureException', 'SignatureDoesNotMatch', 'InvalidToken'],
+    ...['MissingAuthenticationToken', 'MissingAuthenticationTokenException', 'IncompleteSignature'],
+  ]),
+  denied: new Set(['AccessDeniedException', 'AccessDenied']),
+  keyUnusable: new Set([
+    ...['NotFoundException', 'DisabledException', 'KMSInvalidStateException', 'KeyUnavailableException'],
+    ...['InvalidKeyUsageException', 'InvalidArnException'],
+  ]),
+  notOpened: new Set(['InvalidCiphertextException', 'IncorrectKeyException']),
+};
+
+const TO_DO: Record<KmsFailure, string> = {
+  unreachable: 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again',
+  credentials:
+    'AWS KMS was asked without credentials that it takes: give the process valid ones, as the AWS SDK finds them',
+  denied: 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key',
+  keyUnusable: 'that key of AWS KMS cannot be used: enable it, cancel its deletion, or correct its name',
+  notOpened:
+    'AWS KMS did not wrap this with that key, for this key id and use: bring the key ring back from its copy, or correct `kms`',
+  insecure: 'AWS KMS would be asked over http, beyond this machine: give AWS_ENDPOINT_URL_KMS an https address',
+  region: 'AWS KMS has no region: set AWS_REGION, or name the key by its ARN',
+  notInstalled: 'the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`',
+  unknown: 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)',
+};
+
+function translate(error: unknown): never {
+  throw kmsError(failureOf(error));
+}
+
+function failureOf(error: unknown): KmsFailure {
+  if (error instanceof KmsError) return error.code;
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? String(error.code) : '';
+  for (const [failure, names] of Object.entries(FAILURES)) {
+    if (names.has(error.name) || names.has(code)) return failure as KmsFailure;
+  }
+  return byStatus(error);
+}
+
+/** What stands before KMS answers in no form that the SDK reads: a proxy, an endpoint's policy. */
+function byStatus(error: Error): KmsFailure {
+  const { httpStatusCode: status = 0 } = (error as Partial<ServiceException>).$metadata ?? {};
+  if (status >= 500) return 'unreachable';
+  return status === 401 || status === 403 ? 'denied' : 'unknown';
+}
+
+function kmsError(failure: KmsFailure): KmsError {
+  return new KmsError(failure, TO_DO[failure]);
+}

@@ -1,0 +1,107 @@
+/** Changes to a key ring file: one at a time, and each either whole or not at all. */
+import { realpath, rename } from 'node:fs/promises';
+import { KeyRingError } from '../errors.ts';
+import { fileLock } from './file-lock.ts';
+import { KEY_ID_FORM, KEY_USES, type KeyRingContent, type KeyUse, readKeyRing, writeKeyRing } from './key-ring-file.ts';
+import { newKey, unwrapAll, withSecret } from './key-secrets.ts';
+import { withKeyServices } from './kms.ts';
+
+export interface Rotated {
+  use: KeyUse;
+  /** The key that only decrypts from now on. */
+  retired: string;
+  current: string;
+}
+
+/**
+ * Makes a new current key for each of these uses; the ones before decrypt for as long as they are in the file.
+ * A worker that runs sees it by itself (`WatchedKeyRing`).
+ *
+ * @param kms wraps the new keys; without one they are wrapped as the ones before are, or lie in the clear as they do
+ * @throws KeyRingError as `readKeyRing`, and where the file cannot be replaced; `KeyServiceError`
+ */
+export async function rotateKeys(
+  file: string,
+  uses: readonly KeyUse[] = KEY_USES,
+  { kms }: { kms?: string | undefined } = {},
+): Promise<Rotated[]> {
+  const rotated: Rotated[] = [];
+  await change(file, (content) =>
+    withKeyServices(async (serviceOf) => {
+      const createdAt = new Date().toISOString();
+      for (const use of uses) {
+        const before = content.keys.find((key) => key.use === use && key.status === 'current');
+        if (!before) throw new Error(`a key ring without a current ${use} key`);
+        const after = await newKey({ use, createdAt }, kms ?? before.kms, serviceOf);
+        before.status = 'retired';
+        before.retiredAt = createdAt;
+        content.keys.push(after);
+        rotated.push({ use, retired: before.id, current: after.id });
+      }
+    }),
+  );
+  return rotated;
+}
+
+/**
+ * Puts every key of the ring under a key management service, or, with `null`, in the clear. The keys stay the same ones:
+ * nothing that they encrypted has to change.
+ *
+ * @returns the ids of the keys, and the name of what wraps them now: an alias is not kept
+ * @throws KeyRingError as `rotateKeys`
+ */
+export async function rewrapKeys(file: string, kms: string | null): Promise<{ ids: string[]; wrappedBy?: string }> {
+  let after: KeyRingContent['keys'] = [];
+  await change(file, (content) =>
+    withKeyServices(async (serviceOf) => {
+      const secrets = await unwrapAll(file, content.keys, serviceOf);
+      after = await Promise.all(
+        content.keys.map((key, index) => withSecret(key, secrets[index] as Buffer, kms ?? undefined, serviceOf)),
+      );
+      content.keys = after;
+    }),
+  );
+  const wrappedBy = after[0]?.kms;
+  return { ids: after.map(({ id }) => id), ...(wrappedBy === undefined ? {} : { wrappedBy }) };
+}
+
+/**
+ * Says that a key which payloads name will never come: what was encrypted under it is refused from now on, and no run
+ * waits for it any longer.
+ *
+ * @returns whether it was not refused before
+ * @throws KeyRingError as `readKeyRing`, where the ring holds that key or it cannot be the id of one, and where the file
+ *   cannot be replaced
+ */
+export async function refuseKey(file: string, keyId: string): Promise<boolean> {
+  if (!KEY_ID_FORM.test(keyId)) throw new KeyRingError('that is not the form of a key id: take it from the alert');
+  let isNew = false;
+  await change(file, (content) => {
+    if (content.keys.some((key) => key.id === keyId)) {
+      throw new KeyRingError(
+        `the key ring ${file} holds the key "${keyId}": what it encrypted can be read, and histories need it`,
+      );
+    }
+    const refused = new Set(content.refused);
+    isNew = !refused.has(keyId);
+    content.refused = [...refused.add(keyId)];
+  });
+  return isNew;
+}
+
+async function change(file: string, apply: (content: KeyRingContent) => void | Promise<void>): Promise<void> {
+  // Where it is a link, what it points to is replaced and not the link.
+  const target = await realpath(file).catch(() => file);
+  // Read first without the lock: where there is no key ring, none of its files is made.
+  await readKeyRing(target);
+  const lock = await fileLock(`${target}.lock`).catch(() => {
+    throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);
+  });
+  try {
+    const { content, owner } = await readKeyRing(target);
+    await apply(content);
+    await writeKeyRing(target, content, (aside) => rename(aside, target), owner);
+  } finally {
+    lock.release();
+  }
+}

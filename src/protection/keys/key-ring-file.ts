@@ -1,0 +1,195 @@
+/** The key ring's file (docs/protection.md): JSON, readable by its owner alone, replaced and never written into. */
+import { randomBytes } from 'node:crypto';
+import { open, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { parseInstantMs } from '../../base/instants.ts';
+import type { Problem } from '../../model/problems.ts';
+import { KeyRingError } from '../errors.ts';
+import { isKmsName, KMS_NAME_RULE } from './kms.ts';
+
+/** Each key has one use, so that a key given to the codec server opens no ledger and the other way round. */
+export const KEY_USES = ['payload', 'ledger'] as const;
+export type KeyUse = (typeof KEY_USES)[number];
+
+export const SECRET_BYTES = 32;
+/** The most that AWS KMS unwraps. */
+const MAX_WRAPPED_BYTES = 6_144;
+/** 90 days per key are some dozen keys in a ring's life; a file far beyond that is not a key ring. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+export const KEY_ID_FORM = /^[A-Za-z0-9._-]{1,64}$/;
+
+const idSchema = z.string().regex(KEY_ID_FORM, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
+const instantSchema = z
+  .string()
+  .refine((text) => parseInstantMs(text) !== null, 'must be an RFC 3339 instant with offset');
+
+const keySchema = z.strictObject({
+  id: idSchema,
+  use: z.enum(KEY_USES, `must be one of ${KEY_USES.join(', ')}`),
+  createdAt: instantSchema,
+  retiredAt: instantSchema.optional(),
+  status: z.enum(['current', 'retired'], 'must be current or retired'),
+  /** In the clear; or `wrapped`, by the service that `kms` names. */
+  secret: z.string().refine(isSecret, `must be ${SECRET_BYTES} bytes in base64`).optional(),
+  wrapped: z.string().refine(isWrapped, `must be 1 to ${MAX_WRAPPED_BYTES} bytes in base64`).optional(),
+  kms: z.string().refine(isKmsName, KMS_NAME_RULE).optional(),
+});
+
+const fileSchema = z.strictObject({
+  version: z.literal(1, 'must be 1'),
+  keys: z.array(keySchema),
+  refused: z.array(idSchema).optional(),
+});
+
+/** A key as the file has it: with `secret`, or with `wrapped` and `kms`. */
+export type FileKey = z.input<typeof keySchema>;
+/** A key ring as its file has it: with the secrets, or what is wrapped of them. */
+export type KeyRingContent = z.input<typeof fileSchema>;
+
+/**
+ * Writes a key ring aside, for its owner alone, and has it put into place: whoever sees the file sees all of it.
+ *
+ * @param owner of the file that it replaces: one that `root` writes must not lock out the worker's own user
+ */
+export async function writeKeyRing(
+  file: string,
+  content: KeyRingContent,
+  putInPlace: (aside: string) => Promise<void>,
+  owner?: { uid: number; gid: number },
+): Promise<void> {
+  const directory = dirname(file);
+  const aside = join(directory, `.key-ring-${randomBytes(8).toString('hex')}`);
+  const handle = await open(aside, 'wx', 0o600).catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
+  try {
+    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
+    if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
+    await handle.sync();
+    await handle.close();
+    await putInPlace(aside);
+    await syncDirectory(directory);
+  } catch (error) {
+    throw unwritable(file, error);
+  } finally {
+    await handle.close().catch(() => {});
+    await unlink(aside).catch(() => {});
+  }
+}
+
+function unwritable(file: string, error: unknown): KeyRingError {
+  if (error instanceof KeyRingError) return error;
+  if (codeOf(error) === 'EEXIST')
+    return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
+  return new KeyRingError(`the key ring ${file} could not be written (${codeOf(error)})`);
+}
+
+/**
+ * The checked content of a key ring file, and whose it is; no key management service is asked.
+ *
+ * @throws KeyRingError where it is missing, readable by group or others, or malformed
+ */
+export async function readKeyRing(
+  file: string,
+): Promise<{ content: KeyRingContent; owner: { uid: number; gid: number } }> {
+  const { text, owner } = await readPrivate(file);
+  const parsed = fileSchema.safeParse(parseJson(text, file));
+  if (!parsed.success) throw new KeyRingError(`the key ring ${file} is malformed`, parsed.error.issues.map(problemOf));
+  const problems = ringProblems(parsed.data);
+  if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
+  return { content: parsed.data, owner };
+}
+
+async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    const ways = codeOf(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${codeOf(error)})`;
+    throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
+  });
+  try {
+    // The open file is examined, not its name: nobody can swap it in between.
+    const about = await handle.stat();
+    if (!about.isFile()) throw new KeyRingError(`the key ring ${file} is not a regular file`);
+    if (process.platform !== 'win32' && (about.mode & 0o077) !== 0) {
+      throw new KeyRingError(`the key ring ${file} is open to group or others: \`chmod 600\` it`);
+    }
+    if (about.size > MAX_FILE_BYTES)
+      throw new KeyRingError(`the key ring ${file} is larger than ${MAX_FILE_BYTES} bytes`);
+    return { text: await handle.readFile('utf8'), owner: { uid: about.uid, gid: about.gid } };
+  } finally {
+    await handle.close();
+  }
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes its input, and the input holds keys.
+    throw new KeyRingError(`the key ring ${file} is not JSON`);
+  }
+}
+
+function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
+  const problems: Problem[] = [];
+  refused.forEach((id, index) => {
+    // A run that took the one for the other on replay would not replay.
+    if (keys.some((key) => key.id === id)) {
+      problems.push({
+        path: `/refused/${index}`,
+        rule: 'must not be a key of this ring: what is refused stays refused',
+      });
+    }
+  });
+  keys.forEach((key, index) => {
+    if (keys.findIndex((other) => other.id === key.id) < index) {
+      problems.push({ path: `/keys/${index}/id`, rule: 'must be unique' });
+    }
+    const isClear = key.secret !== undefined && key.wrapped === undefined && key.kms === undefined;
+    const isWhollyWrapped = key.secret === undefined && key.wrapped !== undefined && key.kms !== undefined;
+    if (!isClear && !isWhollyWrapped) {
+      problems.push({ path: `/keys/${index}`, rule: 'must have either a secret, or what is wrapped and the kms' });
+    }
+  });
+  for (const use of KEY_USES) {
+    const current = keys.filter((key) => key.use === use && key.status === 'current').length;
+    if (current !== 1)
+      problems.push({ path: '/keys', rule: `must hold exactly one current key for ${use}, not ${current}` });
+  }
+  return problems;
+}
+
+/** Never zod's own text for unknown fields: it echoes their names. */
+function problemOf(issue: z.core.$ZodIssue): Problem {
+  const path = `/${issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+  if (issue.code === 'unrecognized_keys') return { path, rule: 'has unknown fields' };
+  if (issue.code === 'invalid_type') return { path, rule: `must be ${issue.expected}` };
+  return { path, rule: issue.message };
+}
+
+function isSecret(text: string): boolean {
+  return isBase64(text) && Buffer.byteLength(text, 'base64') === SECRET_BYTES;
+}
+
+function isWrapped(text: string): boolean {
+  return text !== '' && isBase64(text) && Buffer.byteLength(text, 'base64') <= MAX_WRAPPED_BYTES;
+}
+
+function isBase64(text: string): boolean {
+  return Buffer.from(text, 'base64').toString('base64') === text;
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

@@ -1,0 +1,133 @@
+/** A key ring that follows its file, so that keys are rotated under a running worker. */
+import { stat } from 'node:fs/promises';
+import { KeyServiceError, UnknownKeyError } from '../errors.ts';
+import {
+  type KeyRing,
+  type KeyWrapper,
+  loadKeyRing,
+  type PayloadKeys,
+  type RingKey,
+  type WrappedKey,
+} from './key-ring.ts';
+import type { KeyUse } from './key-ring-file.ts';
+
+/** How long a worker may go on encrypting under the key before; what it must decrypt it looks for at once. */
+const POLL_MS = 5_000;
+/** A key management service that did not answer is asked again after this: every payload under a new key comes by here. */
+const SERVICE_RETRY_MS = 30_000;
+
+export interface WatchOptions {
+  pollMs?: number;
+  serviceRetryMs?: number;
+  /** The file was changed, and this is what it holds now. */
+  onReload?: (ring: KeyRing) => void;
+  /**
+   * The file was changed into something that cannot be used, or its key management service does not do its part
+   * (`KeyServiceError`: that is tried again): the keys before stay. Called once for each change.
+   */
+  onReloadFailed?: (error: unknown) => void;
+}
+
+export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
+  readonly #file: string;
+  readonly #options: WatchOptions;
+  readonly #timer: NodeJS.Timeout;
+  #ring: KeyRing;
+  #version: string;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  #reloading: Promise<void> | undefined;
+  #lastReloadFailed = false;
+
+  private constructor(file: string, ring: KeyRing, version: string, options: WatchOptions) {
+    this.#file = file;
+    this.#ring = ring;
+    this.#version = version;
+    this.#options = options;
+    this.#timer = setInterval(() => void this.reload(), options.pollMs ?? POLL_MS);
+    // Watching keeps no process alive.
+    this.#timer.unref();
+  }
+
+  /** `KeyRingError` as `loadKeyRing`. The caller closes it. */
+  static async open(file: string, options: WatchOptions = {}): Promise<WatchedKeyRing> {
+    // Looked at before it is read: a change in between is seen as one afterwards.
+    const version = await versionOf(file);
+    return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
+  }
+
+  /** The keys as they are now. */
+  get ring(): KeyRing {
+    return this.#ring;
+  }
+
+  /** Whether the file says something newer that could not be used: for readiness. */
+  get lastReloadFailed(): boolean {
+    return this.#lastReloadFailed;
+  }
+
+  current(use: KeyUse): RingKey {
+    return this.#ring.current(use);
+  }
+
+  /** A key that is not there is looked for in the file before it is called unknown. */
+  async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
+    // Twice: the first may share a reading that had begun before the key was written.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const found = await this.#ring.find(use, id);
+      if (found !== 'unknown') return found;
+      await this.reload();
+    }
+    return this.#ring.find(use, id);
+  }
+
+  currentKeyId(use: KeyUse): Promise<string> {
+    return this.#ring.currentKeyId(use);
+  }
+
+  wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
+    return this.#ring.wrap(use, dataKey, bound);
+  }
+
+  async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
+    if ((await this.find(use, wrapped.keyId)) === 'unknown') throw new UnknownKeyError(wrapped.keyId, use);
+    return this.#ring.unwrap(use, wrapped, bound);
+  }
+
+  /** Reads the file again where it has changed. Never throws: a ring that cannot be read leaves the one before. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #reload(): Promise<void> {
+    const version = await versionOf(this.#file);
+    const isChanged = version !== this.#version;
+    if (!isChanged && performance.now() < this.#retryAtMs) return;
+    this.#version = version;
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    try {
+      this.#ring = await loadKeyRing(this.#file);
+      this.#lastReloadFailed = false;
+    } catch (error) {
+      this.#lastReloadFailed = true;
+      if (error instanceof KeyServiceError) {
+        this.#retryAtMs = performance.now() + (this.#options.serviceRetryMs ?? SERVICE_RETRY_MS);
+      }
+      if (isChanged) this.#options.onReloadFailed?.(error);
+      return;
+    }
+    this.#options.onReload?.(this.#ring);
+  }
+}
+
+/** Another for each change that matters: the file is always replaced, never written into. */
+async function versionOf(file: string): Promise<string> {
+  const about = await stat(file, { bigint: true }).catch(() => null);
+  return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');
+}

@@ -1,0 +1,151 @@
+/**
+ * What people see of a decoded value unless they may see all of it: by field name at any depth, and by form in free
+ * text. A masked value can be told from every real one, so that none is ever taken as input.
+ */
+import { jsonPointer } from '../../fields/problems.ts';
+import { type FieldKind, fieldKind } from './redaction-fields.ts';
+
+/**
+ * U+2060 (word joiner): shows nothing, is copied along, and is in the category of characters that every text of every
+ * input schema refuses (`FORBIDDEN_CHARACTER`). The bullets alone, being punctuation, could be a street.
+ */
+const MARK = '\u2060';
+const BULLET = '\u2022';
+
+/** What replaces a value of which nothing is shown. */
+export const MASKED = `${MARK}${BULLET.repeat(6)}`;
+
+/** Two in a row, in the raw text of JSON too: no message of ours has a reason to hold them. */
+const BULLETS_IN_TEXT = /(?:\u2022|\\u2022){2}/i;
+
+/** Searching longer texts would hold up everybody else; no message of ours has any. */
+const MAX_SEARCHED_CHARACTERS = 100_000;
+
+/** Deeper JSON than the payload codec reads. */
+const MAX_LEVELS = 100;
+
+/** A copy of JSON in which everything personal is masked. The result is JSON again. */
+export function redact(value: unknown): unknown {
+  return redacted(value, undefined, MAX_LEVELS);
+}
+
+function redacted(value: unknown, kind: FieldKind | undefined, levels: number): unknown {
+  if (typeof value === 'string') return redactedText(value, kind, levels);
+  if (typeof value === 'number') return redactedNumber(value, kind);
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return MASKED;
+  if (Array.isArray(value)) return value.map((entry) => redacted(entry, kind, levels - 1));
+  const seen = new Set<string>();
+  const members = Object.entries(value).map(([name, inner]) => {
+    // A name may be personal too, where the sender makes a map of what should be a list.
+    const shown = distinct(searched(name, true), seen);
+    return [shown, redacted(inner, fieldKind(name, kind), levels - 1)] as const;
+  });
+  // Defines own members, `__proto__` among them.
+  return Object.fromEntries(members);
+}
+
+function distinct(name: string, seen: Set<string>): string {
+  let shown = name;
+  for (let count = 2; seen.has(shown); count++) shown = `${name} (${count})`;
+  seen.add(shown);
+  return shown;
+}
+
+function redactedText(text: string, kind: FieldKind | undefined, levels: number): string {
+  if (text === '') return text;
+  switch (kind) {
+    case 'ssn':
+      return maskedSsn(text);
+    case 'birthDate':
+      return maskedBirthDate(text);
+    case 'zip':
+      return /^\d{5}(?:-?\d{4})?$/.test(text) ? text.slice(0, 5) : MASKED;
+    case 'masked':
+    case 'address':
+      return MASKED;
+    case 'reference':
+      return searched(text, false);
+    case 'plain':
+    case undefined:
+      return redactedJsonText(text, levels) ?? searched(text, true);
+  }
+}
+
+function redactedNumber(number: number, kind: FieldKind | undefined): unknown {
+  if (kind === undefined || kind === 'plain') return /^\d{9}$/.test(String(number)) ? MASKED : number;
+  return redactedText(String(number), kind, 0);
+}
+
+function maskedSsn(text: string): string {
+  const digits = text.replaceAll(/\D/g, '');
+  return digits.length < 4 ? MASKED : `${MASKED}${digits.slice(-4)}`;
+}
+
+function maskedBirthDate(text: string): string {
+  const year = /^(?:(\d{4})(?!\d)|((?:19|20)\d{2})\d{4}$|\d{1,2}\D\d{1,2}\D(\d{4})$)/.exec(text);
+  const shown = year?.[1] ?? year?.[2] ?? year?.[3];
+  return shown === undefined ? MASKED : `${MARK}${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
+}
+
+/** JSON inside a text, as in messages of failures; `null` where it is none. */
+function redactedJsonText(text: string, levels: number): string | null {
+  const [first] = text.trimStart();
+  if (levels === 0 || (first !== '{' && first !== '[')) return null;
+  try {
+    return JSON.stringify(redacted(JSON.parse(text), undefined, levels - 1));
+  } catch {
+    return null;
+  }
+}
+
+/** Kept as they are: UUIDs and digests hold long runs of digits and are nobody's. */
+const OPAQUE = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/;
+const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/u;
+const DASHED_SSN = /(?<!\d)\d{3}[- .]\d{2}[- .]\d{4}(?!\d)/;
+const PHONE = /(?<!\d)(?:\+?1[- .]?)?(?:\(\d{3}\) ?|\d{3}[- .])\d{3}[- .]\d{4}(?!\d)/;
+/** SSN, ZIP+4, telephone, account, card. Not after a dot: fractions of a second. */
+const DIGITS = /(?<![\d.])\d{9,19}(?!\d)/;
+
+const WITHOUT_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE);
+const WITH_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE, DIGITS);
+const IS_OPAQUE = new RegExp(`^(?:${OPAQUE.source})$`, 'iu');
+
+function anyOf(...patterns: RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'giu');
+}
+
+/** Text without what has the form of something personal. Names it cannot know. */
+function searched(text: string, digitsToo: boolean): string {
+  if (text.length > MAX_SEARCHED_CHARACTERS) return MASKED;
+  return text.replaceAll(digitsToo ? WITH_DIGITS : WITHOUT_DIGITS, (found) => {
+    return IS_OPAQUE.test(found) && !/^\d+$/.test(found) ? found : MASKED;
+  });
+}
+
+/** Where a value that was masked is, as a JSON pointer; `null` where there is none. */
+export function redactedPointer(value: unknown): string | null {
+  const path: string[] = [];
+  return holdsRedacted(value, path) ? jsonPointer(path) : null;
+}
+
+function holdsRedacted(value: unknown, path: string[]): boolean {
+  if (typeof value === 'string') return hasBullets(value);
+  if (typeof value !== 'object' || value === null) return false;
+  for (const [name, inner] of Object.entries(value)) {
+    path.push(pointerPart(name, value));
+    if (hasBullets(name) || holdsRedacted(inner, path)) return true;
+    path.pop();
+  }
+  return false;
+}
+
+/** A name that the sender made up may be personal (model/problems.ts): only what looks like a field is told. */
+function pointerPart(name: string, holder: object): string {
+  return Array.isArray(holder) || /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? name : '*';
+}
+
+/** Whether text, or the text of JSON before it is parsed, holds what only a masked value holds. */
+export function hasBullets(text: string): boolean {
+  return BULLETS_IN_TEXT.test(text);
+}

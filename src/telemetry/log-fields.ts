@@ -1,0 +1,145 @@
+/** What a log line may hold: an allow-list of fields, messages without values, and of an error where it came from. */
+import { types } from 'node:util';
+import { mayHoldSsn } from '../model/opaque-id.ts';
+import { ownerIdOfWorkflow } from '../model/owner-id.ts';
+
+/** Ids, names, counts and figures. None of them holds anything personal; nothing else is passed on. */
+const ALLOWED_FIELDS = [
+  'sdkComponent',
+  'target',
+  'taskQueue',
+  'namespace',
+  'journeyId',
+  'workflowId',
+  'runId',
+  'workflowType',
+  'activityId',
+  'activityType',
+  'attempt',
+  'customerTraceNumber',
+  'productCode',
+  'inquiryAttempt',
+  'outcome',
+  'returnCode',
+  'failureType',
+  'httpStatus',
+  'durationMs',
+  'recorded',
+  'state',
+  'profile',
+  'environment',
+  'keyId',
+  'keyUse',
+  'ageDays',
+  'missing',
+  'maxCachedWorkflows',
+  'roomFor',
+  'traceId',
+  'spanId',
+  'deploymentName',
+  'buildId',
+] as const;
+
+/** As the SDK's native core, and its traces, write them. */
+const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
+  workflow_id: 'workflowId',
+  run_id: 'runId',
+  task_queue: 'taskQueue',
+  workflow_type: 'workflowType',
+  activity_type: 'activityType',
+  trace_id: 'traceId',
+  span_id: 'spanId',
+};
+
+const MAX_TEXT = 200;
+
+/** Those of a line's fields that may be written; a run's lines get its owner's id as `journeyId`. */
+export function fieldsOf(meta: object): Record<string, unknown> {
+  const given = meta as Record<string, unknown>;
+  const fields: Record<string, unknown> = {};
+  for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
+  for (const name of ALLOWED_FIELDS) putScalar(fields, name, given[name]);
+  const { workflowId } = fields;
+  const ownerId = typeof workflowId === 'string' ? ownerIdOfWorkflow(workflowId) : null;
+  if (ownerId !== null) fields.journeyId ??= ownerId;
+  const error = given.error ?? given.err;
+  if (isError(error)) fields.error = errorFields(error);
+  return fields;
+}
+
+/** Never an object, whatever its field is called: nobody knows what is in it. */
+function putScalar(fields: Record<string, unknown>, name: string, value: unknown): void {
+  if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value;
+  if (typeof value === 'string') fields[name] = withoutSsn(value.slice(0, MAX_TEXT));
+}
+
+/** Of our own constant messages, everything but what a quoted value would be in. */
+export function messageOf(message: unknown): string {
+  return shown(message, /["{\n]/);
+}
+
+/** The SDK appends values and whole tasks to its messages: only the words before the first sign of one are kept. */
+export function foreignMessageOf(message: unknown): string {
+  return shown(message, /[:"'`{[(<=\n]|\d{4,}/);
+}
+
+function shown(message: unknown, end: RegExp): string {
+  if (typeof message !== 'string') return '';
+  return withoutSsn((message.split(end, 1)[0] ?? '').slice(0, MAX_TEXT).trimEnd());
+}
+
+/** Ids are checked where they are accepted; what a stranger started may be called anything. */
+function withoutSsn(text: string): string {
+  return mayHoldSsn(text) ? '(not shown)' : text;
+}
+
+const SAFE_WORD = /^[A-Za-z][\w.:-]{0,63}$/;
+/** Deep enough for `WorkflowFailedError`, `ActivityFailure`, `ApplicationFailure`. */
+const MAX_CAUSES = 5;
+
+/** What may be said of an error anywhere: its class, its failure type or code, where it was thrown. No message. */
+export function errorFields(error: unknown): Record<string, unknown> {
+  if (!isError(error)) return { name: typeof error };
+  const at = thrownAt(error);
+  return {
+    name: SAFE_WORD.test(error.name) ? error.name : 'Error',
+    ...wordOf(error, 'code'),
+    ...typeOf(error),
+    ...(at === undefined ? {} : { at }),
+  };
+}
+
+function isError(value: unknown): value is Error {
+  // Not `instanceof`: errors of workflow code are of another realm.
+  return types.isNativeError(value) || value instanceof Error;
+}
+
+function wordOf(error: Error, name: 'code' | 'type'): Record<string, unknown> {
+  const value = (error as { code?: unknown; type?: unknown })[name];
+  return (typeof value === 'string' && SAFE_WORD.test(value)) || typeof value === 'number' ? { [name]: value } : {};
+}
+
+/** The failure type is often the cause's. */
+function typeOf(error: Error): Record<string, unknown> {
+  let at: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && isError(at); depth++) {
+    const type = wordOf(at, 'type');
+    if ('type' in type) return type;
+    at = at.cause;
+  }
+  return {};
+}
+
+/** The first frame. The stack begins with the message, which may have lines that look like one. */
+function thrownAt({ stack, name, message }: Error): string | undefined {
+  if (typeof stack !== 'string') return undefined;
+  const frames = stack.startsWith(`${name}: ${message}`)
+    ? stack.slice(`${name}: ${message}`.length)
+    : afterMessage(stack, message);
+  return /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+):\d+\)?$/m.exec(frames)?.[1];
+}
+
+function afterMessage(stack: string, message: string): string {
+  const index = message === '' ? 0 : stack.indexOf(message);
+  return index < 0 ? '' : stack.slice(index + message.length);
+}

@@ -1,0 +1,26 @@
+/** Who polls a task queue, as the server remembers it. */
+import type { NativeConnection } from '@temporalio/worker';
+import { millisecondsOf } from '../base/timestamps.ts';
+
+/** A long poll takes a minute; the server remembers a poller for five after its last. */
+const RECENT_MS = 2 * 60_000;
+
+type QueueDescription = Awaited<ReturnType<NativeConnection['workflowService']['describeTaskQueue']>>;
+
+/** `temporal.api.enums.v1.TaskQueueType` */
+const ACTIVITY = 2;
+
+/** Whether any worker polls this queue for activities. */
+export async function isPolled(
+  { workflowService }: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  name: string,
+): Promise<boolean> {
+  const queue = { namespace, taskQueue: { name }, taskQueueType: ACTIVITY };
+  return recentPollers(await workflowService.describeTaskQueue(queue)).length > 0;
+}
+
+/** Those of the last two minutes, by our clock, with room for the server's to differ. */
+export function recentPollers({ pollers }: Pick<QueueDescription, 'pollers'>): QueueDescription['pollers'] {
+  return (pollers ?? []).filter(({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS);
+}

@@ -1,0 +1,52 @@
+/** Which of the project's search attributes a server has: registered under their names, and of their types. */
+import type { OperatorService, WorkflowService } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
+
+/** How long the server's answer is believed: attributes registered later are used within this time. */
+const BELIEVED_FOR_MS = 60_000;
+
+/** `temporal.api.enums.v1.IndexedValueType` */
+export const INDEXED_VALUE_TYPES = { Keyword: 2, KeywordList: 7 } as const;
+
+export interface SearchAttributeServices {
+  operatorService: Pick<OperatorService, 'listSearchAttributes'>;
+  workflowService: Pick<WorkflowService, 'describeNamespace'>;
+}
+
+/**
+ * Asks the server which of the project's search attributes are registered. A server that does not say counts as having
+ * none: upserting an unregistered one, or one of another type, would park the run for ever.
+ */
+export function registeredSearchAttributes(
+  services: SearchAttributeServices,
+  namespace: string,
+): () => Promise<SearchAttributeName[]> {
+  let known: { names: SearchAttributeName[]; askedAtMs: number } | undefined;
+  return async () => {
+    if (known && performance.now() - known.askedAtMs < BELIEVED_FOR_MS) return known.names;
+    const names = await askSearchAttributes(services, namespace).catch(() => []);
+    known = { names, askedAtMs: performance.now() };
+    return names;
+  };
+}
+
+/** @throws where the server does not say */
+export async function askSearchAttributes(
+  { operatorService, workflowService }: SearchAttributeServices,
+  namespace: string,
+): Promise<SearchAttributeName[]> {
+  const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
+  try {
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    return names.filter((name) => customAttributes?.[name] === INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]);
+  } catch (error) {
+    // Temporal Cloud may keep its operator service to itself; the namespace then tells by its aliases, such as
+    // `Keyword01: "JourneyStage"`.
+    const { config } = await workflowService.describeNamespace({ namespace });
+    const aliases = Object.entries(config?.customSearchAttributeAliases ?? {});
+    if (aliases.length === 0) throw error;
+    return names.filter((name) =>
+      aliases.some(([field, alias]) => alias === name && field.replace(/\d+$/, '') === SEARCH_ATTRIBUTES[name]),
+    );
+  }
+}

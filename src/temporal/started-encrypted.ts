@@ -1,0 +1,20 @@
+import type { NativeConnection } from '@temporalio/worker';
+import { wasEncrypted } from '../protection/payloads/payload-codec.ts';
+
+/**
+ * Whether the input that a run was started with came encrypted: read raw from its first history event, since whatever
+ * else sees it sees it decoded.
+ */
+export async function startedEncrypted(
+  connection: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  execution: { workflowId: string; runId: string },
+): Promise<boolean> {
+  const { history } = await connection.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution,
+    maximumPageSize: 1,
+  });
+  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  return input.length > 0 && input.every((payload) => wasEncrypted(payload));
+}

@@ -1,0 +1,49 @@
+/** What a worker does before it polls: asks what was seen of its ledger, holds the ledger to it, and sees to its being watched. */
+import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { seenByWatch } from '../client/seen-by-watch.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import { type LedgerWatchInput, ledgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
+
+export interface WatchedLedger {
+  connection: ConnectionLike;
+  namespace: string;
+  taskQueue: string;
+  dataConverter: DataConverter | undefined;
+  ledger: Pick<Ledger, 'identity' | 'watch'>;
+  everyMs: number;
+  logger: Pick<Logger, 'warn' | 'error'> | undefined;
+}
+
+/** @throws what the server does where it does not answer: nothing is claimed before the ledger has been held to what was seen */
+export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
+  const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
+  const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
+  const { ledgerId } = ledger.identity;
+  const workflowId = ledgerWatchId(ledgerId, taskQueue);
+  const { lost } = await ledger.watch(ledgerId, await seenBefore(client, { ledgerId, taskQueue }, logger));
+  if (lost)
+    logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
+  const input: LedgerWatchInput = { ledgerId, everyMs };
+  await client.workflow.start(WATCH_LEDGER, {
+    ...{ workflowId, taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+    staticSummary: 'watches whether the ledger is an older copy',
+  });
+}
+
+async function seenBefore(
+  client: Client,
+  watched: { ledgerId: string; taskQueue: string },
+  logger: WatchedLedger['logger'],
+): Promise<SeenAttempt | undefined> {
+  try {
+    return await seenByWatch(client, watched);
+  } catch (error) {
+    if (isGrpcServiceError(error)) throw error;
+    // Encrypted under a key that is gone. The watch itself tells within a minute.
+    logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
+    return undefined;
+  }
+}

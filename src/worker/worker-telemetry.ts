@@ -1,0 +1,112 @@
+/** Everything of a worker that others watch it by, in one hand: metrics always, which cost nothing unread, and traces. */
+import { Client } from '@temporalio/client';
+import {
+  type ActivityInterceptorsFactory,
+  type InjectedSinks,
+  type NativeConnection,
+  Runtime,
+} from '@temporalio/worker';
+import type { Sinks } from '@temporalio/workflow';
+import type { Config } from '../config/config-shape.ts';
+import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
+import { observedLedger } from '../ledger/observed-ledger.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { activityMetrics } from '../telemetry/activity-metrics.ts';
+import { watchEventLoop } from '../telemetry/event-loop.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import type { WorkerTracing } from '../telemetry/worker-tracing.ts';
+import { watchOpenWork } from './open-work.ts';
+
+export interface WorkerTelemetry {
+  metrics: Metrics;
+  /** Outermost first. */
+  activityInterceptors: ActivityInterceptorsFactory[];
+  /** Where the workflows' spans go; only with traces. */
+  sinks?: InjectedSinks<Sinks>;
+  observeGateway: ExchangeObserver;
+  observeTokens: ExchangeObserver;
+  observeLedger(ledger: Ledger): Ledger;
+  /** Counts what is open until it is closed; not at all where nobody reads it. */
+  watch(parts: WatchedParts): void;
+  close(): Promise<void>;
+}
+
+export interface WatchedParts {
+  ledger: Ledger;
+  connection: NativeConnection;
+  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
+}
+
+/** Short enough to see a pause in the minute in which it was, longer than any pause is. */
+const EVENT_LOOP_EVERY_MS = 5_000;
+
+/** After the SDK's runtime was made, whose meter it takes. */
+export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
+  const { telemetry, environment, profiles, taskQueue, temporal } = config;
+  const metrics = new Metrics(Runtime.instance().metricMeter);
+  metrics.begin(profiles.keys());
+  const tracing = await loadTracing(telemetry.traceEndpoint, environment);
+  const end = new AbortController();
+  let watching: Promise<void> | undefined;
+  const eventLoop = telemetry.metricsAddress ? watchEventLoop(metrics, EVENT_LOOP_EVERY_MS) : undefined;
+  return {
+    metrics,
+    activityInterceptors: [...(tracing?.activityInterceptors ?? []), activityMetrics(metrics)],
+    ...(tracing ? { sinks: tracing.sinks } : {}),
+    observeGateway: both(exchangeMetrics(metrics), tracing?.observeExchange),
+    observeTokens: both(tokenMetrics(metrics), tracing?.observeExchange),
+    observeLedger: (ledger) => observedLedger(ledger, (operation) => metrics.ledgerOperation(operation)),
+    watch({ ledger, connection, registeredSearchAttributes }) {
+      if (!telemetry.metricsAddress) return;
+      watching = watchOpenWork({
+        ledger,
+        client: new Client({ connection, namespace: temporal.namespace }),
+        taskQueue,
+        metrics,
+        everyMs: telemetry.metricsRefreshMs,
+        signal: end.signal,
+        knowsAttention: async () => (await registeredSearchAttributes()).includes('NeedsAttention'),
+      });
+    },
+    async close() {
+      end.abort();
+      eventLoop?.close();
+      await watching;
+      await tracing?.close();
+    },
+  };
+}
+
+async function loadTracing(
+  endpoint: string | undefined,
+  environment: Config['environment'],
+): Promise<WorkerTracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { startWorkerTracing } = await import('../telemetry/worker-tracing.ts');
+  return startWorkerTracing(endpoint, environment);
+}
+
+function exchangeMetrics(metrics: Metrics): ExchangeObserver {
+  return ({ profile, productCode }) =>
+    ({ httpStatus, durationMs, markersBroken }) => {
+      if (httpStatus !== undefined && productCode) metrics.timeToAnswer(productCode, durationMs);
+      metrics.markersBroken(profile.name, markersBroken === true);
+    };
+}
+
+function tokenMetrics(metrics: Metrics): ExchangeObserver {
+  return ({ profile }) =>
+    ({ failure }) =>
+      metrics.tokenFetch(profile.name, failure);
+}
+
+function both(one: ExchangeObserver, other: ExchangeObserver | undefined): ExchangeObserver {
+  if (!other) return one;
+  return (begun: ExchangeBegun) => {
+    const ends = [one(begun), other(begun)];
+    return (ended: ExchangeEnded) => {
+      for (const end of ends) end(ended);
+    };
+  };
+}

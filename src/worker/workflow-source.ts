@@ -1,0 +1,61 @@
+/** Where a worker has its workflows from, and whether that fits its configuration. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { WorkerOptions } from '@temporalio/worker';
+import { bundleHasFailureConverter } from '../protection/payloads/data-converter.ts';
+import { bundleTraces } from '../telemetry/bundle-mark.ts';
+
+const isBuilt = import.meta.url.endsWith('.js');
+
+/** A workflow's module, as the bundler finds it. */
+function moduleFile(path: string): string {
+  return fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
+}
+
+const PROMISE_STACKS = moduleFile('./workflows/promise-stacks');
+
+/** What each workflow bundle is made with. */
+export const BUNDLE_MODULES = { workflowInterceptorModules: [PROMISE_STACKS], preloadModules: [PROMISE_STACKS] };
+
+export interface WorkflowSourceOptions {
+  /** `WORKFLOW_BUNDLE_FILE`. */
+  bundlePath?: string | undefined;
+  isEncrypting: boolean;
+  isTracing: boolean;
+}
+
+/** Names of the bundles that `npm run build` makes, beside the built program. */
+export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bundle-tracing.js' } as const;
+
+/**
+ * The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start.
+ * What a bundle was made for it does, whatever else the worker says: one that does not fit is refused.
+ *
+ * @throws Error naming the bundle's file
+ */
+export function workflowSource({ bundlePath, isEncrypting, isTracing }: WorkflowSourceOptions): Partial<WorkerOptions> {
+  const file = BUNDLE_FILES[isTracing ? 'tracing' : 'plain'];
+  const builtPath = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
+  if (codePath === undefined) {
+    const { workflowInterceptorModules, preloadModules } = BUNDLE_MODULES;
+    const tracing = isTracing ? [moduleFile('../telemetry/workflow-tracing')] : [];
+    return {
+      workflowsPath: moduleFile('../workflows/index'),
+      interceptors: { workflowModules: [...workflowInterceptorModules, ...tracing] },
+      bundlerOptions: { preloadModules },
+    };
+  }
+  const code = readFileSync(codePath, 'utf8');
+  // With a prebuilt bundle the SDK ignores the data converter's failure converter without a word.
+  if (isEncrypting && !bundleHasFailureConverter(code)) {
+    throw new Error(`the workflow bundle ${codePath} does not encode failures: build it anew`);
+  }
+  if (isTracing && !bundleTraces(code)) {
+    throw new Error(`the workflow bundle ${codePath} does not trace: set WORKFLOW_BUNDLE_FILE to ${file}`);
+  }
+  if (!isTracing && bundleTraces(code)) {
+    throw new Error(`the workflow bundle ${codePath} traces, and OTEL_EXPORTER_OTLP_ENDPOINT is not set`);
+  }
+  return { workflowBundle: { codePath } };
+}

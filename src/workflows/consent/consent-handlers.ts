@@ -1,0 +1,274 @@
+/**
+ * What the messages about consent do. A refusal (a denial, a revocation) counts at once, proof or not: it only ever
+ * prevents a posting. A grant counts at once where the run trusts the namespace and it brings no proof; else once its
+ * proof was checked.
+ */
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
+import { otherContent } from '../../base/differing-paths.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import { MAX_CONSENT_MESSAGES } from '../../consent/consent-book.ts';
+import { consentDifferences } from '../../consent/consent-differences.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import { isForUser } from '../../model/secondary-user.ts';
+import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
+import { inBackground } from '../run/in-background.ts';
+import {
+  type Accepted,
+  accepted,
+  kindOf,
+  otherJourney,
+  refused,
+  refuseFor,
+  refuseMessage,
+} from '../run/message-answers.ts';
+import { consentProblem, isRecord } from '../run/message-shapes.ts';
+import { evidenceProblem, updateProblem } from '../run/stricter-shapes.ts';
+import { type GrantOutcome, proofRefused } from './consent-checks.ts';
+import { elsewhere } from './consent-recording.ts';
+import type { ConsentHost } from './consent-run.ts';
+import { noteRefusalAfterPosting } from './posted-share.ts';
+import { consentTowards } from './share-consent.ts';
+
+/** Consents for shares that nobody has requested yet: kept, but not without end. */
+const MAX_EARLY_CONSENTS = 20;
+/** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
+
+/**
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once
+ * for a run, and those that wait for the ledger must not keep a withdrawal or a decision out.
+ */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** What a message has come to so far. */
+interface Taken {
+  record: ConsentRecord;
+  duplicate: boolean;
+  /** Of a grant: whether it counts, once that is known. */
+  later?: Promise<GrantOutcome>;
+}
+
+export interface ConsentMessages<Status> {
+  definitions: {
+    recordConsent: UpdateDefinition<Accepted<Status>, [ConsentMessage]>;
+    consent: SignalDefinition<[ConsentMessage]>;
+  };
+  descriptions: { recordConsent: string; consent: string };
+}
+
+export function handleConsents<Status>(
+  journey: ConsentHost & { status(): Status },
+  { definitions, descriptions }: ConsentMessages<Status>,
+): void {
+  takeAgain(journey);
+  setHandler(definitions.recordConsent, (message) => answerTo(journey, take(journey, message)), {
+    validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
+    description: descriptions.recordConsent,
+  });
+  setHandler(
+    definitions.consent,
+    (message) => {
+      const reason = problemOf(journey, message);
+      const note = (why: string) =>
+        refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
+      if (reason !== null) return note(reason);
+      const personal = evidenceProblem(message);
+      if (personal !== null) return note(personal);
+      const { duplicate, later } = take(journey, message);
+      // A duplicate is noted by the message that it repeats.
+      if (duplicate) return;
+      tellIfUnmatched(journey, message);
+      if (later) void noteRefusal(journey, message, later);
+    },
+    { description: descriptions.consent },
+  );
+}
+
+/** A signal has no answer: the consent system hears by an event that the share is not requested, or its id misspelt. */
+function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
+  const { shareId, applicantId, consentId, decision } = message;
+  if (shares.has(shareId)) return;
+  events.emit('consent.unmatched', [shareId, applicantId, consentId, decision], { shareId, consentId });
+}
+
+/** Waits until the ledger has the message and it is known whether it counts, but no longer than an answer may take. */
+async function answerTo<Status>(
+  journey: ConsentHost & { status(): Status },
+  { record, duplicate, later }: Taken,
+): Promise<Accepted<Status>> {
+  const answer: { outcome?: GrantOutcome; isGiven: boolean } = { isGiven: false };
+  if (!later) answer.outcome = { counts: true, duplicate };
+  void later?.then((outcome) => {
+    answer.outcome = outcome;
+    if (answer.isGiven && !duplicate) noteIfRefused(journey, record, outcome);
+  });
+  const isDone = () => answer.outcome?.counts === false || (!!answer.outcome && journey.recorder.isSettled(record));
+  if (!isDone()) await condition(isDone, ANSWER_WITHIN_MS, { summary: 'answering before a consent is recorded' });
+  answer.isGiven = true;
+  const { outcome } = answer;
+  if (outcome?.counts === false) throw refused(outcome.reason);
+  const isDuplicate = duplicate || (outcome?.duplicate ?? false);
+  const unmatched = journey.shares.has(record.shareId) ? {} : { unmatched: 'share' as const };
+  return { ...accepted(journey, isDuplicate), recorded: journey.recorder.isRecorded(record), ...unmatched };
+}
+
+/** Grants that the run before had taken by signals and not judged yet. */
+function takeAgain(journey: ConsentHost): void {
+  for (const record of journey.consents.pending()) {
+    void noteRefusal(journey, record, journey.checks.open(record));
+    if (record.proof !== undefined) inBackground(() => checkGrant(journey, record));
+  }
+}
+
+/** A signal has no answer: what is refused of it is shown in the status. */
+async function noteRefusal(
+  journey: ConsentHost,
+  { consentId }: Pick<ConsentRecord, 'consentId'>,
+  later: Promise<GrantOutcome>,
+): Promise<void> {
+  noteIfRefused(journey, { consentId }, await later);
+}
+
+function noteIfRefused(
+  journey: ConsentHost,
+  { consentId }: Pick<ConsentRecord, 'consentId'>,
+  outcome: GrantOutcome,
+): void {
+  if (!outcome.counts) refuseMessage(journey, 'consent', outcome.reason, consentId);
+}
+
+/** Judges the grants that came before it was known what makes one count here. */
+export function settleEarlyGrants(journey: ConsentHost): void {
+  for (const record of journey.consents.pending()) {
+    if (record.proof === undefined) settle(journey, record, needsProof(journey) ? 'missing' : undefined);
+  }
+}
+
+/**
+ * For a run that ends before it could know what makes a grant count: refuses the grants that came, and waits until the
+ * ledger has the refusals. Throws `refusal`, for which the run ends.
+ */
+export async function closeUnprepared(journey: ConsentHost, refusal: unknown): Promise<never> {
+  for (const record of journey.consents.pending()) {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: `the ${kindOf(journey)} has ended` });
+  }
+  const { recorder } = journey;
+  if (!recorder.isIdle) await CancellationScope.nonCancellable(() => condition(() => recorder.isIdle));
+  throw refusal;
+}
+
+function needsProof({ run }: ConsentHost): boolean {
+  return run?.consentTrust === 'proof';
+}
+
+function problemOf(journey: ConsentHost, message: ConsentMessage): string | null {
+  const problem = consentProblem(message) ?? otherJourney(journey, message);
+  if (problem) return problem;
+  const record = { ...message, receivedAt: '' };
+  const otherwise = saidOtherwise(journey, record);
+  if (otherwise !== null) return otherwise;
+  if (journey.consents.has(record) || journey.checks.sameAs(record)) return null;
+  if (!journey.knowsApplicant(message.applicantId)) {
+    return `/applicantId names no applicant of this ${kindOf(journey)}`;
+  }
+  if ((parseInstantMs(message.decidedAt) ?? 0) > Date.now() + CLOCK_TOLERANCE_MS) {
+    return '/decidedAt must not be in the future';
+  }
+  // Refusals are always taken: a limit must not keep anybody's consent standing.
+  if (message.decision !== 'granted') return null;
+  if (message.proof !== undefined && journey.checks.areSpent)
+    return `too many proofs were checked for this ${kindOf(journey)}`;
+  return grantProblem(journey, message);
+}
+
+/** Why a grant cannot count in this run as it stands, whoever has told it; or `null`. */
+export function grantProblem(journey: ConsentHost, message: ConsentMessage): string | null {
+  if (!journey.knowsApplicant(message.applicantId)) {
+    return `/applicantId names no applicant of this ${kindOf(journey)}`;
+  }
+  const share = journey.shares.get(message.shareId);
+  if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
+  if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
+  if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
+  if (!share && journey.consents.hasEarly(MAX_EARLY_CONSENTS, (shareId) => journey.shares.has(shareId)))
+    return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
+  return null;
+}
+
+/** Why the message is refused where its key is that of one which counts and says something else. */
+function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
+  const known = consents.known(record);
+  if (!known) return null;
+  const differing = consentDifferences(known, record, {
+    hasGrantedSince: record.decidedNow === true && consents.hasGrantedSince(known),
+  });
+  return differing.length > 0 ? otherContent('/consentId with this /decision was used', differing) : null;
+}
+
+function take(journey: ConsentHost, message: ConsentMessage): Taken {
+  journey.consents.makeRoom(elsewhere(journey));
+  const record: ConsentRecord = { ...message, receivedAt: new Date().toISOString() };
+  return record.decision === 'granted' ? takeGrant(journey, record) : takeRefusal(journey, record);
+}
+
+function takeGrant(journey: ConsentHost, record: ConsentRecord): Taken {
+  if (journey.consents.has(record)) return { record, duplicate: true };
+  const same = journey.checks.sameAs(record);
+  if (same) return { record, duplicate: true, later: same };
+  if (record.proof === undefined && journey.run) {
+    journey.consents.add(record);
+    journey.recorder.add(record);
+    onChange(journey, record);
+    return { record, duplicate: false };
+  }
+  journey.consents.addPending(record);
+  const later = journey.checks.open(record);
+  if (record.proof !== undefined) inBackground(() => checkGrant(journey, record));
+  return { record, duplicate: false, later };
+}
+
+async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<void> {
+  const verdict = await journey.handOver.part(() => journey.checks.verdictOn(record));
+  settle(journey, record, verdict.accepted ? undefined : verdict.reason);
+}
+
+function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
+  // It was dropped meanwhile, and whoever sent it knows.
+  if (!journey.checks.isOpen(record)) return;
+  const otherwise = saidOtherwise(journey, record);
+  if (otherwise !== null) {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: otherwise });
+  } else if (refusal === undefined) {
+    const isNew = journey.consents.accept(record);
+    if (isNew) journey.recorder.add(record);
+    journey.checks.settle(record, { counts: true, duplicate: !isNew });
+  } else {
+    journey.consents.refuse(record);
+    journey.checks.settle(record, { counts: false, reason: proofRefused(refusal) });
+  }
+  onChange(journey, record);
+}
+
+/** It counts already: whether its proof is kept is judged where it is recorded. */
+function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
+  const isNew = journey.consents.add(record);
+  if (isNew) {
+    journey.recorder.add(record);
+    onChange(journey, record);
+  }
+  return { record, duplicate: !isNew };
+}
+
+/** A permission may be gone: of an attempt that is not on the wire yet, or of one that was posted. */
+function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
+  journey.flights.recheck();
+  const share = journey.shares.get(shareId);
+  if (share?.state !== 'posted') return;
+  noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));
+}

@@ -1,0 +1,206 @@
+/** Writes what a run hears about consent into the ledger as soon as it comes. */
+
+import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../../activities/contract.ts';
+import { otherContent } from '../../base/differing-paths.ts';
+import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../../consent/consent-book.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import { localActivities, untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import type { HandOver } from '../run/hand-over.ts';
+import { inBackground } from '../run/in-background.ts';
+import { refuseMessage } from '../run/message-answers.ts';
+import type { ConsentChecks } from './consent-checks.ts';
+import type { ShareRecord } from './share-record.ts';
+
+/** A run that receives consents: a journey, or a share by itself. */
+interface ConsentKeeper {
+  checks: ConsentChecks;
+  recorder: ConsentRecorder;
+}
+
+/** One activity writes as many as this: at three round trips each, far below the activity's 20 s. */
+const MOST_AT_ONCE = 500;
+/** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
+const MOST_CHARACTERS = 800_000;
+/** A local activity has 2 s; a longer list goes to the regular activity at once. */
+const MOST_LOCALLY = 100;
+
+/** `refused`: it is another ledger than the one that the run has used, or it has other content under the same key. */
+type Recording = 'waiting' | 'recorded' | 'refused';
+
+interface RecorderRun {
+  /** The ledger that the run is held to; before that is known, the worker's own. */
+  readonly run: PreparedRun | undefined;
+  readonly handOver: HandOver;
+  readonly journeyId: string;
+  readonly shares: ReadonlyMap<string, unknown>;
+  refuse(refused: RefusedMessage): void;
+}
+
+export class ConsentRecorder {
+  readonly #run: RecorderRun;
+  readonly #recordings = new Map<string, Recording>();
+  #waiting: ConsentRecord[] = [];
+  #written = 0;
+  /** Shares that were requested after consents to them had come. */
+  #matchedShares: string[] = [];
+
+  /** @param past what the run before has handed over */
+  constructor(run: RecorderRun, past: readonly CarriedConsent[]) {
+    this.#run = run;
+    for (const { record, isRecorded, isPending } of past) {
+      if (isRecorded) this.noteRecorded(record);
+      else if (!isPending) this.add(record);
+    }
+  }
+
+  /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
+  begin(): void {
+    inBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
+  }
+
+  add(record: ConsentRecord): void {
+    if (this.#recordings.has(keyOfConsent(record))) return;
+    this.#recordings.set(keyOfConsent(record), 'waiting');
+    this.#waiting.push(record);
+  }
+
+  /** Notes that a share was requested for which consents have come before. */
+  noteMatched(shareId: string): void {
+    this.#matchedShares.push(shareId);
+  }
+
+  /** Notes a consent that came from the ledger. */
+  noteRecorded(record: ConsentRecord): void {
+    this.#recordings.set(keyOfConsent(record), 'recorded');
+  }
+
+  isRecorded(record: ConsentRecord): boolean {
+    return this.#recordings.get(keyOfConsent(record)) === 'recorded';
+  }
+
+  /** How many messages this run has written. */
+  get written(): number {
+    return this.#written;
+  }
+
+  /** Whether nothing more will be tried for this message. */
+  isSettled(record: ConsentRecord): boolean {
+    return this.#recordings.get(keyOfConsent(record)) !== 'waiting';
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#matchedShares.length === 0;
+  }
+
+  async #writeAll(): Promise<never> {
+    for (;;) {
+      await condition(() => !this.isIdle);
+      const batch = nextBatch(this.#waiting);
+      const matchedShares = [...this.#matchedShares];
+      const refused = await this.#write(batch, matchedShares);
+      this.#matchedShares = this.#matchedShares.slice(matchedShares.length);
+      for (const record of batch) this.#recordings.set(keyOfConsent(record), refused(record) ? 'refused' : 'recorded');
+      const written = new Set(batch);
+      this.#waiting = this.#waiting.filter((record) => !written.has(record));
+      this.#written += batch.length;
+    }
+  }
+
+  /** Says which of them the ledger has not taken. */
+  async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
+    const { run, handOver, journeyId, shares } = this.#run;
+    const shareIds = new Set(consents.map(({ shareId }) => shareId));
+    const args: RecordConsentsArgs = {
+      ...(run ? { ledgerId: run.ledgerId } : {}),
+      ...{ ownerId: journeyId, firstRunId: workflowInfo().firstExecutionRunId },
+      ...{ consents, unknownShares: [...shareIds].filter((shareId) => !shares.has(shareId)), matchedShares },
+    };
+    const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
+    try {
+      const { unproved, knownOtherwise } = await recordConsents(args, summary, handOver);
+      for (const { index, reason } of unproved) {
+        this.#note(consents[index], `${reason}; what the consumer refused stays refused`);
+      }
+      for (const { index, paths } of knownOtherwise) {
+        this.#note(consents[index], otherContent('in the ledger, /consentId with this /decision was used', paths));
+      }
+      return (record) => knownOtherwise.some(({ index }) => consents[index] === record);
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+      // The messages stay readable in this history.
+      log.warn('consents were not recorded: the ledger is not the one that the run has used');
+      return () => true;
+    }
+  }
+
+  #note(record: ConsentRecord | undefined, reason: string): void {
+    refuseMessage(this.#run, 'consent', reason, record?.consentId);
+  }
+}
+
+/** Tries a local activity once, which costs one event and no task; then the regular one until it is done. */
+async function recordConsents(
+  args: RecordConsentsArgs,
+  summary: string,
+  handOver: HandOver,
+): Promise<RecordConsentsResult> {
+  if (args.consents.length <= MOST_LOCALLY) {
+    try {
+      // The run does not hand over in the middle of a workflow task; the next run does a regular activity again.
+      return await handOver.part(() => localActivities.recordConsents.executeWithOptions({ summary }, [args]));
+    } catch (error) {
+      if (applicationFailureOf(error)?.type === 'LedgerChanged') throw error;
+    }
+  }
+  return untilDone('recordConsents', { summary }, args);
+}
+
+/**
+ * Grants first, in the order in which they came: a revocation that reached the ledger before the grant that it names
+ * would end every other grant there, too.
+ */
+function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
+  const isGrant = ({ decision }: ConsentRecord) => decision === 'granted';
+  const ordered = [...waiting.filter(isGrant), ...waiting.filter((record) => !isGrant(record))];
+  const batch: ConsentRecord[] = [];
+  let characters = 0;
+  for (const record of ordered.slice(0, MOST_AT_ONCE)) {
+    characters += JSON.stringify(record).length;
+    if (batch.length > 0 && characters > MOST_CHARACTERS) break;
+    batch.push(record);
+  }
+  return batch;
+}
+
+/** By what a run's book of consents knows which of them it need not keep. */
+export function elsewhere({
+  recorder,
+  shares,
+}: {
+  recorder: ConsentRecorder;
+  shares: ReadonlyMap<string, ShareRecord>;
+}): Elsewhere {
+  return {
+    isRecorded: (record) => recorder.isRecorded(record),
+    written: recorder.written,
+    isKnownShare: (shareId) => shares.has(shareId),
+  };
+}
+
+/** Waits until the ledger has everything that the run was told, and every handler has answered. */
+export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
+  await condition(() => allHandlersFinished() && !checks.isBusy && recorder.isIdle);
+}
+
+/**
+ * The same for a run that ends without an outcome. Also used after a run's end was told: what came meanwhile was
+ * accepted. The end that was told stands.
+ */
+export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
+  if (checks.isBusy || !recorder.isIdle) {
+    await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
+  }
+}

@@ -1,0 +1,28 @@
+/** What a run that receives consents has for them: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { ConsentBook } from '../../consent/consent-book.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { EventsOut } from '../run/events-out.ts';
+import type { Flights } from '../run/flights.ts';
+import type { HandOver } from '../run/hand-over.ts';
+import type { ConsentChecks } from './consent-checks.ts';
+import type { ConsentRecorder } from './consent-recording.ts';
+import type { ShareRecord } from './share-record.ts';
+
+export interface ConsentHost {
+  readonly journeyId: string;
+  /** Absent until the run is prepared. */
+  readonly run: PreparedRun | undefined;
+  readonly consents: ConsentBook;
+  readonly checks: ConsentChecks;
+  readonly recorder: ConsentRecorder;
+  readonly events: Pick<EventsOut, 'emit'>;
+  readonly flights: Flights;
+  readonly handOver: HandOver;
+  readonly shares: ReadonlyMap<string, ShareRecord>;
+  knowsApplicant(applicantId: string): boolean;
+  /** Of the report that is shared. */
+  applicantsOf(share: ShareRecord): readonly string[];
+  publish(): void;
+  refuse(refused: RefusedMessage): void;
+}

@@ -1,0 +1,49 @@
+import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
+import type { RecordLateConsentResult } from '../../activities/contract.ts';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import { workflowIdOf } from '../../model/owner-id.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
+import { undecodableInput } from '../run/undecodable-input.ts';
+
+/**
+ * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing is posted, and
+ * posted shares that it concerns are flagged for a person.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`
+ */
+export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordLateConsentResult> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  // Whatever it was started with: what fails in here parks the run for good, what the activity refuses ends it.
+  const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
+  try {
+    const args = { consent, receivedAt: new Date().toISOString() };
+    const summary = 'recording a late consent';
+    const recorded = await untilDone('recordLateConsentMessage', { summary }, args);
+    await tellOpenRun(consent);
+    return recorded;
+  } catch (error) {
+    const failure = applicationFailureOf(error);
+    if (failure?.type !== 'InvalidInput') throw error;
+    const { message, type, details } = failure;
+    throw ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+  }
+}
+
+/**
+ * A run that was started meanwhile may have asked the ledger a moment too early. One that hears of the consent twice
+ * knows it.
+ */
+async function tellOpenRun(consent: ConsentMessage): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowIdOf(consent.journeyId)).signal('consent', consent);
+  } catch (error) {
+    // Mostly there is none.
+    if (!(error instanceof TemporalFailure)) throw error;
+  }
+}
+
+// Seconds long.
+pinnedWhereVersioned(recordLateConsent);

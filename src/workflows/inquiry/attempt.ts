@@ -1,0 +1,326 @@
+/** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
+import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
+import type {
+  InquiryFailure,
+  LookUpInquiryArgs,
+  PreparedRun,
+  SubmitFailureDetails,
+  SubmitInquiryArgs,
+  SubmitInquiryResult,
+} from '../../activities/contract.ts';
+import type { ShareObjection } from '../../consent/consent-record.ts';
+import type { OutcomeRecord } from '../../ledger/records.ts';
+import { type FailureType, isFailureType } from '../../model/failure-types.ts';
+import {
+  type Answer,
+  ATTEMPT_STATE_OF_FAILURE,
+  type AttemptView,
+  type InquiryContent,
+  type InquiryDescription,
+} from '../../model/inquiry.ts';
+import { inquiryPriority } from '../../model/work-class.ts';
+import { submitInquiryOf, untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf, type Flights } from '../run/flights.ts';
+import type { InquiryEnd } from './inquiry-terms.ts';
+
+export type AttemptStep =
+  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
+  /** `resendStands`: a person has decided already that the next attempt is to be made. */
+  | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string; resendStands?: true }
+  /** An earlier attempt may still be answered. */
+  | { kind: 'wait'; attempt: number; waitMs: number }
+  | { kind: 'abandoned'; attempt: number }
+  /** Nobody has claimed it, and nobody can any more: the next one follows. */
+  | { kind: 'closed'; attempt: number }
+  /** Called back before it was scheduled. */
+  | { kind: 'cancelled' }
+  /** Before anything was claimed: what the ledger has about the share does not permit it. */
+  | ({ kind: 'notPermitted' } & ShareObjection)
+  | { kind: 'stop'; end: InquiryEnd };
+
+export interface AttemptHost {
+  run: PreparedRun;
+  flights: Flights;
+}
+
+export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
+
+/** While an attempt of another worker may still be answered, its row is looked at this often. */
+const LOOK_EVERY_MS = 15_000;
+
+export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
+  const { shouldStop, ...args } = request;
+  const { run } = host;
+  const landing = await host.flights.fly(shouldStop, () =>
+    submitInquiryOf(run, workflowInfo().taskQueue, {
+      summary: summaryOf(args),
+      priority: inquiryPriority(args.inquiry),
+    })({ ...args, run: identityOf(run), settings: run.settings }),
+  );
+  if (landing.kind === 'landed') {
+    if (landing.value.kind === 'answered') run.seen = landing.value.seen;
+    return stepOfResult(landing.value);
+  }
+  const failure = applicationFailureOf(landing.error);
+  const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
+  if (details?.seen) run.seen = details.seen;
+  // An activity that says itself that it has failed before its claim is over; any other failure of that type is not.
+  if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
+    return stepOfFailure(failure.type, args.attempt, details);
+  }
+  // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
+  return afterLookUp(host, request);
+}
+
+function summaryOf({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
+  const share = inquiry.shareId === undefined ? '' : ` · share ${inquiry.shareId}`;
+  const again =
+    inquiry.ordinal === 0 ? '' : ` · ${inquiry.amends === undefined ? 'again' : 'amended'} ${inquiry.ordinal}`;
+  return `${inquiry.productCode}${share}${again} · attempt ${attempt}`;
+}
+
+function identityOf(run: PreparedRun): SubmitInquiryArgs['run'] {
+  const { environment, profile, customerId, profileFingerprint, ledgerId, seen } = run;
+  return { environment, profile, customerId, profileFingerprint, ledgerId, ...(seen ? { seen } : {}) };
+}
+
+function stepOfResult(result: SubmitInquiryResult): AttemptStep {
+  return result.kind === 'latest' ? stepOf(result.latest) : result;
+}
+
+function stepOfFailure(
+  failureType: FailureType,
+  attempt: number,
+  details: Partial<SubmitFailureDetails> = {},
+): Extract<AttemptStep, { kind: 'failed' }> {
+  const {
+    claimed = false,
+    recorded = true,
+    httpStatus,
+    retryAfterMs,
+    requestedAt,
+    resendFrom,
+    otherTraceNumber,
+  } = details;
+  return {
+    kind: 'failed',
+    recorded,
+    failure: {
+      failureType,
+      attempt: details.attempt ?? attempt,
+      claimed,
+      ...(httpStatus === undefined ? {} : { httpStatus }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(resendFrom === undefined ? {} : { resendFrom }),
+      ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
+    },
+    ...(requestedAt === undefined ? {} : { requestedAt }),
+  };
+}
+
+/** What a row of the ledger means for the run: the claim table's third column. */
+export function stepOf(view: AttemptView): AttemptStep {
+  switch (view.state) {
+    case 'answered':
+    case 'accepted':
+      if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
+      return failedAs('OutcomeUnknown', view);
+    case 'abandoned':
+      return { kind: 'abandoned', attempt: view.attempt };
+    case 'sending':
+      return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
+    case 'notSent':
+      return view.closedAt === undefined
+        ? failedAs('GatewayUnreachable', view)
+        : { kind: 'closed', attempt: view.attempt };
+    case 'notProcessed':
+      return failedAs(view.failureType ?? 'Throttled', view);
+    case 'unknown':
+      return failedAs('OutcomeUnknown', view);
+    case 'refused':
+      return failedAs('RequestRefused', view);
+    case 'notEntitled':
+      return failedAs('NotEntitled', view);
+    case 'credentialsRefused':
+      return failedAs('CredentialsRefused', view);
+    case 'untrusted':
+      return failedAs('GatewayUntrusted', view);
+  }
+}
+
+function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
+  const { attempt, httpStatus, retryAfterMs, resendFrom } = view;
+  const step = stepOfFailure(failureType, attempt, {
+    claimed: true,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
+  });
+  return view.resendStands ? { ...step, resendStands: true } : step;
+}
+
+/** Failures of a look-up that no repetition mends: they become holds. */
+const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
+
+/** What the ledger has of this very request, or the step that follows where it cannot tell. */
+async function lookUp(
+  host: AttemptHost,
+  content: InquiryContent,
+  attempt: number,
+): Promise<{ found: AttemptView | null } | { step: AttemptStep }> {
+  const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
+  return askLedger(attempt, () => untilDone('lookUpInquiry', { summary }, lookUpArgs(host, content)));
+}
+
+function lookUpArgs({ run }: AttemptHost, { inquiry, applicants, reference }: InquiryContent): LookUpInquiryArgs {
+  return {
+    run: { ledgerId: run.ledgerId },
+    inquiry,
+    ...(applicants ? { applicants } : {}),
+    ...(reference ? { reference } : {}),
+  };
+}
+
+/** Not cancellable: an attempt that may be in flight is never left without its outcome. */
+async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ found: T } | { step: AttemptStep }> {
+  try {
+    return { found: await CancellationScope.nonCancellable(ask) };
+  } catch (error) {
+    const type = LOOK_UP_HOLDS.find((hold) => hold === applicationFailureOf(error)?.type);
+    if (!type) throw error;
+    return { step: stepOfFailure(type, attempt) };
+  }
+}
+
+/**
+ * The one look-up that closes: its activity may still be at work on a worker that is out of touch. The others ask about
+ * attempts that were claimed, or that others have made, and what they lack is missing.
+ */
+async function afterLookUp(host: AttemptHost, content: InquiryContent & { attempt: number }): Promise<AttemptStep> {
+  const { attempt } = content;
+  const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
+  const args = { ...lookUpArgs(host, content), attempt };
+  const result = await askLedger(attempt, () => untilDone('closeAttempt', { summary }, args));
+  return 'step' in result ? result.step : stepOf(result.found);
+}
+
+/** Waits until the attempt's answer can come no more, or has come. */
+export async function waitOut(
+  host: AttemptHost,
+  content: InquiryContent,
+  step: Extract<AttemptStep, { kind: 'wait' }>,
+): Promise<AttemptStep> {
+  // The ledger's clock decides when it is over; a tenth of a second spares a second look.
+  const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
+  const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
+  await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));
+  return lookAgain(host, content, step.attempt);
+}
+
+/**
+ * How the inquiry stands by now, told to this very request alone. `claimed` is an attempt that the run knows of: a ledger
+ * that lacks it is not the one that it was claimed in.
+ */
+export async function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
+  const result = await lookUp(host, content, claimed);
+  if ('step' in result) return result.step;
+  const { found } = result;
+  return found && isMade(found, claimed) ? stepOf(found) : stepOfFailure('LedgerChanged', claimed);
+}
+
+/**
+ * What the ledger has in the way of attempt n, which this run has not claimed: the attempt itself where another run has
+ * made it, or one before it that a person must judge first. `undefined` where nothing was sent that the run does not know.
+ */
+export async function standsInTheWay(
+  host: AttemptHost,
+  content: InquiryContent,
+  attempt: number,
+): Promise<AttemptStep | undefined> {
+  const result = await lookUp(host, content, attempt);
+  if ('step' in result) return result.step;
+  return stepInTheWay(result.found, attempt);
+}
+
+/** The same, of what the ledger has. */
+export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
+  if (found && isMade(found, attempt)) return stepOf(found);
+  if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
+  return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
+}
+
+/** What the ledger has said itself; and what says that it cannot be asked. */
+const LEDGERS_WORD: readonly FailureType[] = [
+  'LedgerChanged',
+  'LedgerRestored',
+  'RequestDiffers',
+  'AnotherNumber',
+  'LedgerUnavailable',
+];
+
+/**
+ * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no
+ * person should be told that there is none. Not where the ledger has spoken itself, nor where it cannot be asked: then the
+ * hold says that it is not known.
+ */
+export function mayHaveMissedAnAttempt({
+  failureType,
+  claimed,
+}: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
+  return !claimed && !LEDGERS_WORD.includes(failureType);
+}
+
+function mayBeFollowed({ state, resendStands }: AttemptView): boolean {
+  return state === 'notSent' || state === 'notProcessed' || resendStands === true;
+}
+
+function isMade(found: AttemptView, attempt: number): boolean {
+  return found.attempt >= attempt || found.state === 'abandoned';
+}
+
+/** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */
+export async function recordStep(
+  host: AttemptHost,
+  inquiry: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): Promise<void> {
+  if (step.recorded) return;
+  const record = recordOf(host.run, inquiry, step);
+  if (!record) return;
+  try {
+    const summary = `${inquiry.productCode} · recording the outcome of attempt ${record.attempt}`;
+    await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.
+    const { customerTraceNumber, productCode } = inquiry;
+    log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
+      customerTraceNumber,
+      productCode,
+    });
+  }
+}
+
+function recordOf(
+  run: PreparedRun,
+  { customerTraceNumber }: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): OutcomeRecord | null {
+  const row = {
+    ledgerId: run.ledgerId,
+    customerTraceNumber,
+    ...(step.requestedAt === undefined ? {} : { requestedAt: step.requestedAt }),
+  };
+  if (step.kind === 'answered') return { ...row, attempt: step.attempt, state: 'answered', answer: step.answer };
+  const { failureType, attempt, httpStatus, retryAfterMs } = step.failure;
+  const state = ATTEMPT_STATE_OF_FAILURE[failureType];
+  if (state === null) return null;
+  return {
+    ...row,
+    attempt,
+    state: state as OutcomeRecord['state'],
+    failureType,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}

@@ -1,0 +1,439 @@
+/**
+ * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
+ * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
+ */
+import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
+import type { InquiryContent, InquiryDescription, Outcome } from '../../model/inquiry.ts';
+import { traceNumber } from '../../model/trace-number.ts';
+import { acquireTokenOf } from '../run/activity-stubs.ts';
+import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import {
+  type AttemptStep,
+  lookAgain,
+  makeAttempt,
+  mayHaveMissedAnAttempt,
+  recordStep,
+  standsInTheWay,
+  waitOut,
+} from './attempt.ts';
+import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-terms.ts';
+
+type Taken = { end: RunEnd } | { next?: AttemptStep };
+type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
+
+/** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
+export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
+  let current = spec;
+  let amends = spec.resume?.amends;
+  for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
+    const inquiry = describe(host.run, current, ordinal, amends);
+    if (spec.repeat && amends === undefined && !spec.resume) {
+      if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
+    }
+    const end: RunEnd = await new InquiryRun(host, current, inquiry).toItsEnd();
+    if (end.kind !== 'amend') return end;
+    amends = inquiry.customerTraceNumber;
+    const { resume: _past, ...rest } = current;
+    current = { ...rest, applicants: end.applicants };
+  }
+}
+
+/**
+ * What an attempt of another run came to, such as of one before a reset; `undefined` where the ledger has no outcome of
+ * this very request. Reads, and waits while an attempt may still be answered.
+ */
+export async function outcomeInLedger(
+  host: InquiryHost,
+  spec: InquirySpec,
+): Promise<{ answer: Outcome; customerTraceNumber: string } | undefined> {
+  const inquiry = describe(host.run, spec, 0);
+  const content: InquiryContent = { inquiry, ...(spec.reference ? { reference: spec.reference } : {}) };
+  let step = await lookAgain(host, content, 1);
+  while (step.kind === 'wait') step = await waitOut(host, content, step);
+  if (step.kind !== 'answered' || step.answer.kind !== 'outcome') return undefined;
+  return { answer: step.answer, customerTraceNumber: inquiry.customerTraceNumber };
+}
+
+function describe(run: PreparedRun, spec: InquirySpec, ordinal: number, amends?: string): InquiryDescription {
+  const { callerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode } = spec;
+  const { workflowType } = workflowInfo();
+  return {
+    customerTraceNumber: traceNumber({ ...run, workflowType, callerId, productCode, shareId, ordinal }),
+    environment: run.environment,
+    profile: run.profile,
+    customerId: run.customerId,
+    workflowType,
+    callerId,
+    productCode,
+    ordinal,
+    ...(shareId === undefined ? {} : { shareId }),
+    ...(endUserCode === undefined ? {} : { endUserCode }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    ...(amends === undefined ? {} : { amends }),
+  };
+}
+
+class InquiryRun {
+  readonly #host: InquiryHost;
+  readonly #spec: InquirySpec;
+  readonly #inquiry: InquiryDescription;
+  /** The attempt that comes next: claims are counted, waits before a claim are not. */
+  #attempt = 1;
+  #failures = 0;
+  #retriedSinceMs: number;
+  /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
+  #isRetrying: boolean;
+  #hasToken: boolean;
+  #tokenFetchedAfter: string | undefined;
+  #retry: InquiryResumption['retry'];
+
+  constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
+    this.#host = host;
+    this.#spec = spec;
+    this.#inquiry = inquiry;
+    this.#hasToken = host.run.token === 'ready';
+    const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
+    this.#retriedSinceMs = since ?? Date.now();
+    this.#isRetrying = since !== undefined;
+    this.#attempt = attempt;
+    this.#failures = failures;
+    this.#tokenFetchedAfter = tokenFetchedAfter;
+    this.#retry = retry;
+  }
+
+  async toItsEnd(): Promise<RunEnd> {
+    const held = this.#spec.resume?.held;
+    if (!held) this.#progress('running', this.#attempt - 1);
+    this.#stand(held);
+    if (this.#retry) await this.#waitForRetry(this.#retry, this.#attempt - 1);
+    let result = held ? await this.#holdAgain(held) : {};
+    for (;;) {
+      if ('end' in result) return result.end;
+      result = await this.#take(result.next ?? (await this.#nextStep()));
+    }
+  }
+
+  /** Whatever has come meanwhile, the decision meets in the ledger. */
+  #holdAgain({ failure, since }: NonNullable<InquiryResumption['held']>): Promise<Taken> {
+    this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
+    return this.#hold(failure, since);
+  }
+
+  #stand(held?: InquiryResumption['held']): void {
+    const { ordinal, amends } = this.#inquiry;
+    this.#host.onStanding?.({
+      ordinal,
+      attempt: this.#attempt,
+      ...(this.#isRetrying ? { retriedSinceMs: this.#retriedSinceMs } : {}),
+      ...(this.#failures > 0 ? { failures: this.#failures } : {}),
+      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      ...(this.#retry ? { retry: this.#retry } : {}),
+      ...(amends === undefined ? {} : { amends }),
+      ...(held ? { held } : {}),
+      ...(ordinal > 0 && this.#spec.applicants ? { applicants: this.#spec.applicants } : {}),
+    });
+  }
+
+  #content(): InquiryContent {
+    const { applicants, reference } = this.#spec;
+    return {
+      inquiry: this.#inquiry,
+      ...(applicants ? { applicants } : {}),
+      ...(reference ? { reference } : {}),
+    };
+  }
+
+  #permitted(): ConsentRecord[] | null {
+    return this.#spec.permit ? this.#spec.permit() : [];
+  }
+
+  #stopsNow(): InquiryEnd | null {
+    if (this.#host.isEnding()) return { kind: 'stopped' };
+    return this.#permitted() === null ? { kind: 'notPermitted' } : null;
+  }
+
+  /** What is in flight is called back where it may not go on, and where the run is to hand over. */
+  #isCalledBack(): boolean {
+    return this.#stopsNow() !== null || this.#host.handOver?.isDue === true;
+  }
+
+  /** Gets a token where one is known to be missing, then makes one attempt. */
+  async #nextStep(): Promise<AttemptStep> {
+    const { handOver } = this.#host;
+    // Nothing is claimed here that the next run would not hear of.
+    if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
+    const stop = this.#stopsNow();
+    if (stop) return { kind: 'stop', end: stop };
+    if (!this.#hasToken) {
+      const failed = await this.#acquireToken();
+      if (failed) return failed;
+      const stopped = this.#stopsNow();
+      if (stopped) return { kind: 'stop', end: stopped };
+    }
+    if (this.#spec.refresh) {
+      const stopped = await this.#refresh(this.#spec.refresh);
+      if (stopped) return stopped;
+    }
+    // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
+    const consents = this.#permitted() ?? [];
+    const { consentValidForMs } = this.#spec;
+    return makeAttempt(this.#host, {
+      ...this.#content(),
+      attempt: this.#attempt,
+      consents,
+      ...(consentValidForMs === undefined ? {} : { consentValidForMs }),
+      ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      shouldStop: () => this.#isCalledBack(),
+    });
+  }
+
+  async #refresh(refresh: () => Promise<void>): Promise<AttemptStep | null> {
+    const landing = await this.#host.flights.fly(() => this.#isCalledBack(), refresh);
+    if (landing.kind === 'threw') {
+      if (isCancellation(landing.error)) return { kind: 'cancelled' };
+      throw landing.error;
+    }
+    const stop = this.#stopsNow();
+    return stop && { kind: 'stop', end: stop };
+  }
+
+  async #acquireToken(): Promise<AttemptStep | null> {
+    this.#countRetriesFromHere();
+    const { run, flights } = this.#host;
+    const step = await flights.fly(
+      () => this.#isCalledBack(),
+      () =>
+        acquireTokenOf(run)({
+          profile: run.profile,
+          ...(this.#tokenFetchedAfter === undefined ? {} : { fetchedAfter: this.#tokenFetchedAfter }),
+        }),
+    );
+    if (step.kind === 'landed') {
+      this.#hasToken = true;
+      return null;
+    }
+    if (isCancellation(step.error)) return { kind: 'cancelled' };
+    const refused = applicationFailureOf(step.error)?.type === 'CredentialsRefused';
+    const failureType = refused ? 'CredentialsRefused' : 'TokenUnavailable';
+    return { kind: 'failed', recorded: true, failure: { failureType, attempt: this.#attempt, claimed: false } };
+  }
+
+  /** What follows from a step: the end, another step, or (neither) one more attempt. */
+  async #take(step: AttemptStep): Promise<Taken> {
+    switch (step.kind) {
+      case 'stop':
+        return { end: step.end };
+      case 'abandoned':
+        this.#progress('running', step.attempt);
+        return { end: { kind: 'abandoned' } };
+      case 'cancelled':
+        // Nothing was claimed. Where the run itself is cancelled it ends here; where only the permission was gone and
+        // has come back meanwhile, the attempt is made after all.
+        if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+        return {};
+      case 'closed':
+        return this.#closed(step.attempt);
+      case 'notPermitted':
+        this.#spec.onObjection?.(step);
+        return { end: { kind: 'notPermitted' } };
+      case 'wait':
+        return { next: await waitOut(this.#host, this.#content(), step) };
+      case 'answered':
+        return this.#answered(step);
+      case 'failed':
+        return this.#failed(step);
+    }
+  }
+
+  /** It counts as an attempt that was not sent. The next one follows at once, unless activities are lost again and again. */
+  async #closed(attempt: number): Promise<Taken> {
+    this.#attempt = attempt + 1;
+    this.#progress('running', attempt);
+    this.#stand();
+    // Called back: where the run itself is cancelled it ends here, and what took the permission away is asked next.
+    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+    this.#countRetriesFromHere();
+    if (this.#isCalledBack()) return {};
+    if (this.#failures === 0) {
+      this.#failures = 1;
+      return {};
+    }
+    return this.#failed({
+      kind: 'failed',
+      recorded: true,
+      failure: { failureType: 'ActivityFailed', attempt: this.#attempt, claimed: false },
+    });
+  }
+
+  async #answered(step: Extract<AttemptStep, { kind: 'answered' }>): Promise<{ end: RunEnd } | { next: AttemptStep }> {
+    await recordStep(this.#host, this.#inquiry, step);
+    const { answer, attempt } = step;
+    this.#progress('running', attempt);
+    if (answer.kind === 'outcome') {
+      const { customerTraceNumber } = this.#inquiry;
+      const applicants = this.#spec.applicants;
+      return { end: { kind: 'answered', answer, customerTraceNumber, ...(applicants ? { applicants } : {}) } };
+    }
+    const returnCode = answer.returnCode === undefined ? {} : { returnCode: answer.returnCode };
+    const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
+    return {
+      next: { kind: 'failed', recorded: true, failure: { failureType, attempt, claimed: true, ...returnCode } },
+    };
+  }
+
+  async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {
+    await recordStep(this.#host, this.#inquiry, step);
+    const { failure } = step;
+    this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
+    this.#stand();
+    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    // Decided before this run came to ask, as where there was no run: the claim spends that decision, and no other.
+    if (step.resendStands) {
+      this.#startAnew(failure);
+      return {};
+    }
+    const { settings } = this.#host.run;
+    this.#countRetriesFromHere();
+    if (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs) {
+      await this.#waitBeforeRetry(failure);
+      return {};
+    }
+    if (mayHaveMissedAnAttempt(failure)) {
+      const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+      if (found) return { next: found };
+    }
+    return this.#hold(failure);
+  }
+
+  async #waitBeforeRetry(failure: InquiryFailure): Promise<void> {
+    if (failure.failureType === 'TokenRejected') {
+      this.#tokenFetchedAfter = new Date().toISOString();
+      this.#stand();
+      return;
+    }
+    if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
+    // The token was taken: a 401 that comes later is a new one.
+    if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
+    const waitMs = this.#backOffMs(failure);
+    const summary = `waiting ${Math.round(waitMs / 100) / 10} s: ${WHY_WAITING[failure.failureType] ?? failure.failureType}`;
+    const status = failure.httpStatus === undefined ? '' : ` (HTTP ${failure.httpStatus})`;
+    const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
+    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: `${summary}${status}` }, attempts);
+  }
+
+  async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
+    const { summary } = retry;
+    this.#retry = retry;
+    this.#stand();
+    this.#progress('running', attempts, summary);
+    const isOver = () => this.#stopsNow() !== null;
+    const waitMs = Math.max(1, retry.atMs - Date.now());
+    const { handOver } = this.#host;
+    await (handOver ? handOver.wait(isOver, waitMs, { summary }) : condition(isOver, waitMs, { summary }));
+    this.#retry = undefined;
+    this.#stand();
+    this.#progress('running', attempts);
+  }
+
+  /** `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half. */
+  #backOffMs({ retryAfterMs }: InquiryFailure): number {
+    const { settings } = this.#host.run;
+    if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
+    const exponent = Math.min(this.#failures++, 20);
+    const fullMs = Math.min(settings.backoffInitialMs * 2 ** exponent, settings.backoffMaxMs);
+    return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
+  }
+
+  async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
+    const since = heldSince ?? new Date().toISOString();
+    this.#stand({ failure, since });
+    this.#progress('held', failure.claimed ? failure.attempt : this.#attempt - 1);
+    const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
+      attempt: failure.claimed ? failure.attempt : this.#attempt,
+      applicantIds: this.#applicantIds(),
+      since,
+      isTold: heldSince !== undefined,
+    });
+    this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
+    if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
+    if (recorded.kind === 'overtaken') {
+      return { next: await this.#whatStandsInstead(failure) };
+    }
+    this.#startAnew(failure);
+    switch (decision.action) {
+      case 'abandon':
+        return { end: { kind: 'abandoned' } };
+      case 'amend':
+        return { end: { kind: 'amend', applicants: decision.applicants ?? [] } };
+      case 'accept':
+        return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
+      case 'resend':
+        return {};
+    }
+  }
+
+  /** Whose outcome stands there, only a look-up compares; a decision is recorded without its request. */
+  async #whatStandsInstead(failure: InquiryFailure): Promise<AttemptStep> {
+    if (failure.claimed) return lookAgain(this.#host, this.#content(), failure.attempt);
+    const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
+    return found ?? { kind: 'failed', recorded: true, failure };
+  }
+
+  /** Of the time before the first failure only what an attempt can take counts: what is longer was the queue. */
+  #countRetriesFromHere(): void {
+    const { settings } = this.#host.run;
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    this.#retriedSinceMs = Math.max(this.#retriedSinceMs, Date.now() - settings.submitTimeoutMs);
+    this.#stand();
+  }
+
+  /** Somebody has decided: retries are counted from here. */
+  #startAnew({ failureType }: InquiryFailure): void {
+    this.#failures = 0;
+    this.#retriedSinceMs = Date.now();
+    this.#isRetrying = false;
+    this.#stand();
+    if (failureType !== 'CredentialsRefused') return;
+    // Whatever was wrong with the credentials, the next attempt must not meet an old token.
+    this.#tokenFetchedAfter = new Date().toISOString();
+    this.#hasToken = false;
+  }
+
+  #applicantIds(): string[] {
+    const { applicants, reference } = this.#spec;
+    return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
+  }
+
+  #progress(state: 'running' | 'held', attempts: number, waitingFor?: string): void {
+    const { customerTraceNumber, ordinal } = this.#inquiry;
+    this.#host.onProgress({
+      customerTraceNumber,
+      ordinal,
+      attempts,
+      state,
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+    });
+  }
+}
+
+/** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */
+function isRetried(failure: InquiryFailure): boolean {
+  if (failure.failureType === 'ActivityFailed') return !failure.claimed;
+  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);
+}
+
+const WHY_WAITING: Partial<Record<string, string>> = {
+  TokenUnavailable: 'the token service is not answering',
+  LedgerUnavailable: 'the ledger cannot be reached',
+  LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
+  GatewayUnreachable: 'the gateway cannot be reached',
+  Throttled: 'the gateway said to wait',
+  ActivityFailed: 'the attempt failed before it was claimed',
+};

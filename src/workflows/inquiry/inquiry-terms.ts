@@ -1,0 +1,90 @@
+/** What an inquiry is asked with, what it needs of its run, and how it may end. Types only. */
+
+import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
+import type { Outcome } from '../../model/inquiry.ts';
+import type { ProductCode } from '../../model/products.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import type { RepeatDecision } from '../run/decisions.ts';
+import type { Flights } from '../run/flights.ts';
+import type { RestingPlace } from '../run/hand-over.ts';
+import type { Holds } from '../run/holds.ts';
+
+/** What an inquiry is for; everything about it that does not change from attempt to attempt. */
+export interface InquirySpec {
+  callerId: string;
+  productCode: ProductCode;
+  shareId?: string;
+  endUserCode?: string;
+  endUser?: string;
+  permissiblePurposeCode?: string;
+  applicants?: FailsafeApplicant[];
+  reference?: ReportReference;
+  /** The ordinal of the first trace number; those before it were used. Default 0. */
+  firstOrdinal?: number;
+  /** Who wanted this inquiry made although one like it was answered. */
+  repeat?: RepeatDecision;
+  /** Asked before each attempt, where what permits it may have changed without the run's being told. Cancellable. */
+  refresh?(): Promise<void>;
+  /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
+  permit?(): ConsentRecord[] | null;
+  /** How old those grants may be when the attempt is claimed. Default: any age. */
+  consentValidForMs?: number;
+  /** Told why the ledger does not permit it: from then on `permit` must say the same, or bring other grants. */
+  onObjection?(objection: ShareObjection): void;
+  /** How far a run before has brought it. */
+  resume?: InquiryResumption;
+}
+
+/** What the next run needs to go on with an inquiry whose `applicants` are those of its latest amendment. */
+export interface InquiryResumption {
+  ordinal: number;
+  amends?: string;
+  /** The attempt that comes next; those before it are in the ledger. Default 1. */
+  attempt?: number;
+  /** Since when it has been retried by itself, in milliseconds. */
+  retriedSinceMs?: number;
+  /** Retries in a row, by which the back-off grows. */
+  failures?: number;
+  tokenFetchedAfter?: string;
+  /** When it is retried, and what it waits for until then. */
+  retry?: { atMs: number; summary: string };
+  /** What it is on hold for, and since when. */
+  held?: { failure: InquiryFailure; since: string };
+}
+
+export interface InquiryProgress {
+  customerTraceNumber: string;
+  ordinal: number;
+  attempts: number;
+  state: 'running' | 'held';
+  /** What a retry waits for, in words, and only while it does. */
+  waitingFor?: string;
+}
+
+/** How an inquiry stands that the next run takes over; with the applicants where they are not those of the start. */
+export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplicant[] };
+
+/** What the inquiry needs of the run that it belongs to. */
+export interface InquiryHost {
+  run: PreparedRun;
+  flights: Flights;
+  holds: Holds;
+  /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
+  isEnding(): boolean;
+  /** Called whenever trace number or attempts have changed. */
+  onProgress(progress: InquiryProgress): void;
+  /** What another run would have to know: asked for by hosts that hand inquiries on to the next run. */
+  onStanding?(standing: CarriedInquiry): void;
+  /** Where the inquiry rests, so that the run can hand over; absent where the run hands over otherwise. */
+  handOver?: RestingPlace;
+}
+
+export type InquiryEnd =
+  | { kind: 'answered'; answer: Outcome; customerTraceNumber: string; applicants?: FailsafeApplicant[] }
+  | { kind: 'abandoned' }
+  /** The run is ending; nothing is in flight. */
+  | { kind: 'stopped' }
+  /** Its permission is gone; nothing is in flight. */
+  | { kind: 'notPermitted' };

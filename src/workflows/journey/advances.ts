@@ -1,0 +1,102 @@
+/** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
+import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import type { Journey } from './journey.ts';
+
+/** Why the message makes no sense as things stand, or `null`. */
+export function advanceObjection(journey: Journey, message: AdvanceMessage): string | null {
+  return 'repeat' in message ? repeatObjection(journey, message) : gateObjection(journey, message);
+}
+
+/** Takes a message that `advanceObjection` has nothing against; `false` where the same was taken before. */
+export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
+  if ('repeat' in message) {
+    if (knownRepeat(journey, message)) return false;
+    journey.addRepeat({ ...message, receivedAt });
+    return true;
+  }
+  const kept = journey.advances.get(message.to);
+  if (kept && !adds(message, kept)) return false;
+  journey.advances.set(message.to, { ...kept, ...message });
+  return true;
+}
+
+function gateObjection(journey: Journey, message: PassGateMessage): string | null {
+  const { to } = message;
+  const stage = journey.stage(to);
+  if (!stage) return '/to names a stage that this journey leaves out';
+  if (!journey.gateBefore(to)) return `there is no gate before ${to}`;
+  // One that was kept while its report was young is not enough any more, and neither is the same again.
+  const tooOld = journey.gate === to && !message.acceptAge ? reportTooOld(journey) : null;
+  if (tooOld) return tooOld;
+  const kept = journey.advances.get(to);
+  const differing = kept ? gateDifferences(kept, message) : [];
+  if (differing.length > 0) return otherContent(`advance to ${to} was accepted`, differing);
+  if (kept && !adds(message, kept)) return null;
+  if (journey.isEnding) return 'the journey is ending';
+  return stage.status.state === 'pending' ? null : `${to} has gone beyond its gate: ${stage.status.state}`;
+}
+
+/**
+ * Where the message contradicts what was accepted for this gate. That the report's age is accepted may be said in a
+ * message of its own, before or after the other; it need not say the applicants again, but may name no others.
+ */
+function gateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
+  const { acceptAge, by, reason, ...rest } = kept;
+  if (message.acceptAge === undefined) return differingPaths(rest, message);
+  const signature = acceptAge ? { acceptAge, by, reason } : { acceptAge: true, by: message.by, reason: message.reason };
+  const applicants = message.applicants ? rest : { ...rest, applicants: undefined };
+  return differingPaths({ ...applicants, ...signature }, message);
+}
+
+/** What was accepted stays so; only that the report's age is accepted may come later. */
+function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
+  return message.acceptAge === true && kept.acceptAge === undefined;
+}
+
+function reportTooOld(journey: Journey): string | null {
+  const freshForMs = journey.reportFreshForMs;
+  if (freshForMs === undefined || freshForMs > 0) return null;
+  const stage = journey.latestReport?.productCode;
+  return `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;
+}
+
+function repeatObjection(journey: Journey, message: RepeatStageMessage): string | null {
+  const { repeat, occurrence } = message;
+  const latest = journey.stage(repeat);
+  if (!latest) return '/repeat names a stage that this journey leaves out';
+  const known = knownRepeat(journey, message);
+  if (known) {
+    const { proof: _, ...content } = message;
+    const differing = differingPaths(known, content);
+    return differing.length > 0 ? otherContent(`repeat ${occurrence} of ${repeat} was accepted`, differing) : null;
+  }
+  if (journey.isEnding || journey.isClosing) return 'the journey is ending';
+  if (journey.stagesEndedAs) return `the stages have ended: ${journey.stagesEndedAs}`;
+  const later = journey.stages.slice(journey.stages.indexOf(latest) + 1);
+  const begun = later.find(({ status }) => status.state !== 'pending');
+  if (begun) return `/repeat must be the latest stage: ${begun.status.productCode} has begun`;
+  const next = (latest.status.occurrence ?? 1) + 1;
+  if (occurrence !== next) return `/occurrence must be ${next}: ${repeat} was asked for ${times(next - 1)}`;
+  const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
+  if (journey.nextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
+    return `${repeat} has used its ${MAX_ORDINAL + 1} trace numbers`;
+  }
+  return null;
+}
+
+/** The repeat that was taken under this stage and occurrence, as it was sent but for its proof. */
+export function knownRepeat(
+  journey: Journey,
+  { repeat, occurrence }: RepeatStageMessage,
+): RepeatStageMessage | undefined {
+  const stage = journey.stages.find(({ repeat: one }) => one?.repeat === repeat && one.occurrence === occurrence);
+  if (!stage?.repeat) return undefined;
+  const { receivedAt: _, proof: __, ...message } = stage.repeat;
+  return message;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

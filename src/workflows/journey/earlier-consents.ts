@@ -1,0 +1,53 @@
+/** What was said about a journey's shares before this run: the ledger has it, and the run hears it when it begins. */
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { HeardConsent } from '../../ledger/kept-consents.ts';
+import { grantProblem } from '../consent/consent-handlers.ts';
+import { localActivities, untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import { refuseMessage } from '../run/message-answers.ts';
+import type { Journey } from './journey.ts';
+
+/** Hears it in the background. Stages need not wait for it; no share begins before. */
+export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
+  if (journey.hasHeard) return;
+  void CancellationScope.nonCancellable(async () => {
+    const heard = await heardBy(journey, run);
+    journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
+    journey.hasHeard = true;
+  });
+}
+
+async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent[]> {
+  const args = {
+    ledgerId: run.ledgerId,
+    run: {
+      ownerId: journey.journeyId,
+      firstRunId: workflowInfo().firstExecutionRunId,
+      shareIds: [...journey.shares.keys()],
+      applicantIds: journey.applicantIds,
+    },
+  };
+  const summary = 'hearing what was said before the start';
+  try {
+    return await journey.handOver.part(() => localActivities.hearConsents.executeWithOptions({ summary }, [args]));
+  } catch (error) {
+    if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
+  }
+  try {
+    return await untilDone('hearConsents', { summary }, args);
+  } catch (error) {
+    // The first claim meets it again, and holds.
+    if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
+    throw error;
+  }
+}
+
+/** The refusals always; a grant as if it came now. */
+function isTaken(journey: Journey, consent: ConsentRecord): boolean {
+  journey.recorder.noteRecorded(consent);
+  const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;
+  if (problem !== null) refuseMessage(journey, 'consent', `said before the start: ${problem}`, consent.consentId);
+  return problem === null;
+}

@@ -1,0 +1,114 @@
+/**
+ * What the messages do to a journey. Validators are synchronous and refuse without a trace in the history; signal
+ * handlers never throw and never wait: what they refuse is noted and shown in `status`.
+ */
+import { setHandler } from '@temporalio/workflow';
+import type { AdvanceMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
+import { handleConsents } from '../consent/consent-handlers.ts';
+import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/message-answers.ts';
+import { DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
+import {
+  checkApplicants,
+  checkRepeatProof,
+  checkShare,
+  handleDecisions,
+  handleWithdrawals,
+} from '../run/run-messages.ts';
+import { updateProblem } from '../run/stricter-shapes.ts';
+import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
+import type { Journey } from './journey.ts';
+import * as messages from './messages.ts';
+import { shareObjection, takeShare } from './share-requests.ts';
+
+export function handleMessages(journey: Journey): void {
+  handleGates(journey);
+  handleShares(journey);
+  handleConsents(journey, { definitions: messages, descriptions: DESCRIPTIONS });
+  handleWithdrawals(journey, {
+    definitions: messages,
+    descriptions: DESCRIPTIONS,
+    problemOf: (message) =>
+      withdrawProblem(message) ??
+      otherJourney(journey, message) ??
+      (journey.stageWasAbandoned ? 'the journey is ending already' : null),
+  });
+  handleDecisions(journey, {
+    definition: messages.resolveInquiry,
+    description: DESCRIPTIONS.resolveInquiry,
+    problemOf: (message) => resolveInquiryProblem(message) ?? otherJourney(journey, message),
+    checkApplicants: (applicants) => checkApplicants({ profile: profileOf(journey), applicants }),
+  });
+  setHandler(messages.status, () => journey.status(), {
+    description: DESCRIPTIONS.status,
+  });
+  setHandler(messages.references, () => journey.references(), {
+    description: DESCRIPTIONS.references,
+  });
+  handleUnknownSignals(journey);
+}
+
+function profileOf({ input }: Journey): string {
+  return input.profile ?? 'default';
+}
+
+function handleGates(journey: Journey): void {
+  const problemOf = (message: AdvanceMessage): string | null =>
+    advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message);
+  setHandler(
+    messages.advance,
+    async (message) => {
+      const receivedAt = new Date().toISOString();
+      const profile = profileOf(journey);
+      if ('repeat' in message && !knownRepeat(journey, message)) {
+        await journey.keptOpenFor(checkRepeatProof({ profile, message, receivedAt }));
+        refuseFor(problemOf(message));
+      }
+      if (message.applicants) {
+        await journey.keptOpenFor(checkApplicants({ profile, applicants: message.applicants }));
+        // While they were checked, the gate may have expired.
+        refuseFor(problemOf(message));
+      }
+      const isNew = takeAdvance(journey, message, receivedAt);
+      if (isNew && message.applicants) journey.noteApplicants(message.applicants);
+      return accepted(journey, !isNew);
+    },
+    {
+      validator: (message) => refuseFor(problemOf(message)),
+      description: DESCRIPTIONS.advance,
+    },
+  );
+}
+
+function handleShares(journey: Journey): void {
+  const problemOf = (message: RequestShareMessage): string | null =>
+    requestShareProblem(message) ??
+    updateProblem(message) ??
+    otherJourney(journey, message) ??
+    shareObjection(journey, message.share);
+  setHandler(
+    messages.requestShare,
+    async (message) => {
+      const { share } = message;
+      if (!journey.shares.has(share.shareId)) {
+        await journey.keptOpenFor(checkShare(argsOf(journey, message)));
+        // While it was checked, the same share may have come, or another under its id, or the journey's end.
+        refuseFor(problemOf(message));
+      }
+      return accepted(journey, !takeShare(journey, share));
+    },
+    {
+      validator: (message) => refuseFor(problemOf(message)),
+      description: DESCRIPTIONS.requestShare,
+    },
+  );
+}
+
+function argsOf(journey: Journey, message: RequestShareMessage): Parameters<typeof checkShare>[0] {
+  const { SECONDUSE } = journey.input.permissiblePurposeCodes ?? {};
+  return {
+    profile: profileOf(journey),
+    message,
+    ...(SECONDUSE === undefined ? {} : { journeyPurposeCode: SECONDUSE }),
+  };
+}

@@ -1,0 +1,415 @@
+/** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
+
+import type { PreparedRun } from '../../activities/contract.ts';
+import { parseDurationMs } from '../../base/durations.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import { ConsentBook } from '../../consent/consent-book.ts';
+import type {
+  EndWithoutOutcome,
+  GateInput,
+  JourneyOutcome,
+  JourneyReferences,
+  JourneyResult,
+  JourneyState,
+  JourneyStatus,
+  LendingJourneyInput,
+  PassGateMessage,
+  RefusedMessage,
+  RepeatStageMessage,
+  ShareInput,
+  ShareState,
+  ShareStatus,
+  StageStatus,
+  WithdrawMessage,
+} from '../../messages/journey/shapes.ts';
+import type { Applicant } from '../../model/applicant.ts';
+import { type Environment, STAGES, type StageCode } from '../../model/products.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { ConsentChecks } from '../consent/consent-checks.ts';
+import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
+import { ungranted } from '../consent/share-consent.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
+import { EventsOut } from '../run/events-out.ts';
+import { Flights } from '../run/flights.ts';
+import { HandOver } from '../run/hand-over.ts';
+import { Holds } from '../run/holds.ts';
+import { PublishedAttributes } from '../run/published-attributes.ts';
+import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
+import type { JourneyResumption } from './journey-resumption.ts';
+import type { StageRecord } from './stage-record.ts';
+
+export class Journey {
+  readonly input: LendingJourneyInput;
+  readonly stages: StageRecord[];
+  readonly shares = new Map<string, ShareRecord>();
+  readonly advances = new Map<StageCode, PassGateMessage>();
+  readonly consents: ConsentBook;
+  readonly checks = new ConsentChecks();
+  readonly flights = new Flights();
+  readonly handOver = new HandOver(this.flights, () => this.run?.settings.handOverAfterEvents);
+  readonly events: EventsOut;
+  readonly holds: Holds;
+  /** What `prepareJourney` fixed; absent until it has answered. */
+  run: PreparedRun | undefined;
+  applicants: Applicant[];
+  withdrawal: WithdrawMessage | undefined;
+  /** A stage's inquiry was abandoned: the journey ends with it. */
+  stageWasAbandoned = false;
+  /** Messages that are being checked. */
+  checksOfMessages = 0;
+  /** No further share is taken: the run is about to complete. */
+  isClosing = false;
+  gate: StageCode | undefined;
+  /** When the gate began, and when it expires. */
+  gateTimes = { since: '', until: '' };
+  /** At the gate: the stage whose report is too old to pass it on nothing but `advance`. */
+  reportTooOld: StageCode | undefined;
+  /** The stages have ended before their time: none is run any more. */
+  stagesEndedAs: JourneyOutcome | undefined;
+  /** All has settled; further shares are taken until then. */
+  openUntil: string | undefined;
+  readonly recorder: ConsentRecorder;
+  /** What was said before the start has been heard. */
+  hasHeard = false;
+  /** Reports that are being compared: the run ends when they all have been. */
+  readonly comparisons: Promise<void>[] = [];
+  outcome: JourneyOutcome | undefined;
+  /** Its input was refused, or it was cancelled before. */
+  endedUnchecked = false;
+  endedAs: EndWithoutOutcome | undefined;
+  readonly #refused: RefusedMessages;
+  readonly #retries = new Map<string, string>();
+  readonly #applicantIds = new Set<string>();
+  readonly #published: PublishedAttributes;
+
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: LendingJourneyInput, past?: JourneyResumption) {
+    this.input = isObject(input) ? input : ({} as LendingJourneyInput);
+    const consents = past?.consents ?? [];
+    this.consents = new ConsentBook(consents, past?.elsewhere);
+    this.recorder = new ConsentRecorder(this, consents);
+    this.events = new EventsOut(past?.events);
+    this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
+    this.#refused = new RefusedMessages(past?.refused);
+    this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
+    this.applicants = [];
+    if (past) {
+      this.stages = past.stages;
+      this.#resume(past);
+      return;
+    }
+    const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
+    this.stages = listed.map((productCode) => ({ status: { productCode, state: 'pending', attempts: 0 } }));
+    this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
+    for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
+      if (isObject(share)) this.addShare(share);
+    }
+  }
+
+  #resume(past: JourneyResumption): void {
+    for (const share of past.shares) this.shares.set(share.input.shareId, share);
+    for (const message of past.advances) this.advances.set(message.to, message);
+    for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
+    this.applicants = past.applicants;
+    this.withdrawal = past.withdrawal;
+    this.stageWasAbandoned = past.stageWasAbandoned;
+    this.isClosing = past.isClosing;
+    this.gate = past.gate?.before;
+    if (past.gate) this.gateTimes = { since: past.gate.since, until: past.gate.until };
+    this.stagesEndedAs = past.stagesEndedAs;
+    this.openUntil = past.openUntil;
+    this.hasHeard = past.hasHeard;
+    if (past.run) this.begin(past.run);
+  }
+
+  /** What the next run begins with. */
+  handedOver(): JourneyResumption {
+    const { run, withdrawal, gate, gateTimes, stagesEndedAs, openUntil } = this;
+    const { applicants, stageWasAbandoned, isClosing } = this;
+    return {
+      ...(run ? { run } : {}),
+      ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
+      ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
+      consents: this.consents.carried(elsewhere(this)),
+      elsewhere: this.consents.elsewhere,
+      ...(withdrawal ? { withdrawal } : {}),
+      ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
+      ...(stagesEndedAs ? { stagesEndedAs } : {}),
+      ...(openUntil === undefined ? {} : { openUntil }),
+      holds: { open: this.holds.carried, settled: this.holds.settled },
+      events: this.events.carried,
+      refused: this.#refused.status(),
+      published: this.#published.carried,
+    };
+  }
+
+  /** From here on it is known what the run is held to. */
+  begin(run: PreparedRun): void {
+    this.run = run;
+    this.events.begin(run, { journeyId: this.journeyId });
+  }
+
+  get journeyId(): string {
+    return this.input.journeyId;
+  }
+
+  get isEnding(): boolean {
+    return this.withdrawal !== undefined || this.stageWasAbandoned;
+  }
+
+  get stagesAreSettled(): boolean {
+    return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
+  }
+
+  /** Shares that wait for nothing but somebody's consent. */
+  get sharesInWait(): ShareRecord[] {
+    return [...this.shares.values()].filter(
+      (share) => share.state === 'awaitingConsent' && share.until !== undefined && this.ungranted(share).length > 0,
+    );
+  }
+
+  /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
+  async keptOpenFor(check: Promise<void>): Promise<void> {
+    this.checksOfMessages++;
+    try {
+      await check;
+    } finally {
+      this.checksOfMessages--;
+    }
+  }
+
+  get sharesAreSettled(): boolean {
+    return [...this.shares.values()].every((share) => !isOpen(share));
+  }
+
+  setApplicants(applicants: Applicant[]): void {
+    this.applicants = applicants;
+    this.noteApplicants(applicants);
+  }
+
+  /** Those of a message that is kept: their consents may come before the message takes effect. */
+  noteApplicants(applicants: Applicant[]): void {
+    for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
+  }
+
+  get applicantIds(): string[] {
+    return [...this.#applicantIds];
+  }
+
+  knowsApplicant(applicantId: string): boolean {
+    return this.#applicantIds.has(applicantId);
+  }
+
+  get isCancelled(): boolean {
+    return this.endedAs === 'cancelled';
+  }
+
+  addShare(input: ShareInput): void {
+    this.shares.set(input.shareId, { input, state: 'awaitingConsent' });
+  }
+
+  changeStage(stage: StageRecord, change: Partial<StageStatus>): void {
+    if (change.state !== stage.status.state) stage.since = new Date().toISOString();
+    Object.assign(stage.status, change);
+  }
+
+  changeShare(share: ShareRecord, state: ShareState): void {
+    if (state !== share.state) share.since = new Date().toISOString();
+    share.state = state;
+  }
+
+  /** The latest pull of a stage. */
+  stage(productCode: StageCode): StageRecord | undefined {
+    return this.stages.findLast(({ status }) => status.productCode === productCode);
+  }
+
+  /** The pull that comes next. Repeats stand right after what they repeat. */
+  get nextStage(): StageRecord | undefined {
+    return this.stages.find(({ status }) => status.state === 'pending');
+  }
+
+  addRepeat(repeat: RepeatStageMessage & { receivedAt: string }): void {
+    const repeated = this.stages.findLastIndex(({ status }) => status.productCode === repeat.repeat);
+    const { repeat: productCode, occurrence } = repeat;
+    this.stages.splice(repeated + 1, 0, {
+      status: { productCode, occurrence, state: 'pending', attempts: 0 },
+      repeat,
+    });
+  }
+
+  /** The ordinal that the next trace number of a stage has: amendments and repeats are counted together. */
+  nextOrdinal(productCode: StageCode): number {
+    const used = this.stages.flatMap(({ status, ordinal }) =>
+      status.productCode === productCode && ordinal !== undefined ? [ordinal] : [],
+    );
+    return Math.max(-1, ...used) + 1;
+  }
+
+  /** The latest report there is, of whichever stage. */
+  get latestReport(): { productCode: StageCode; reference: ReportReference } | undefined {
+    const stage = this.stages.findLast(({ reference }) => reference !== undefined);
+    return stage?.reference && { productCode: stage.status.productCode, reference: stage.reference };
+  }
+
+  /** How long the latest report still is young enough for a gate; `undefined` where any age will do. */
+  get reportFreshForMs(): number | undefined {
+    const maxAgeMs = parseDurationMs(this.input.maxReportAge ?? '');
+    const requestedAtMs = parseInstantMs(this.latestReport?.reference.requestedAt ?? '');
+    if (maxAgeMs === null || requestedAtMs === null) return undefined;
+    return requestedAtMs + maxAgeMs - Date.now();
+  }
+
+  /** The gate before a stage; the first stage has one only where the caller wrote it down. */
+  gateBefore(productCode: StageCode): GateInput | undefined {
+    if (productCode === 'PREQUAL') return undefined;
+    const written = isObject(this.input.gates) ? this.input.gates[productCode] : undefined;
+    return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
+  }
+
+  /** The report that a share is of: `notYet`, or `null` where there is none and will be none. */
+  reportOf({ input: share, report }: ShareRecord): ReportReference | 'notYet' | null {
+    if (report) return report;
+    if (share.reportOf !== undefined) {
+      const stage = this.stage(share.reportOf);
+      if (stage && ['pending', 'running', 'held'].includes(stage.status.state)) return 'notYet';
+      const pulls = this.stages.filter(({ status }) => status.productCode === share.reportOf);
+      return pulls.findLast(({ reference }) => reference !== undefined)?.reference ?? null;
+    }
+    if (!this.stagesAreSettled) return 'notYet';
+    return this.latestReport?.reference ?? null;
+  }
+
+  /** Every applicant of the report shared must consent; before there is a report, every applicant there is. */
+  applicantsOf(share: ShareRecord): string[] {
+    const report = this.reportOf(share);
+    if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
+    return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refused.add(refused);
+    tellIfConsent(this, refused);
+  }
+
+  /** What the inquiry's retry waits for, in words; nothing once it goes on. */
+  noteRetry(customerTraceNumber: string, waitingFor: string | undefined): void {
+    if (waitingFor === undefined) this.#retries.delete(customerTraceNumber);
+    else this.#retries.set(customerTraceNumber, waitingFor);
+  }
+
+  status(): JourneyStatus {
+    const waitingFor = this.#waitingFor();
+    return {
+      journeyId: this.journeyId,
+      environment: this.run?.environment ?? null,
+      state: this.#state(),
+      ...(waitingFor === undefined ? {} : { waitingFor }),
+      ...(this.reportTooOld === undefined ? {} : { reportTooOld: this.reportTooOld }),
+      stages: this.stages.map(({ status }) => ({ ...status })),
+      shares: this.#shareStatuses(),
+      holds: this.holds.list,
+      ...this.#earlyConsents(),
+      ...this.#refused.status(),
+    };
+  }
+
+  references(): JourneyReferences {
+    return {
+      journeyId: this.journeyId,
+      references: this.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
+        reference ? [{ productCode, ...(occurrence === undefined ? {} : { occurrence }), reference }] : [],
+      ),
+      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+        reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
+      ),
+    };
+  }
+
+  result(environment: Environment, outcome: JourneyOutcome): JourneyResult {
+    return {
+      journeyId: this.journeyId,
+      environment,
+      outcome,
+      stages: this.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
+      shares: this.#shareStatuses(),
+    };
+  }
+
+  /** Brings the search attributes up to date; those that the server does not know are left out. */
+  publish(journeyStage?: StageCode | 'awaitingConsent'): void {
+    const attention = [
+      ...this.holds.list.map(({ failureType }) => failureType),
+      ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
+    ];
+    const traceNumbers = [
+      ...this.stages.map(({ status }) => status.customerTraceNumber),
+      ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
+    ].filter((traceNumber) => traceNumber !== undefined);
+    this.#published.upsert({
+      NeedsAttention: attention[0] ?? null,
+      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
+      CustomerTraceNumber: traceNumbers,
+    });
+  }
+
+  #state(): JourneyState {
+    if (this.endedAs) return this.endedAs;
+    if (this.holds.list.length > 0) return 'held';
+    if (this.outcome) return this.outcome;
+    if (this.gate) return 'waitingAtGate';
+    if (this.stagesAreSettled && this.#waitingShare()) return 'waitingForConsent';
+    return 'running';
+  }
+
+  #waitingFor(): string | undefined {
+    if (this.endedAs) return undefined;
+    const hold = this.holds.list[0];
+    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
+    if (this.outcome) return undefined;
+    if (this.gate) return this.gate;
+    const [retry] = this.#retries.values();
+    if (retry !== undefined) return retry;
+    const share = this.stagesAreSettled ? this.#waitingShare() : undefined;
+    return share ? `share ${share.input.shareId}` : undefined;
+  }
+
+  #waitingShare(): ShareRecord | undefined {
+    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
+  }
+
+  #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
+    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
+    return early?.count ? { earlyConsents: early } : {};
+  }
+
+  #shareStatuses(): ShareStatus[] {
+    return [...this.shares.values()].map((share) => {
+      const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
+      return {
+        shareId: input.shareId,
+        state,
+        waitingFor: state === 'awaitingConsent' ? this.ungranted(share) : [],
+        ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+        ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+        ...(attention === undefined ? {} : { attention }),
+      };
+    });
+  }
+
+  ungranted(share: ShareRecord): string[] {
+    return ungranted(this.consents, share.input, this.applicantsOf(share));
+  }
+}
+
+/** Whether something may still come of the share. */
+export function isOpen({ state }: ShareRecord): boolean {
+  return state === 'awaitingConsent' || state === 'posting' || state === 'held';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,157 @@
+import { continueAsNew, isCancellation } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
+import { parseDurationMs } from '../../base/durations.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../messages/journey/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
+import { closeUnprepared, settleEarlyGrants } from '../consent/consent-handlers.ts';
+import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
+import { journeyActivities } from '../run/activity-stubs.ts';
+import { currentDetails } from '../run/current-details.ts';
+import { showDetails } from '../run/details-on-demand.ts';
+import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
+import { refuseForeignState } from '../run/hand-over.ts';
+import { prepareRun } from '../run/prepare-run.ts';
+import { compareAgain } from './comparisons.ts';
+import { hearEarlierConsents } from './earlier-consents.ts';
+import { isOpen, Journey } from './journey.ts';
+import { handleMessages } from './journey-handlers.ts';
+import type { JourneyResumption } from './journey-resumption.ts';
+import { viewOf } from './journey-view.ts';
+import { listConsentWaits, runShare } from './shares.ts';
+import { runStages } from './stages.ts';
+
+/**
+ * One loan application's run: PREQUAL, PREAPP, PRECLOSE, and any number of shares, each awaiting consent.
+ * Workflow id `journey-<journeyId>`. Input, messages and result: `messages/journey/shapes.ts`; docs/journeys.md.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
+  refuseForeignState(past);
+  const journey = new Journey(input, past);
+  handleMessages(journey);
+  journey.recorder.begin();
+  showDetails(() => currentDetails(viewOf(journey)));
+  return journey.handOver.carry(() => toItsEnd(journey), {
+    state: () => journey.handedOver(),
+    continueWith: (state) => continueAsNew<typeof lendingJourney>(input, state),
+  });
+}
+
+async function toItsEnd(journey: Journey): Promise<JourneyResult> {
+  const run = journey.run ?? (await prepare(journey).catch((refusal) => closeUnprepared(journey, refusal)));
+  try {
+    const outcome = await runToTheEnd(journey, run);
+    await tellEnded(journey, outcome);
+    await recordWhatCameLast(journey);
+    return journey.result(run.environment, outcome);
+  } catch (error) {
+    journey.endedAs = endWithoutOutcome(error);
+    if (journey.endedAs) {
+      await recordWhatCameLast(journey);
+      await tellEnded(journey, journey.endedAs);
+      await recordWhatCameLast(journey);
+    }
+    throw error;
+  }
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded(journey: Journey, outcome: Ended<JourneyOutcome>): Promise<void> {
+  journey.events.emit('journey.ended', [outcome], { outcome });
+  await journey.events.flush();
+}
+
+async function prepare(journey: Journey): Promise<PreparedRun> {
+  const { input } = journey;
+  const run = await journey.handOver.rest(
+    prepareRun(
+      input,
+      () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+      (refusal) => {
+        journey.endedUnchecked = true;
+        journey.endedAs = endWithoutOutcome(refusal);
+      },
+    ),
+  );
+  journey.begin(run);
+  settleEarlyGrants(journey);
+  return run;
+}
+
+async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+  const { handOver } = journey;
+  compareAgain(journey, run);
+  hearEarlierConsents(journey, run);
+  const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
+  // A cancellation is passed on only when the attempts in flight on both sides have landed; a bug at once.
+  const bugs = [...parts, listConsentWaits(journey, run)].map(bugIn);
+  const ends = await handOver.rest(Promise.race([Promise.allSettled(parts), ...bugs]));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  const [stages] = ends;
+  const ofStages = stages.status === 'fulfilled' ? stages.value : 'completed';
+  const outcome = journey.withdrawal ? 'withdrawn' : ofStages;
+  // Both are idempotent: the next run does them again.
+  await handOver.rest(Promise.all(journey.comparisons));
+  await handOver.rest(closeDown(journey));
+  journey.outcome = outcome;
+  return outcome;
+}
+
+/** Settles only by failing, and not for a cancellation. */
+function bugIn(part: Promise<unknown>): Promise<never> {
+  return new Promise((_, reject) => {
+    part.catch((error) => {
+      if (!isCancellation(error)) reject(error);
+    });
+  });
+}
+
+/** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */
+async function runShares(journey: Journey, run: PreparedRun): Promise<void> {
+  const { handOver } = journey;
+  const tasks: Promise<void>[] = [];
+  const started = new Set<string>();
+  const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
+  const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
+  let openUntilMs = parseInstantMs(journey.openUntil ?? '') ?? undefined;
+  let pulls = journey.stages.length;
+  try {
+    await handOver.wait(() => journey.hasHeard || journey.isEnding);
+    for (;;) {
+      for (const share of journey.shares.values()) {
+        if (started.has(share.input.shareId)) continue;
+        started.add(share.input.shareId);
+        // A run before may have settled it.
+        if (isOpen(share)) tasks.push(handOver.part(() => runShare(journey, run, share)));
+      }
+      const isChecking = () => journey.checksOfMessages > 0;
+      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
+      const hasNews = () => journey.shares.size > started.size;
+      await Promise.race([handOver.wait(() => hasNews() || isSettled()), failureOf(tasks)]);
+      if (hasNews()) continue;
+      if (journey.stages.length > pulls) openUntilMs = undefined;
+      pulls = journey.stages.length;
+      openUntilMs ??= Date.now() + openForMs;
+      const leftMs = openUntilMs - Date.now();
+      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
+      if (journey.isEnding || leftMs <= 0) break;
+      journey.openUntil = new Date(openUntilMs).toISOString();
+      const isTold = await handOver.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
+      if (!isTold && !isChecking()) break;
+      if (!journey.stagesAreSettled) journey.openUntil = undefined;
+    }
+    journey.isClosing = true;
+  } finally {
+    await handOver.rest(Promise.allSettled(tasks));
+  }
+}
+
+/** Settles only by failing: where a share's task has failed, its supervisor fails too instead of waiting for it. */
+function failureOf(tasks: readonly Promise<void>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const task of tasks) task.catch(reject);
+  });
+}

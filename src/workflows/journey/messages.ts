@@ -1,0 +1,27 @@
+/**
+ * The messages of `lendingJourney`. A wire name equals its export's name and is never changed: it is in people's
+ * histories and in other languages' code.
+ */
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type {
+  AdvanceMessage,
+  ConsentMessage,
+  JourneyReferences,
+  JourneyStatus,
+  RequestShareMessage,
+  ResolveInquiryMessage,
+  UpdateAnswer,
+  WithdrawMessage,
+} from '../../messages/journey/shapes.ts';
+
+export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
+export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
+export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
+export const recordConsent = defineUpdate<UpdateAnswer, [ConsentMessage]>('recordConsent');
+export const withdraw = defineUpdate<UpdateAnswer, [WithdrawMessage]>('withdraw');
+
+export const consent = defineSignal<[ConsentMessage]>('consent');
+export const requestWithdrawal = defineSignal<[WithdrawMessage]>('requestWithdrawal');
+
+export const status = defineQuery<JourneyStatus>('status');
+export const references = defineQuery<JourneyReferences>('references');

@@ -1,0 +1,23 @@
+/** One stage of a journey, and how it stands (types). */
+
+import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
+import type { Applicant } from '../../model/applicant.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import type { CarriedInquiry } from '../inquiry/inquiry-terms.ts';
+
+export interface StageRecord {
+  status: StageStatus;
+  reference?: ReportReference;
+  /** When it came into its state. */
+  since?: string;
+  /** Its latest trace number's; `undefined` until it has begun. */
+  ordinal?: number;
+  /** Who wanted it, where it is no first pull. */
+  repeat?: RepeatStageMessage & { receivedAt: string };
+  /** While it is under way: how the inquiry stands. */
+  inquiry?: CarriedInquiry;
+  /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
+  applicantsBefore?: Applicant[];
+  /** Its report is being compared with the one before. */
+  isCompared?: boolean;
+}

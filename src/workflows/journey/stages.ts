@@ -1,0 +1,227 @@
+/** Gates and stages: which pull comes next, whether its gate lets it through, what comes of it. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import { parseDurationMs } from '../../base/durations.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import type { GateInput, JourneyOutcome } from '../../messages/journey/shapes.ts';
+import type { Applicant } from '../../model/applicant.ts';
+import type { StageCode } from '../../model/products.ts';
+import type { ReportOutcome } from '../../model/report-outcome.ts';
+import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
+import type { InquiryHost } from '../inquiry/inquiry-terms.ts';
+import type { RepeatDecision } from '../run/decisions.ts';
+import { compareWithReportBefore } from './comparisons.ts';
+import type { Journey } from './journey.ts';
+import type { StageRecord } from './stage-record.ts';
+
+const DEFAULT_GATE_EXPIRY = 'P30D';
+
+/**
+ * Carries the stages through in their order, and the repeats that people ask for until the run closes; returns what
+ * came of the journey as far as stages decide it.
+ */
+export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
+  // A run before has brought them to their end.
+  if (journey.stagesEndedAs) return journey.stagesEndedAs;
+  for (;;) {
+    const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
+    if (!stage) {
+      await journey.handOver.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
+      if (journey.nextStage) continue;
+      return 'completed';
+    }
+    if (!stage.inquiry) {
+      const passed = await passGate(journey, stage);
+      if (journey.isEnding) return skipRest(journey, 'withdrawn');
+      if (passed === 'repeat') continue;
+      if (passed === 'expired') {
+        journey.changeStage(stage, { state: 'expired' });
+        return skipRest(journey, 'expired');
+      }
+      takeApplicants(journey, stage);
+    }
+    const outcome = await runStage(journey, run, stage);
+    const { applicantsBefore } = stage;
+    delete stage.inquiry;
+    delete stage.applicantsBefore;
+    if (outcome) return skipRest(journey, outcome);
+    // A repeat that a person gave up has changed nothing.
+    if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
+  }
+}
+
+function takeApplicants(journey: Journey, stage: StageRecord): void {
+  const { productCode } = stage.status;
+  const applicants = stage.repeat ? stage.repeat.applicants : journey.advances.get(productCode)?.applicants;
+  stage.applicantsBefore = journey.applicants;
+  if (applicants) journey.setApplicants(applicants);
+}
+
+function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
+  journey.stagesEndedAs = outcome;
+  for (const stage of journey.stages) {
+    if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
+  }
+  return outcome;
+}
+
+type Passage = 'passed' | 'expired' | 'repeat';
+
+/** Whether the gate was passed, or is left for a repeat of the stage before it: then it is come to once more. */
+async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
+  const { productCode } = stage.status;
+  const gate = journey.gateBefore(productCode);
+  if (!gate || stage.repeat) return 'passed';
+  const isOpen = () => journey.isEnding || mayPass(journey, productCode, gate);
+  const expiresAfter = gate.expiresAfter ?? DEFAULT_GATE_EXPIRY;
+  // A run before may have come to it.
+  if (journey.gate !== productCode) {
+    if (isOpen()) return 'passed';
+    comeToGate(journey, productCode, expiresAfter);
+  }
+  const untilMs = parseInstantMs(journey.gateTimes.until) ?? 0;
+  const passage = isOpen() ? 'passed' : await waitAtGate(journey, { stage, isOpen, untilMs, expiresAfter });
+  journey.gate = undefined;
+  journey.reportTooOld = undefined;
+  return passage;
+}
+
+function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
+  const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
+  journey.gate = productCode;
+  journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
+}
+
+async function waitAtGate(
+  journey: Journey,
+  gate: { stage: StageRecord; isOpen: () => boolean; untilMs: number; expiresAfter: string },
+): Promise<Passage> {
+  const isRepeated = () => journey.nextStage !== gate.stage;
+  const hasNews = () => gate.isOpen() || isRepeated();
+  for (;;) {
+    const freshForMs = journey.reportFreshForMs;
+    const isTooOld = freshForMs !== undefined && freshForMs <= 0;
+    journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
+    const leftMs = gate.untilMs - Date.now();
+    // The report's age is looked at again when it matters: the status then says what the gate asks for.
+    const untilTooOldMs = freshForMs !== undefined && freshForMs > 0 && freshForMs < leftMs ? freshForMs : undefined;
+    const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
+    const summary = `gate before ${gate.stage.status.productCode}: waiting for ${asked}, ${gate.expiresAfter} at the most`;
+    const isNews = await journey.handOver.wait(hasNews, Math.max(1, untilTooOldMs ?? leftMs), { summary });
+    if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
+    if (untilTooOldMs === undefined) return 'expired';
+  }
+}
+
+/** Whether a gate is open as things stand: never by itself where the report is too old. */
+function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
+  const advance = journey.advances.get(productCode);
+  if (advance?.acceptAge) return true;
+  const freshForMs = journey.reportFreshForMs;
+  if (freshForMs !== undefined && freshForMs <= 0) return false;
+  return advance !== undefined || gate.pass === 'auto';
+}
+
+/** The journey's outcome where the stage ends it, else nothing. */
+async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord): Promise<JourneyOutcome | undefined> {
+  const { status } = stage;
+  const { endUserCode, permissiblePurposeCodes } = journey.input;
+  const permissiblePurposeCode = permissiblePurposeCodes[status.productCode];
+  const { inquiry } = stage;
+  const firstOrdinal = inquiry?.ordinal ?? journey.nextOrdinal(status.productCode);
+  if (firstOrdinal > MAX_ORDINAL) {
+    // Only where amendments have used up what a repeat that waited was promised.
+    journey.changeStage(stage, { state: 'skipped' });
+    return undefined;
+  }
+  const end = await runInquiry(hostOf(journey, run, stage), {
+    callerId: journey.journeyId,
+    productCode: status.productCode,
+    endUserCode,
+    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    applicants: inquiry?.applicants ?? journey.applicants,
+    firstOrdinal,
+    ...(inquiry ? { resume: inquiry } : {}),
+    ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
+  });
+  switch (end.kind) {
+    case 'answered':
+      // Those of the start, or of an amendment that was held against the reports' table.
+      if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
+      return settle(journey, run, stage, end.answer);
+    case 'abandoned':
+      journey.changeStage(stage, { state: 'abandoned' });
+      // The report that was to be replaced is still there: the journey is where it was.
+      if (stage.repeat) return undefined;
+      journey.stageWasAbandoned = true;
+      journey.flights.recheck();
+      return 'abandoned';
+    case 'stopped':
+    case 'notPermitted':
+      journey.changeStage(stage, { state: 'skipped' });
+      return 'withdrawn';
+  }
+}
+
+/** Known to the ledger by stage and occurrence, as the message is. */
+function decisionOf({
+  repeat,
+  occurrence,
+  by,
+  reason,
+  receivedAt,
+  applicants,
+  proof,
+}: NonNullable<StageRecord['repeat']>): RepeatDecision {
+  return {
+    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
+    ...(proof === undefined ? {} : { proof: { jws: proof, ...(applicants ? { applicants } : {}) } }),
+  };
+}
+
+function settle(
+  journey: Journey,
+  run: PreparedRun,
+  stage: StageRecord,
+  { outcome, reference }: { outcome: ReportOutcome; reference?: StageRecord['reference'] },
+): JourneyOutcome | undefined {
+  journey.changeStage(stage, { state: outcome });
+  if (reference) {
+    stage.reference = reference;
+    stage.status.reportReferenceNumber = reference.reportReferenceNumber;
+    compareWithReportBefore(journey, run, stage);
+  }
+  tellAnswered(journey, stage, outcome);
+  if (journey.withdrawal) return 'withdrawn';
+  return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
+}
+
+function tellAnswered(journey: Journey, { status }: StageRecord, outcome: ReportOutcome): void {
+  const { productCode, customerTraceNumber, attempts } = status;
+  journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
+    stage: productCode,
+    outcome,
+    ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+    attempts,
+  });
+}
+
+function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
+  return {
+    run,
+    flights: journey.flights,
+    holds: journey.holds,
+    isEnding: () => journey.isEnding,
+    handOver: journey.handOver,
+    onStanding: (standing) => {
+      stage.inquiry = standing;
+    },
+    onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
+      stage.ordinal = ordinal;
+      journey.changeStage(stage, { customerTraceNumber, attempts, state });
+      journey.noteRetry(customerTraceNumber, waitingFor);
+      journey.publish(stage.status.productCode);
+    },
+  };
+}

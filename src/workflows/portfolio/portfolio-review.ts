@@ -1,0 +1,134 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '../../messages/portfolio/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
+import { rowOwnerId } from '../../model/owner-id.ts';
+import { traceNumber } from '../../model/trace-number.ts';
+import { showDetails } from '../run/details-on-demand.ts';
+import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
+import { prepareRun } from '../run/prepare-run.ts';
+import { preparePortfolio } from './portfolio-stubs.ts';
+import { Review } from './review.ts';
+import { reviewDetails } from './review-details.ts';
+import { handleReviewMessages } from './review-messages.ts';
+import { ReviewRows } from './review-rows.ts';
+import type { ReviewState } from './review-state.ts';
+
+/**
+ * ACCTRVW for each row of a portfolio file. Workflow id `portfolio-<reviewId>`. Input, messages and result:
+ * `messages/portfolio/shapes.ts`; docs/portfolio.md.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted; `PortfolioChanged` with
+ *   `details[0] = { progress }` where the file is not the one any more
+ */
+export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
+  const review = new Review(input, past);
+  handleReviewMessages(review);
+  showDetails(() => reviewDetails(review));
+  if (past) review.events.begin(past.run, { reviewId: review.reviewId });
+  try {
+    const state = past ?? (await examine(review));
+    return await reviewRows(review, state);
+  } catch (error) {
+    review.endedAs = endWithoutOutcome(error);
+    if (review.endedAs) await tellEnded(review, review.endedAs);
+    throw error;
+  }
+}
+
+async function examine(review: Review): Promise<ReviewState> {
+  const { input } = review;
+  const onRefused = (refusal: unknown) => {
+    review.endedUnchecked = true;
+    review.endedAs = endWithoutOutcome(refusal);
+  };
+  const checking = { summary: 'checking the input' };
+  const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
+  review.run = run;
+  review.events.begin(run, { reviewId: review.reviewId });
+  const examining = `examining ${input.file}`;
+  const examined = await prepareRun(input, () => review.files.ask('examinePortfolio', examining, { input }), onRefused);
+  return review.begin(run, examined);
+}
+
+async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioResult> {
+  const rows = new ReviewRows(review, state);
+  try {
+    const end = await rows.work();
+    if (end === 'leaving') return await handOver(review, rows);
+    if (end === 'over') await compareOnceMore(review, state);
+    await finish(review, state);
+    if (review.isStopping) throw changed(review);
+    review.outcome = review.isEnding ? 'withdrawn' : 'completed';
+    await condition(allHandlersFinished);
+    await tellEnded(review, review.outcome);
+    return review.result(review.outcome);
+  } catch (error) {
+    if (isCancellation(error)) {
+      await rows.drain();
+      await CancellationScope.nonCancellable(() => finish(review, state));
+    }
+    throw error;
+  }
+}
+
+async function handOver(review: Review, rows: ReviewRows): Promise<never> {
+  // Events that wait are in no state that is handed on.
+  await review.events.flush();
+  await condition(allHandlersFinished);
+  const state = rows.handOver();
+  return continueAsNew<typeof portfolioReview>(review.input, review.handOver(state, traceNumbersOf(review, state)));
+}
+
+/** Of the inquiries that the rows taken over are at: whatever came before them is over. */
+function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Set<string> {
+  const { workflowType } = workflowInfo();
+  const names = carried.map(({ accountId, resume: { ordinal } }) =>
+    traceNumber({
+      ...{ ...run, workflowType, productCode: 'ACCTRVW', ordinal },
+      callerId: rowOwnerId(reviewId, accountId),
+    }),
+  );
+  return new Set(names);
+}
+
+/** Waits for the hand-over alone, never for an endpoint. */
+async function tellEnded({ events }: Review, outcome: Ended<PortfolioOutcome>): Promise<void> {
+  events.emit('portfolio.ended', [outcome], { outcome });
+  await events.flush();
+}
+
+/** Whoever relies on the results relies on the digest: a change after the last rows were read is told as well. */
+async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
+  try {
+    await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
+    review.isStopping = true;
+  }
+}
+
+async function finish({ reviewId, input, files }: Review, { parts }: ReviewState): Promise<void> {
+  await files.ask('finishPortfolioResults', 'writing the result file', { reviewId, file: input.file, parts });
+}
+
+function changed(review: Review): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'PortfolioChanged',
+    message: 'the portfolio file is not the one that the review began with; nothing more was sent',
+    nonRetryable: true,
+    details: [{ progress: review.progress() }],
+  });
+}
+
+pinnedWhereVersioned(portfolioReview);

@@ -1,0 +1,66 @@
+/** A review's files as its workflow asks for them: again until it is done, and told of while they cannot be reached. */
+import { type ActivityFunctionWithOptions, sleep, TimeoutFailure } from '@temporalio/workflow';
+import { hasRunOut } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import { type FileActivities, firstTries, triesForAnHour } from './portfolio-stubs.ts';
+
+/** What is shorter than the pause between two tries was bounded by somebody else: it is not to fill the history. */
+const AT_LEAST_MS = 60_000;
+
+export class ReviewFiles {
+  /** Why not, by what is asked for. */
+  readonly #away = new Map<keyof FileActivities, string>();
+  readonly #onChange: () => void;
+
+  /** @param onChange called when the files cannot be reached, and when they can be again */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** Why they cannot be reached, such as `ENOENT`; nothing of where they are. */
+  get away(): string | undefined {
+    const [code] = this.#away.values();
+    return code;
+  }
+
+  /** Runs one of the activities for as long as it takes. Throws what no repetition mends, or a cancellation. */
+  ask<K extends keyof FileActivities>(
+    name: K,
+    summary: string,
+    args: Parameters<FileActivities[K]>[0],
+  ): ReturnType<FileActivities[K]> {
+    const once = (stubs: typeof firstTries) => {
+      // Of a union of functions the compiler would want arguments that fit every one of them.
+      const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
+      return activity.executeWithOptions({ summary }, [args]);
+    };
+    return this.#untilDone(name, once) as ReturnType<FileActivities[K]>;
+  }
+
+  async #untilDone<T>(name: keyof FileActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
+    try {
+      for (let round = 0; ; round++) {
+        const beganMs = Date.now();
+        try {
+          return await once(round === 0 ? firstTries : triesForAnHour);
+        } catch (error) {
+          if (!hasRunOut(error)) throw error;
+          this.#away.set(name, codeOf(error));
+          this.#onChange();
+        }
+        if (round > 0 && Date.now() - beganMs < AT_LEAST_MS) {
+          await sleep(AT_LEAST_MS, { summary: 'the portfolio’s files cannot be reached: they are tried again' });
+        }
+      }
+    } finally {
+      if (this.#away.delete(name)) this.#onChange();
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  const failure = applicationFailureOf(error);
+  const { code } = (failure?.details?.[0] ?? {}) as { code?: unknown };
+  if (typeof code === 'string') return code === 'PORTFOLIO_DIR' ? 'a worker has no PORTFOLIO_DIR' : code;
+  return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
+}

@@ -1,0 +1,62 @@
+/** The messages of `portfolioReview`; those that other runs have too are called the same. */
+import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type {
+  PortfolioMessage,
+  PortfolioProgress,
+  PortfolioStatus,
+  PortfolioUpdateAnswer,
+  ResolvePortfolioMessage,
+} from '../../messages/portfolio/shapes.ts';
+import { accepted, handleUnknownSignals, refuseFor } from '../run/message-answers.ts';
+import { PORTFOLIO_DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
+import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
+import { updateProblem } from '../run/stricter-shapes.ts';
+import type { Review } from './review.ts';
+
+export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');
+export const withdraw = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('withdraw');
+export const requestWithdrawal = defineSignal<[PortfolioMessage]>('requestWithdrawal');
+export const pause = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('pause');
+export const resume = defineUpdate<PortfolioUpdateAnswer, [PortfolioMessage]>('resume');
+export const status = defineQuery<PortfolioStatus>('status');
+export const progress = defineQuery<PortfolioProgress>('progress');
+
+export function handleReviewMessages(review: Review): void {
+  const otherReview = (message: { reviewId: string }) =>
+    message.reviewId === review.reviewId ? null : '/reviewId names another review';
+  const problemOf = (message: PortfolioMessage) => withdrawProblem(message, 'reviewId') ?? otherReview(message);
+  handleWithdrawals(review, {
+    definitions: { withdraw, requestWithdrawal },
+    descriptions: PORTFOLIO_DESCRIPTIONS,
+    problemOf,
+  });
+  handleDecisions(review, {
+    definition: resolveInquiry,
+    description: PORTFOLIO_DESCRIPTIONS.resolveInquiry,
+    problemOf: (message) => resolveInquiryProblem(message, 'reviewId') ?? otherReview(message),
+    checkApplicants: (applicants) => checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
+  });
+  const validator = (message: PortfolioMessage) =>
+    refuseFor(problemOf(message) ?? updateProblem(message) ?? (review.isEnding ? 'the review is ending' : null));
+  setHandler(pause, () => accepted(review, !setPaused(review, true)), {
+    validator,
+    description: PORTFOLIO_DESCRIPTIONS.pause,
+  });
+  setHandler(resume, () => accepted(review, !setPaused(review, false)), {
+    validator,
+    description: PORTFOLIO_DESCRIPTIONS.resume,
+  });
+  setHandler(status, () => review.status(), { description: PORTFOLIO_DESCRIPTIONS.status });
+  setHandler(progress, () => review.progress(), { description: PORTFOLIO_DESCRIPTIONS.progress });
+  handleUnknownSignals(review);
+}
+
+function setPaused(review: Review, isPaused: boolean): boolean {
+  if (review.isPaused === isPaused) return false;
+  review.isPaused = isPaused;
+  review.pace.startAnew(review.done);
+  review.flights.recheck();
+  review.changed();
+  return true;
+}

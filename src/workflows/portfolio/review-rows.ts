@@ -1,0 +1,336 @@
+/**
+ * The sliding window of a review: rows are read ahead, begun, carried to their end, and their results written, each as
+ * soon as it may be.
+ */
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } from '../../messages/portfolio/shapes.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { rowOwnerId } from '../../model/owner-id.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
+import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-terms.ts';
+import { applicationFailureOf } from '../run/flights.ts';
+import type { Review } from './review.ts';
+import type { CarriedRow, ReviewState } from './review-state.ts';
+
+/** Two windows are read ahead, at most so many rows: they are in memory, and in the history. */
+const MAX_READ_AT_ONCE = 100;
+
+/** A part of the result file: rows that are done, and were not written when a worker died, are found in the ledger. */
+const RESULTS_IN_A_PART = 200;
+
+/** The whole file is compared by its digest each time that a tenth of its rows is done, and at the end. */
+const COMPARISONS = 10;
+
+/** Beside what the server suggests: a server that suggests nothing keeps histories as bounded. */
+const ROWS_IN_A_RUN = 2_000;
+
+interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
+  applicants: FailsafeApplicant[];
+  resume?: InquiryResumption;
+}
+
+interface OpenRow {
+  row: WaitingRow;
+  scope: CancellationScope;
+  /** Under way, or waiting for a person, who does not keep others from being begun. */
+  isHeld: boolean;
+  /** Called off while it waits for a person, so that the next run takes it over. */
+  isReleased: boolean;
+  customerTraceNumber: string;
+  standing: InquiryResumption & { applicants?: FailsafeApplicant[] };
+}
+
+/** Why nothing more is begun. `over`: each row has an outcome, or the review was withdrawn and nothing is on hold. */
+export type WindowEnd = 'over' | 'leaving' | 'changed';
+
+export class ReviewRows {
+  readonly #review: Review;
+  readonly #state: ReviewState;
+  readonly #duplicates: ReadonlySet<number>;
+  readonly #queue: WaitingRow[] = [];
+  readonly #open = new Map<string, OpenRow>();
+  #carried: CarriedRow[];
+  #results: RowResult[] = [];
+  #isReading = false;
+  #isWriting = false;
+  #begun = 0;
+  #failure: { error: unknown } | undefined;
+
+  constructor(review: Review, state: ReviewState) {
+    this.#review = review;
+    this.#state = state;
+    this.#duplicates = new Set(state.duplicateLines);
+    this.#carried = [...state.carried];
+  }
+
+  /** Works until there is nothing left for this run to do; nothing is in flight then, and all results are written. */
+  async work(): Promise<WindowEnd> {
+    for (;;) {
+      this.#stepForward();
+      const end = this.#end();
+      if (end) return end;
+      const { changes } = this.#review;
+      // Messages that it refuses change nothing, but its history.
+      await condition(() => this.#review.changes !== changes || (!this.#review.isLeaving && this.#shouldLeave()));
+    }
+  }
+
+  /** After a cancellation: attempts in flight come to their end, and what has come of them is written. */
+  async drain(): Promise<void> {
+    await CancellationScope.nonCancellable(async () => {
+      await condition(() => this.#open.size === 0 && !this.#isReading && !this.#isWriting);
+      while (this.#results.length > 0) await this.#write();
+    });
+  }
+
+  /** What the next run takes over; after `work` has said `leaving`. */
+  handOver(): ReviewState {
+    const [first] = this.#queue.filter(({ resume }) => resume === undefined);
+    const begun = this.#queue.flatMap((row) => (row.resume ? [carriedOf(row, row.resume)] : []));
+    const { next: unread, ...state } = this.#state;
+    const next = first ? { offset: first.offset, line: first.line } : unread;
+    return { ...state, carried: [...this.#carried, ...begun], ...(next ? { next } : {}) };
+  }
+
+  /** Everything that can be begun now is begun; nothing is waited for. */
+  #stepForward(): void {
+    const review = this.#review;
+    if (this.#failure) throw this.#failure.error;
+    if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
+    // Until nothing else is in flight, somebody may decide about them here: between two runs nobody can.
+    if (review.isStopping || (review.isLeaving && this.#hasLanded())) this.#releaseHolds();
+    while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
+    if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
+    const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
+    if (isDue && !this.#isWriting) void this.#inBackground('writing', () => this.#write());
+  }
+
+  #end(): WindowEnd | null {
+    const review = this.#review;
+    if (this.#isReading || this.#isWriting || this.#results.length > 0) return null;
+    if (review.isLeaving) return this.#open.size === 0 ? 'leaving' : null;
+    if (review.isStopping) return this.#open.size === 0 ? 'changed' : null;
+    if (this.#open.size > 0) return null;
+    if (review.isEnding) return this.#carried.length === 0 ? 'over' : null;
+    return this.#isAllBegun() ? 'over' : null;
+  }
+
+  #hasLanded(): boolean {
+    return this.#review.underWay === 0 && !this.#isReading && !this.#isWriting && this.#results.length === 0;
+  }
+
+  #isAllBegun(): boolean {
+    return this.#queue.length === 0 && this.#carried.length === 0 && this.#state.next === undefined;
+  }
+
+  /** Nothing is under way: what there is to write is written now. */
+  #isQuiet(): boolean {
+    return this.#review.underWay === 0 && (this.#review.isHalted || this.#review.isFull || this.#isAllBegun());
+  }
+
+  #shouldLeave(): boolean {
+    if (this.#isReading && this.#carried.length > 0) return false;
+    return workflowInfo().continueAsNewSuggested || this.#begun >= ROWS_IN_A_RUN;
+  }
+
+  #mayBegin(): boolean {
+    if (this.#queue.length === 0) return false;
+    const { isHalted, isFull, underWay, input } = this.#review;
+    return !isHalted && !isFull && underWay < (input.window ?? DEFAULT_WINDOW);
+  }
+
+  #begin(row: WaitingRow): void {
+    const scope = new CancellationScope({ cancellable: true });
+    const open: OpenRow = {
+      ...{ row, scope, isHeld: false, isReleased: false, customerTraceNumber: '' },
+      standing: row.resume ?? { ordinal: 0 },
+    };
+    this.#open.set(row.accountId, open);
+    this.#begun++;
+    this.#review.underWay++;
+    const { endUserCode, permissiblePurposeCode } = this.#review.input;
+    const { applicants, resume } = row;
+    scope
+      .run(() =>
+        runInquiry(this.#hostOf(open), {
+          callerId: rowOwnerId(this.#review.reviewId, row.accountId),
+          productCode: 'ACCTRVW',
+          ...{ endUserCode, permissiblePurposeCode, applicants },
+          ...(resume ? { resume } : {}),
+        }),
+      )
+      .then(
+        (end) => this.#ended(open, end),
+        (error: unknown) => this.#threw(open, error),
+      );
+  }
+
+  #hostOf(open: OpenRow): InquiryHost {
+    const { flights, holds } = this.#review;
+    return {
+      ...{ run: this.#state.run, flights, holds },
+      isEnding: () => this.#review.isHalted,
+      onProgress: ({ customerTraceNumber, state }) => {
+        open.customerTraceNumber = customerTraceNumber;
+        const isHeld = state === 'held';
+        if (isHeld === open.isHeld) return;
+        open.isHeld = isHeld;
+        this.#review.underWay += isHeld ? -1 : 1;
+        this.#review.changed();
+      },
+      onStanding: (standing) => {
+        open.standing = standing;
+      },
+    };
+  }
+
+  #ended(open: OpenRow, end: InquiryEnd): void {
+    this.#close(open);
+    switch (end.kind) {
+      case 'answered':
+        this.#count(open, end.answer.outcome);
+        break;
+      case 'abandoned':
+        this.#count(open, 'abandoned');
+        break;
+      case 'stopped':
+      case 'notPermitted':
+        // After a withdrawal nobody will begin it again.
+        if (!this.#review.isEnding) this.#putBack(open);
+    }
+  }
+
+  #threw(open: OpenRow, error: unknown): void {
+    this.#close(open);
+    if (!isCancellation(error)) this.#failure = { error };
+    else if (open.isReleased) this.#putBack(open);
+  }
+
+  #close(open: OpenRow): void {
+    this.#open.delete(open.row.accountId);
+    if (!open.isHeld) this.#review.underWay--;
+    this.#review.changed();
+  }
+
+  #count(open: OpenRow, outcome: RowOutcome): void {
+    const { accountId, line } = open.row;
+    const { customerTraceNumber } = open;
+    this.#state.done[outcome]++;
+    this.#review.pace.note(this.#review.done);
+    this.#results.push({ accountId, line, outcome, customerTraceNumber, at: new Date().toISOString() });
+  }
+
+  /** To be begun again where it stands: it has been begun, so it comes before the others. */
+  #putBack({ row, standing }: OpenRow): void {
+    const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
+    // While it is paused nothing is retried.
+    const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;
+    this.#queue.unshift({ ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } });
+  }
+
+  #releaseHolds(): void {
+    const deciding = new Set(
+      this.#review.holds.view
+        .filter(({ isDecided }) => isDecided)
+        .map(({ customerTraceNumber }) => customerTraceNumber),
+    );
+    for (const open of this.#open.values()) {
+      if (!open.isHeld || open.isReleased || deciding.has(open.customerTraceNumber)) continue;
+      open.isReleased = true;
+      open.scope.cancel();
+    }
+  }
+
+  #mayRead(): boolean {
+    const { isLeaving, isStopping, isEnding, isPaused } = this.#review;
+    if (this.#isReading || isLeaving || isStopping) return false;
+    if (this.#carried.length > 0) return true;
+    if (isEnding || isPaused || this.#state.next === undefined) return false;
+    return this.#queue.length < this.#readAhead();
+  }
+
+  #readAhead(): number {
+    return Math.min(this.#review.input.window ?? DEFAULT_WINDOW, MAX_READ_AT_ONCE);
+  }
+
+  async #read(): Promise<void> {
+    try {
+      if (this.#carried.length > 0) await this.#readCarried();
+      else await this.#readNext();
+    } catch (error) {
+      if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
+      this.#review.isStopping = true;
+      this.#review.flights.recheck();
+    }
+  }
+
+  async #readNext(): Promise<void> {
+    const { next, known, rows, comparedAt } = this.#state;
+    if (!next) return;
+    const { done } = this.#review;
+    const inFull = done - comparedAt >= rows / COMPARISONS;
+    const read = await this.#review.files.ask(
+      'readPortfolioRows',
+      `reading rows from line ${next.line}${inFull ? ', comparing the whole file' : ''}`,
+      { known, from: next, limit: Math.min(2 * this.#readAhead(), MAX_READ_AT_ONCE), inFull },
+    );
+    if (inFull) this.#state.comparedAt = done;
+    this.#state.known = { ...known, mark: read.mark };
+    if (read.next) this.#state.next = read.next;
+    else delete this.#state.next;
+    this.#queue.push(...read.rows.filter(({ line }) => !this.#duplicates.has(line)));
+  }
+
+  /** Those with applicants of an amendment's own are not in the file as they are. */
+  async #readCarried(): Promise<void> {
+    const carried = this.#carried.slice(0, MAX_READ_AT_ONCE);
+    const { known } = this.#state;
+    const places = carried.flatMap(({ accountId, offset, line, applicants }) =>
+      applicants ? [] : [{ accountId, offset, line }],
+    );
+    const rows = new Map<string, FailsafeApplicant[]>();
+    if (places.length > 0) {
+      const summary = `reading ${places.length} rows again that were begun`;
+      const read = await this.#review.files.ask('readPortfolioRowsAt', summary, { known, places });
+      this.#state.known = { ...known, mark: read.mark };
+      for (const { accountId, applicants } of read.rows) rows.set(accountId, applicants);
+    }
+    this.#carried = this.#carried.slice(carried.length);
+    for (const { applicants: amended, ...row } of carried.toReversed()) {
+      const applicants = amended ?? rows.get(row.accountId) ?? [];
+      // Somebody may decide about it at any time, whatever else is halted; it sends nothing by itself.
+      if (row.resume.held && !this.#review.isLeaving) this.#begin({ ...row, applicants });
+      else this.#queue.unshift({ ...row, applicants });
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { reviewId, input, files } = this.#review;
+    const part = this.#state.parts;
+    const results = this.#results.slice(0, RESULTS_IN_A_PART);
+    const args = { reviewId, file: input.file, part, results };
+    await files.ask('writePortfolioResults', `writing ${results.length} results`, args);
+    this.#state.parts = part + 1;
+    this.#results = this.#results.slice(results.length);
+  }
+
+  async #inBackground(what: 'reading' | 'writing', work: () => Promise<void>): Promise<void> {
+    const mark = (isBusy: boolean) => {
+      if (what === 'reading') this.#isReading = isBusy;
+      else this.#isWriting = isBusy;
+    };
+    mark(true);
+    try {
+      await work();
+    } catch (error) {
+      if (!isCancellation(error)) this.#failure = { error };
+    } finally {
+      mark(false);
+      this.#review.changed();
+    }
+  }
+}
+
+function carriedOf({ accountId, line, offset, applicants }: WaitingRow, resume: InquiryResumption): CarriedRow {
+  return { accountId, line, offset, resume, ...(resume.ordinal > 0 ? { applicants } : {}) };
+}

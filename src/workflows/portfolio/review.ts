@@ -1,0 +1,240 @@
+/** What one run of a portfolio review knows. No waiting. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
+import type { EndWithoutOutcome, RefusedMessage } from '../../messages/journey/shapes.ts';
+import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
+import {
+  MAX_HELD,
+  PORTFOLIO_UNAVAILABLE,
+  type PortfolioMessage,
+  type PortfolioProgress,
+  type PortfolioResult,
+  type PortfolioReviewInput,
+  type PortfolioState,
+  type PortfolioStatus,
+} from '../../messages/portfolio/shapes.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import { EventsOut } from '../run/events-out.ts';
+import { Flights } from '../run/flights.ts';
+import { type AskedOnce, Holds } from '../run/holds.ts';
+import { PublishedAttributes } from '../run/published-attributes.ts';
+import { RefusedMessages } from '../run/refused-messages.ts';
+import { ReviewFiles } from './review-files.ts';
+import { Pace, type ReviewState } from './review-state.ts';
+
+export class Review {
+  readonly input: PortfolioReviewInput;
+  readonly flights = new Flights();
+  readonly events: EventsOut;
+  readonly holds: Holds;
+  readonly #asked: AskedOnce;
+  readonly files = new ReviewFiles(() => this.#filesChanged());
+  /** Absent until the file has been examined. */
+  state: ReviewState | undefined;
+  run: PreparedRun | undefined;
+  pace = new Pace([]);
+  /** Counts whatever may let somebody go on who waits. */
+  changes = 0;
+  underWay = 0;
+  isPaused = false;
+  #withdrawal: PortfolioMessage | undefined;
+  /** The next run is about to take over. */
+  isLeaving = false;
+  /** Nothing more may be sent: the file has changed. */
+  isStopping = false;
+  endedUnchecked = false;
+  endedAs: EndWithoutOutcome | undefined;
+  outcome: PortfolioResult['outcome'] | undefined;
+  readonly #refused: RefusedMessages;
+  #heldFor: FailureType | null = null;
+  #filesWereAway = false;
+  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
+
+  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  constructor(input: PortfolioReviewInput, state?: ReviewState) {
+    this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
+    this.#refused = new RefusedMessages(state?.refused);
+    this.events = new EventsOut(state?.events ? { occurrences: state.events } : {});
+    this.#asked = { ...state?.asked };
+    const past = state?.settled ? { settled: state.settled } : {};
+    this.holds = new Holds(() => this.changed(), this.events, past, { asked: this.#asked });
+    if (!state) return;
+    this.state = state;
+    this.run = state.run;
+    this.isPaused = state.isPaused;
+    this.pace = new Pace(state.pace);
+    if (state.withdrawal) this.#withdrawal = { reviewId: this.input.reviewId, ...state.withdrawal };
+  }
+
+  get reviewId(): string {
+    return this.input.reviewId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('portfolio', this.reviewId);
+  }
+
+  get profile(): string {
+    return this.input.profile ?? 'default';
+  }
+
+  get withdrawal(): PortfolioMessage | undefined {
+    return this.#withdrawal;
+  }
+
+  set withdrawal(message: PortfolioMessage | undefined) {
+    this.#withdrawal = message;
+    this.changed();
+  }
+
+  get isEnding(): boolean {
+    return this.#withdrawal !== undefined;
+  }
+
+  /** Whether nothing is to be sent now. */
+  get isHalted(): boolean {
+    return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
+  }
+
+  /** No further row is begun: as many as may wait for people, or what is asked waits for all of them. */
+  get isFull(): boolean {
+    const { asks, decision } = this.#asked;
+    return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
+  }
+
+  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+    this.state = {
+      ...{ run, known, badRows, rows, duplicateLines, next: first },
+      ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
+      done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
+    };
+    this.pace.startAnew(0);
+    this.changed();
+    return this.state;
+  }
+
+  /**
+   * What the next run begins with.
+   *
+   * @param traceNumbers of the rows that it takes over
+   */
+  handOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
+    const { withdrawal, isPaused } = this;
+    return {
+      ...state,
+      settled: this.holds.settled,
+      asked: this.#asked,
+      events: this.events.handOver(traceNumbers),
+      isPaused,
+      pace: this.pace.marks,
+      refused: this.#refused.status(),
+      ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
+    };
+  }
+
+  /** What somebody should see to although no inquiry waits for it; before those that do, since all rows wait for it. */
+  get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
+    return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
+  }
+
+  get done(): number {
+    const { record, noRecord, noReport, abandoned } = this.state?.done ?? NOTHING_DONE;
+    return record + noRecord + noReport + abandoned;
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refused.add(refused);
+  }
+
+  /** Wakes whoever waits, and brings the search attributes up to date. */
+  changed(): void {
+    this.changes++;
+    // Holds that are handed on are still holds.
+    if (!this.isLeaving) this.#heldFor = this.holds.list[0]?.failureType ?? null;
+    else if (!this.#filesWereAway) return;
+    const { endUserCode } = this.input;
+    this.#published.upsert({
+      NeedsAttention: this.attention ?? this.#heldFor,
+      JourneyStage: 'ACCTRVW',
+      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
+      CustomerTraceNumber: [],
+    });
+  }
+
+  #filesChanged(): void {
+    this.#filesWereAway = true;
+    // To wait for them is no pace.
+    this.pace.startAnew(this.done);
+    this.changed();
+  }
+
+  progress(): PortfolioProgress {
+    const { rows = 0, badRows = 0, done = NOTHING_DONE } = this.state ?? {};
+    const held = this.holds.list.length;
+    return {
+      ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
+      ...(this.isPaused || this.outcome || this.endedAs ? {} : this.pace.figures(this.done, rows - this.done - held)),
+    };
+  }
+
+  status(): PortfolioStatus {
+    const { reviewId, state, run } = this;
+    const { attention } = this;
+    const { state: shown, waitingFor } = this.#standing();
+    const files = attention && `the portfolio’s files: ${this.files.away}`;
+    const waits = [files, waitingFor].filter((one) => one !== undefined);
+    return {
+      reviewId,
+      environment: run?.environment ?? null,
+      productCode: 'ACCTRVW',
+      state: shown,
+      ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
+      ...(attention ? { attention } : {}),
+      file: this.input.file,
+      ...(state ? { digest: state.known.digest } : {}),
+      progress: this.progress(),
+      holds: this.holds.list,
+      ...this.#refused.status(),
+    };
+  }
+
+  #standing(): { state: PortfolioState; waitingFor?: string } {
+    const { outcome, endedAs, state } = this;
+    const end = endedAs ?? outcome;
+    if (end) return { state: end };
+    if (!state) return { state: 'examining' };
+    const held = this.holds.list.length;
+    if (this.isStopping || this.isEnding) {
+      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: decisions(held) };
+      return { state: 'stopping', waitingFor: 'attempts in flight' };
+    }
+    if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
+    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: decisions(held) };
+    if (this.isFull) return { state: 'held', waitingFor: `${decisions(held)}: no further row is begun before` };
+    return { state: 'running' };
+  }
+
+  result(outcome: PortfolioResult['outcome']): PortfolioResult {
+    const { reviewId, state, run } = this;
+    if (!state || !run) throw new Error('a result before the file was examined');
+    const { file } = this.input;
+    const { rows, badRows, done, known } = state;
+    const { results, badRows: badRowsFile } = outputNamesOf(file, reviewId);
+    return {
+      reviewId,
+      environment: run.environment,
+      productCode: 'ACCTRVW',
+      ...{ outcome, file, digest: known.digest, rows, badRows, ...done },
+      notReviewed: rows - this.done,
+      resultFile: results,
+      ...(badRows > 0 ? { badRowsFile } : {}),
+    };
+  }
+}
+
+const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
+
+function decisions(count: number): string {
+  return count === 1 ? 'a decision about 1 inquiry' : `decisions about ${count} inquiries`;
+}

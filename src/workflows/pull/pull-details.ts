@@ -1,0 +1,75 @@
+/** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+import {
+  ENDED_WITHOUT_OUTCOME,
+  ending,
+  refusedMessages,
+  resetTerminateCancel,
+  UNCHECKED,
+} from '../run/current-details.ts';
+import { holdSection } from '../run/hold-details.ts';
+import { code, plain, table, time } from '../run/markdown.ts';
+import type { Pull } from './pull.ts';
+
+const OUTCOMES = {
+  record: 'It has completed with a record.',
+  noRecord: 'It has completed: there is no record.',
+  noReport: 'It has completed: the answer has no report.',
+  withdrawn: 'It has ended: it was withdrawn.',
+  abandoned: 'It has ended: a person gave up the inquiry.',
+} as const;
+
+/** Nothing personal is in it. */
+export function pullDetails(pull: Pull): string {
+  const { run } = pull;
+  if (!run) return UNCHECKED[pull.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
+  const { ownerId, isEnding, endUserCode } = pull;
+  const status = pull.status();
+  const isOver = pull.endedAs !== undefined || pull.outcome !== undefined;
+  const [hold] = pull.holds.view.filter(({ isDecided }) => !isDecided);
+  const side = { customerId: run.customerId, endUserCode };
+  return [
+    `**${sentence(pull, hold)}**${isEnding && !isOver ? ' The pull is ending: nothing new is sent.' : ''}`,
+    table(
+      ['Product', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
+      [
+        [
+          plain(status.productCode),
+          status.state,
+          time(pull.inquiry.since),
+          String(status.attempts),
+          code(status.customerTraceNumber),
+          ending(status.reportReferenceNumber),
+        ],
+      ],
+    ),
+    ...(pull.consumers ? [consumerTable(pull.consumers)] : []),
+    ...(hold ? [holdSection(hold, { ownerId, run: side, isEnding })] : []),
+    refusedMessages({ status }),
+    ...(isOver ? [] : [resetTerminateCancel('pull')]),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): string {
+  const { inquiry, outcome, endedAs, holds } = pull;
+  if (hold) {
+    return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
+  }
+  if (holds.list.length > 0) return 'A decision is being recorded.';
+  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
+  if (outcome) return OUTCOMES[outcome];
+  const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
+  return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;
+}
+
+function consumerTable(consumers: NonNullable<Pull['consumers']>): string {
+  return table(
+    ['Applicant', 'Outcome', 'Reference'],
+    consumers.map(({ applicantId, outcome, reportReferenceNumber }) => [
+      plain(applicantId),
+      outcome,
+      ending(reportReferenceNumber),
+    ]),
+  );
+}

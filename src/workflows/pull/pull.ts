@@ -1,0 +1,129 @@
+/** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import { consumersOf } from '../../messages/pull/consumer-results.ts';
+import type {
+  ConsumerResult,
+  PullInput,
+  PullOutcome,
+  PullProduct,
+  PullReferences,
+  PullResult,
+  PullStatus,
+  WithdrawPullMessage,
+} from '../../messages/pull/shapes.ts';
+import type { Outcome } from '../../model/inquiry.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+
+export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
+
+export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
+  readonly input: PullInput;
+  reference: ReportReference | undefined;
+  consumers: ConsumerResult[] | undefined;
+
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: PullInput, past?: PullResumption) {
+    super(past);
+    this.input = typeof input === 'object' && input !== null ? input : ({} as PullInput);
+    if (past?.run) this.begin(past.run);
+  }
+
+  /** From here on it is known what the run is held to. */
+  begin(run: PreparedRun): void {
+    this.run = run;
+    this.events.begin(run, { pullId: this.pullId });
+  }
+
+  /** What the next run begins with. */
+  handedOver(): PullResumption {
+    return this.carriedOver();
+  }
+
+  get pullId(): string {
+    return this.input.pullId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('pull', this.pullId);
+  }
+
+  get productCode(): PullProduct {
+    return this.input.productCode;
+  }
+
+  get endUserCode(): string | undefined {
+    return this.input.endUserCode;
+  }
+
+  get profile(): string {
+    return this.input.profile ?? 'default';
+  }
+
+  /** @param applicants those that the answered request named, which an amendment may have changed */
+  answer(answer: Outcome, applicants: readonly { applicantId: string }[]): void {
+    this.reference = answer.reference;
+    if (this.productCode === 'FAILSAFE') {
+      this.consumers = consumersOf(
+        answer,
+        applicants.map(({ applicantId }) => applicantId),
+      );
+    }
+    this.end(answer.outcome);
+    this.#tellAnswered(answer);
+  }
+
+  status(): PullStatus {
+    const { state, attempts, customerTraceNumber, ...rest } = this.standing();
+    return {
+      pullId: this.pullId,
+      environment: this.run?.environment ?? null,
+      productCode: this.productCode,
+      state,
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...rest,
+    };
+  }
+
+  references(): PullReferences {
+    const { pullId, productCode, reference, consumers } = this;
+    return {
+      pullId,
+      references: reference ? [{ productCode, reference }] : [],
+      ...(consumers ? { consumers } : {}),
+    };
+  }
+
+  result(outcome: PullOutcome): PullResult {
+    const { pullId, productCode, reference, consumers, run, inquiry } = this;
+    if (!run || inquiry.customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
+    return {
+      pullId,
+      environment: run.environment,
+      productCode,
+      outcome,
+      attempts: inquiry.attempts,
+      customerTraceNumber: inquiry.customerTraceNumber,
+      ...(reference ? { reference } : {}),
+      ...(consumers ? { consumers } : {}),
+    };
+  }
+
+  #tellAnswered({ outcome }: Outcome): void {
+    const { productCode } = this;
+    const { customerTraceNumber, attempts } = this.inquiry;
+    this.events.emit('pull.answered', [customerTraceNumber ?? ''], {
+      productCode,
+      outcome,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      attempts,
+    });
+  }
+}

@@ -1,0 +1,163 @@
+/** The activities as workflow code calls them. Every figure has its reason beside it. */
+import type { Priority } from '@temporalio/common';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  type ActivityFunctionWithOptions,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type {
+  GatewayActivities,
+  JourneyActivities,
+  PreparedRun,
+  WebhookActivities,
+} from '../../activities/contract.ts';
+import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
+import { FAILURE_TYPES } from '../../model/failure-types.ts';
+import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
+
+/** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
+const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
+
+/** No faster than once a minute in an outage. */
+export const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
+
+/** Reads, or writes that are idempotent: repeated without limit. */
+export const journeyActivities = proxyActivities<JourneyActivities>({
+  // Above the ledger's own time-outs and the preflight's 10 s; what a killed worker had in hand stands still this long.
+  startToCloseTimeout: '20 seconds',
+  retry: {
+    ...UNHURRIED,
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
+  },
+});
+
+/**
+ * Idempotent writes of milliseconds, run beside the workflow task: one attempt, and the regular activity after that. A
+ * workflow task has 10 s, and an attempt may be hung in a connection.
+ */
+export const localActivities = proxyLocalActivities<Pick<JourneyActivities, 'recordConsents' | 'hearConsents'>>({
+  startToCloseTimeout: '2 seconds',
+  retry: { maximumAttempts: 1 },
+});
+
+/** Activities that a run cannot do without, and that are tried for as long as it takes. */
+type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks'>;
+
+/**
+ * Runs one of them, until it is done or has failed for a reason that no repetition mends. Where somebody has bounded its
+ * retries behind the run's back (`temporal activity update-options`, the server's default policy), an outage that
+ * outlasts them does not end the run: it is scheduled anew.
+ *
+ * @throws ActivityFailure what the policy names as final, or a cancellation
+ */
+export async function untilDone<K extends Indispensable>(
+  name: K,
+  { summary }: { summary: string },
+  args: Parameters<JourneyActivities[K]>[0],
+): Promise<Awaited<ReturnType<JourneyActivities[K]>>> {
+  // Of a union of functions the compiler would want arguments that fit every one of them.
+  const activity = journeyActivities[name] as unknown as ActivityFunctionWithOptions<
+    (args: unknown) => Promise<Awaited<ReturnType<JourneyActivities[K]>>>
+  >;
+  for (let round = 0; ; round++) {
+    try {
+      return await activity.executeWithOptions({ summary }, [args]);
+    } catch (error) {
+      if (!hasRunOut(error)) throw error;
+      await waitToTryAgain(name, round);
+    }
+  }
+}
+
+/** Whether an activity's retries came to their end, and not it: the same could still succeed. */
+export function hasRunOut(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
+  return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
+}
+
+/** 2 s at first; 5 minutes at most, lest retries that a server bounds for everybody fill the history in an outage. */
+export function waitToTryAgain(what: string, round: number): Promise<void> {
+  return sleep(Math.min(2_000 * 2 ** round, 300_000), { summary: `${what} has run out of retries: it is tried again` });
+}
+
+/** `compareReports`: idempotent, and nothing waits for it but the run's end. */
+export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({
+  // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
+  startToCloseTimeout: '1 minute',
+  // A ledger that is gone for longer holds up the run's end for no more than this; the reports stay to be compared.
+  scheduleToCloseTimeout: '1 hour',
+  retry: {
+    ...UNHURRIED,
+    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged'],
+  },
+});
+
+/** `submitInquiry`, on the queue of its profile; with the figures that `prepareJourney` fixed for the run. */
+export function submitInquiryOf(
+  run: PreparedRun,
+  taskQueue: string,
+  { summary, priority }: { summary: string; priority: Priority },
+): GatewayActivities['submitInquiry'] {
+  return proxyActivities<GatewayActivities>({
+    taskQueue: gatewayQueueOf(taskQueue, run.profile),
+    startToCloseTimeout: run.settings.submitTimeoutMs,
+    heartbeatTimeout: run.settings.heartbeatTimeoutMs,
+    // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED },
+    summary,
+    priority,
+  }).submitInquiry;
+}
+
+/** `acquireToken`: repeated by Temporal while the token service is down, for as long as an inquiry is retried. */
+export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToken'] {
+  return proxyActivities<JourneyActivities>({
+    startToCloseTimeout: '1 minute',
+    scheduleToCloseTimeout: run.settings.giveUpAfterMs,
+    retry: {
+      initialInterval: run.settings.backoffInitialMs,
+      backoffCoefficient: 2,
+      maximumInterval: run.settings.backoffMaxMs,
+      nonRetryableErrorTypes: ['InvalidInput', 'CredentialsRefused'],
+    },
+    summary: 'waiting for the token service',
+  }).acquireToken;
+}
+
+/** `queueWebhooks`: it asks nothing but Temporal, and events may not keep a run from its end for ever. */
+export const queueWebhooks = proxyActivities<JourneyActivities>({
+  startToCloseTimeout: '20 seconds',
+  // A deploy that left a worker without the profile is noticed and undone within a day.
+  scheduleToCloseTimeout: '1 day',
+  retry: UNHURRIED,
+}).queueWebhooks;
+
+/** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */
+export function deliverWebhookOf(
+  { giveUpAfterMs }: WebhookSettings,
+  taskQueue: string,
+  summary: string,
+): WebhookActivities['deliverWebhook'] {
+  return proxyActivities<WebhookActivities>({
+    taskQueue: webhookQueueOf(taskQueue),
+    // Above the sender's own 15 s, so that what is cut off is a worker that died.
+    startToCloseTimeout: '30 seconds',
+    scheduleToCloseTimeout: giveUpAfterMs,
+    // Begun, it ends by itself within its time-out: the same event is never on two wires.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      // The steps that the specification advises begin with 5 s; an hour is as late as a repaired endpoint should hear.
+      initialInterval: '5 seconds',
+      backoffCoefficient: 3,
+      maximumInterval: '1 hour',
+      nonRetryableErrorTypes: ['WebhookGone', 'WebhookInvalid'],
+    },
+    summary,
+  }).deliverWebhook;
+}

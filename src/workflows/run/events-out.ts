@@ -1,0 +1,142 @@
+/** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
+import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
+import {
+  type WebhookEvent,
+  type WebhookEventData,
+  type WebhookEventType,
+  type WebhookRun,
+  webhookEventId,
+} from '../../messages/webhooks/events.ts';
+import { carriedOccurrences, occurrenceName } from '../../model/event-occurrences.ts';
+import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
+import { inBackground } from './in-background.ts';
+
+/** Handed over at once; what one workflow task brings is one or two. */
+const MOST_AT_ONCE = 20;
+
+/** As long as the activity itself is tried. */
+const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
+
+/** Far more than a run is told before its input is checked. */
+const MOST_EARLY = 1_000;
+
+interface Noted {
+  type: WebhookEventType;
+  key: readonly (string | number)[];
+  data: WebhookEventData[WebhookEventType];
+  timestamp: string;
+}
+
+/** What the next run takes over. */
+export interface CarriedEvents {
+  /** How often each event has been told. */
+  occurrences?: Readonly<Record<string, number>>;
+  /** Told, and not known to be handed over. */
+  waiting?: readonly WebhookEvent[];
+}
+
+export class EventsOut {
+  #run: PreparedRun | undefined;
+  #subject: WebhookRun | undefined;
+  readonly #waiting: WebhookEvent[];
+  readonly #occurrences: Map<string, number>;
+  /** Noted before it is known whether and as whose events go out; `undefined` from then on. */
+  #early: Noted[] | undefined = [];
+
+  /** @param past of the run before */
+  constructor({ occurrences = {}, waiting = [] }: CarriedEvents = {}) {
+    this.#occurrences = new Map(Object.entries(occurrences));
+    this.#waiting = [...waiting];
+  }
+
+  /** From here on events go out, where the run's profile has endpoints, and first those that were noted before. */
+  begin(run: PreparedRun, subject: WebhookRun): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    if (!run.sendsEvents) return;
+    this.#run = run;
+    this.#subject = subject;
+    for (const noted of early) this.#put(noted);
+    inBackground(() => CancellationScope.nonCancellable(() => this.#handOver(run)));
+  }
+
+  /**
+   * Notes an event; it goes out with whatever else this workflow task brings.
+   *
+   * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
+   */
+  emit<T extends WebhookEventType>(type: T, key: readonly (string | number)[], data: WebhookEventData[T]): void {
+    const noted: Noted = { type, key, data, timestamp: new Date().toISOString() };
+    if (!this.#early) this.#put(noted);
+    else if (this.#early.length < MOST_EARLY) this.#early.push(noted);
+  }
+
+  #put({ type, key, data, timestamp }: Noted): void {
+    if (!this.#run || !this.#subject) return;
+    const { environment } = this.#run;
+    const name = occurrenceName(type, key);
+    const occurrence = this.#occurrences.get(name) ?? 0;
+    this.#occurrences.set(name, occurrence + 1);
+    const { workflowId } = workflowInfo();
+    this.#waiting.push({
+      id: webhookEventId({ environment, workflowId }, type, [...key, occurrence]),
+      type,
+      timestamp,
+      data: { ...this.#subject, environment, ...data },
+    });
+  }
+
+  /**
+   * How often each event has been told, so that the next run tells none of them under the id of another.
+   *
+   * @param subjects what may yet be told of, as the first part of its events' keys: the rest is over
+   */
+  handOver(subjects: ReadonlySet<string>): Record<string, number> {
+    const isKept = (name: string) => subjects.has((JSON.parse(name) as unknown[])[1] as string);
+    return Object.fromEntries([...this.#occurrences].filter(([name]) => isKept(name)));
+  }
+
+  /** Also those on their way: the delivery run passes over an event that it was handed before. */
+  get carried(): CarriedEvents {
+    return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
+  }
+
+  /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
+  async flush(): Promise<void> {
+    if (!this.#run) return;
+    await CancellationScope.nonCancellable(() => condition(() => this.#waiting.length === 0));
+  }
+
+  async #handOver(run: PreparedRun): Promise<never> {
+    for (;;) {
+      await condition(() => this.#waiting.length > 0);
+      const events = this.#waiting.slice(0, MOST_AT_ONCE);
+      const summary = `events: ${events.map(({ type }) => type).join(', ')}`;
+      const untilMs = Date.now() + GIVEN_UP_AFTER_MS;
+      for (let round = 0; ; round++) {
+        try {
+          await queueWebhooks.executeWithOptions({ summary }, [{ profile: run.profile, events }]);
+          break;
+        } catch (error) {
+          if (!(error instanceof ActivityFailure)) throw error;
+          if (Date.now() < untilMs && mayTryAgain(error)) {
+            await waitToTryAgain('queueWebhooks', round);
+            continue;
+          }
+          log.warn('events were not handed over for a day: their endpoints will not hear of them');
+          break;
+        }
+      }
+      this.#waiting.splice(0, events.length);
+    }
+  }
+}
+
+/**
+ * Its day is not over: somebody has bounded its retries behind the run's back, or has shortened its time-outs; a server under
+ * operators' hands was seen to call 24 s a day as well.
+ */
+function mayTryAgain({ retryState, cause }: ActivityFailure): boolean {
+  return retryState === 'MAXIMUM_ATTEMPTS_REACHED' || cause instanceof TimeoutFailure;
+}

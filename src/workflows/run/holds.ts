@@ -1,0 +1,339 @@
+/** Inquiries that wait for a person, and the decisions that people take about them. */
+import { condition } from '@temporalio/workflow';
+import type { InquiryFailure } from '../../activities/contract.ts';
+import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
+import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
+import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
+import { memberDigests } from '../../model/member-digests.ts';
+import { wordProblem } from '../../model/provider-word.ts';
+import { resendProblem } from '../../model/resend-rule.ts';
+import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import type { EventsOut } from './events-out.ts';
+import type { RestingPlace } from './hand-over.ts';
+
+/** What is decided, whatever kind of run the message names. */
+export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
+  applicants?: FailsafeApplicant[];
+};
+export type Decision = DecisionMessage & {
+  receivedAt: string;
+  /** Of a row that takes the decision about the row that asked: what that one was about, which a proof has signed. */
+  askedAbout?: { customerTraceNumber: string; attempt: number };
+};
+
+/** A decision that has taken effect, by what it is known again; handed on to a next run, so without what is personal. */
+export interface SettledDecision {
+  customerTraceNumber: string;
+  decisionId: string;
+  /** Of the whole message but its proof, as `memberDigests` makes them. */
+  digests: Record<string, string>;
+  /** The ledger that the run has used is gone: no other holds the decision. */
+  inNoLedger?: true;
+  /** The ledger has not taken it: what stands there instead, in words. */
+  overtakenBy?: string;
+}
+
+/** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
+const HANDED_ON = 500;
+
+/** A hold that the next run takes over: it is open there before the inquiry has come to it. */
+export interface CarriedHold {
+  status: HoldStatus;
+  applicantIds: readonly string[];
+}
+
+/** What a run knows of the holds of the runs before. */
+export interface PastHolds {
+  open?: readonly CarriedHold[];
+  settled?: readonly SettledDecision[];
+}
+
+/**
+ * What is asked once, not for each row of a review: may its rows be posted although the ledger has them under another
+ * number? The row that asks waits for the decision, the others until the ledger has it; each records it as its own.
+ */
+export interface AskedOnce {
+  /** The trace number of the row that asks. */
+  asks?: string;
+  decision?: Decision;
+}
+
+interface OpenHold extends CarriedHold {
+  /** A decision whose applicants are being checked. */
+  deciding?: DecisionMessage;
+  decision?: Decision;
+}
+
+export interface Judged {
+  attempt: number;
+  applicantIds: readonly string[];
+  since: string;
+  isTold?: boolean;
+  /** The ledger has refused a decision about it: it takes one of its own. */
+  isRefused?: boolean;
+}
+
+export class Holds {
+  readonly #open = new Map<string, OpenHold>();
+  readonly #settled: SettledDecision[];
+  readonly #onChange: () => void;
+  readonly #events: EventsOut | undefined;
+  readonly #handOver: RestingPlace | undefined;
+  readonly #asked: AskedOnce | undefined;
+
+  /** @param asked where a decision about `AnotherNumber` is about all inquiries of the run */
+  constructor(
+    onChange: () => void,
+    events?: EventsOut,
+    past: PastHolds = {},
+    { handOver, asked }: { handOver?: RestingPlace; asked?: AskedOnce } = {},
+  ) {
+    this.#asked = asked;
+    this.#onChange = onChange;
+    this.#events = events;
+    this.#handOver = handOver;
+    this.#settled = [...(past.settled ?? [])];
+    for (const hold of past.open ?? []) this.#open.set(hold.status.customerTraceNumber, { ...hold });
+  }
+
+  /** The decisions that the next run is to know again. */
+  get settled(): SettledDecision[] {
+    return this.#settled.slice(-HANDED_ON);
+  }
+
+  /** What the next run takes over. No decision about any of them is being taken. */
+  get carried(): CarriedHold[] {
+    return [...this.#open.values()].map(({ status, applicantIds }) => ({ status, applicantIds }));
+  }
+
+  get list(): HoldStatus[] {
+    return [...this.#open.values()].map(({ status }) => status);
+  }
+
+  /** With whom each hold is about, and whether a decision about it is being recorded. */
+  get view(): (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[] {
+    return [...this.#open.values()].map(({ status, applicantIds, decision }) => ({
+      ...status,
+      applicantIds,
+      isDecided: decision !== undefined,
+    }));
+  }
+
+  /**
+   * Puts the inquiry on hold until a person has decided. Never times out.
+   *
+   * @param judged `isTold`: platforms have been told of it already
+   */
+  async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
+    const { customerTraceNumber } = inquiry;
+    const asked = judged.isRefused ? undefined : this.#askedOnce(failure.failureType);
+    if (asked) {
+      asked.asks ??= customerTraceNumber;
+      if (asked.asks !== customerTraceNumber) await condition(() => asked.decision !== undefined);
+      if (asked.decision) return ofRow(asked.decision, { customerTraceNumber, attempt: judged.attempt });
+    }
+    const carried = judged.isTold ? this.#open.get(customerTraceNumber) : undefined;
+    const hold: OpenHold = carried ?? {
+      status: statusOf(inquiry, failure, judged),
+      applicantIds: judged.applicantIds,
+    };
+    this.#open.set(customerTraceNumber, hold);
+    this.#onChange();
+    if (!judged.isTold) this.#tell(hold.status);
+    const isDecided = () => hold.decision !== undefined;
+    try {
+      await (this.#handOver ? this.#handOver.wait(isDecided) : condition(isDecided));
+    } catch (error) {
+      this.#open.delete(customerTraceNumber);
+      throw error;
+    }
+    return hold.decision as Decision;
+  }
+
+  #askedOnce(failureType: FailureType): AskedOnce | undefined {
+    return failureType === 'AnotherNumber' ? this.#asked : undefined;
+  }
+
+  /** Takes the hold off the list, once its decision stands in the ledger, or can stand in none. */
+  settle(
+    decision: Decision,
+    { inNoLedger, overtakenBy }: Pick<SettledDecision, 'inNoLedger' | 'overtakenBy'> = {},
+  ): void {
+    const hold = this.#open.get(decision.customerTraceNumber);
+    this.#open.delete(decision.customerTraceNumber);
+    const { customerTraceNumber, decisionId } = decision;
+    const digests = memberDigests(contentOf(decision));
+    // What the ledger has refused is no answer for the other rows.
+    const asked = hold && this.#askedOnce(hold.status.failureType);
+    if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
+    if (hold) {
+      this.#settled.push({
+        customerTraceNumber,
+        decisionId,
+        digests,
+        ...(inNoLedger ? { inNoLedger } : {}),
+        ...(overtakenBy === undefined ? {} : { overtakenBy }),
+      });
+    }
+    this.#onChange();
+    if (hold) this.#tell(hold.status, { action: decision.action, isOvertaken: overtakenBy !== undefined });
+  }
+
+  /**
+   * The ledger has refused the decision: the hold waits for another one, and shows why.
+   *
+   * @returns whether there is a hold: a row that took the decision of another has none yet
+   */
+  refuse({ customerTraceNumber, decisionId }: Decision, reason: string): boolean {
+    const hold = this.#open.get(customerTraceNumber);
+    if (!hold) return false;
+    hold.status = { ...hold.status, refusedDecision: { decisionId, reason, at: new Date().toISOString() } };
+    delete hold.decision;
+    this.#onChange();
+    return true;
+  }
+
+  /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
+  #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
+    const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
+    const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
+    const key = [customerTraceNumber, attempt, failureType];
+    if (decided) {
+      const { action, isOvertaken } = decided;
+      const resolved = {
+        ...inquiry,
+        attempt,
+        failureType,
+        action,
+        ...(isOvertaken ? { overtaken: true as const } : {}),
+      };
+      this.#events?.emit('hold.resolved', [...key, action], resolved);
+    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
+  }
+
+  /** Whether this very decision was taken before. */
+  isDuplicate(message: DecisionMessage): boolean {
+    return this.#differencesToTaken(message)?.length === 0;
+  }
+
+  /** Where the message differs from the decision that was taken under its id; `undefined` where none was. */
+  #differencesToTaken(message: DecisionMessage): string[] | undefined {
+    const { customerTraceNumber, decisionId } = message;
+    const open = this.#open.get(customerTraceNumber)?.decision;
+    if (open?.decisionId === decisionId) return differingPaths(contentOf(open), contentOf(message));
+    const settled = this.#settledAs(message);
+    const differing = settled && differingPaths(settled.digests, memberDigests(contentOf(message)));
+    // Nothing was decided under the id: the corrected decision may take it.
+    return settled?.overtakenBy !== undefined && differing?.length ? undefined : differing;
+  }
+
+  #settledAs({ customerTraceNumber, decisionId }: DecisionMessage): SettledDecision | undefined {
+    return this.#settled.findLast(
+      (one) => one.customerTraceNumber === customerTraceNumber && one.decisionId === decisionId,
+    );
+  }
+
+  /** Whether the decision was taken although no ledger holds it. */
+  isInNoLedger(message: DecisionMessage): boolean {
+    return this.#settledAs(message)?.inNoLedger === true;
+  }
+
+  /** Whether the ledger has not said yet what becomes of the decision. */
+  isPending({ customerTraceNumber, decisionId }: DecisionMessage): boolean {
+    return this.#open.get(customerTraceNumber)?.decision?.decisionId === decisionId;
+  }
+
+  /** Why the ledger has not taken the decision, or `null`. */
+  refusalOf(message: DecisionMessage): string | null {
+    if (this.isPending(message)) return null;
+    const { refusedDecision: refused } = this.#open.get(message.customerTraceNumber)?.status ?? {};
+    if (refused?.decisionId === message.decisionId) return refused.reason;
+    return this.#settledAs(message)?.overtakenBy ?? null;
+  }
+
+  /** Why the decision makes no sense as things stand, or `null`. */
+  problemOf(message: DecisionMessage, isEnding: boolean): string | null {
+    const hold = this.#open.get(message.customerTraceNumber);
+    const { deciding } = hold ?? {};
+    const isUnderWay = deciding?.decisionId === message.decisionId;
+    const differing =
+      deciding && isUnderWay
+        ? differingPaths(contentOf(deciding), contentOf(message))
+        : this.#differencesToTaken(message);
+    if (differing?.length) return otherContent('/decisionId was used', differing);
+    if (differing) return isUnderWay ? null : this.refusalOf(message);
+    if (!hold) return 'no inquiry with this customerTraceNumber is on hold';
+    if (hold.decision || deciding) return 'another decision about this hold has been taken';
+    const { attempts, allowedActions, failureType } = hold.status;
+    if (message.attempt !== attempts) return `the hold is about attempt ${attempts}`;
+    if (!allowedActions.includes(message.action)) {
+      return `${failureType} allows ${allowedActions.join(', ')}`;
+    }
+    if (isEnding && (message.action === 'resend' || message.action === 'amend')) {
+      return 'the journey is ending: only accept and abandon send nothing';
+    }
+    const problem = wordProblem(hold.status, message) ?? resendProblem(hold.status, message, Date.now());
+    if (problem) return problem;
+    return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;
+  }
+
+  /** Reserves the hold while an amendment's applicants are checked. */
+  reserve(message: DecisionMessage): void {
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (hold) hold.deciding = message;
+  }
+
+  isReserved(message: DecisionMessage): boolean {
+    return this.#open.get(message.customerTraceNumber)?.deciding?.decisionId === message.decisionId;
+  }
+
+  release(message: DecisionMessage): void {
+    const hold = this.#open.get(message.customerTraceNumber);
+    if (hold?.deciding?.decisionId === message.decisionId) delete hold.deciding;
+  }
+
+  decide(decision: Decision): void {
+    const hold = this.#open.get(decision.customerTraceNumber);
+    if (hold) hold.decision = decision;
+  }
+}
+
+/** The message as it came, without its proof: that is about this very content. */
+function contentOf({
+  receivedAt: _,
+  askedAbout: __,
+  proof: ___,
+  ...message
+}: DecisionMessage & Partial<Decision>): object {
+  return message;
+}
+
+/** The decision about the row that asked, as another row takes it. */
+function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: number }): Decision {
+  const { customerTraceNumber, attempt } = decision;
+  return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
+}
+
+function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attempt, since }: Judged): HoldStatus {
+  const { httpStatus, returnCode, resendFrom, otherTraceNumber } = failure;
+  return {
+    customerTraceNumber: inquiry.customerTraceNumber,
+    productCode: inquiry.productCode,
+    ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
+    failureType: failure.failureType,
+    since,
+    attempts: attempt,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(returnCode === undefined ? {} : { returnCode }),
+    ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
+    ...(resendFrom === undefined ? {} : { resendFrom }),
+    // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
+    // more trace numbers than two digits count.
+    allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(
+      (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
+    ),
+  };
+}

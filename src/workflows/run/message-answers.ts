@@ -1,0 +1,68 @@
+/** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
+import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import { ownerOf, type RunKind } from '../../model/owner-id.ts';
+
+/** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
+export function refused(reason: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'UpdateRefused',
+    message: `refused: ${reason}`,
+    nonRetryable: true,
+    details: [{ reason }],
+  });
+}
+
+export function refuseFor(reason: string | null): void {
+  if (reason !== null) throw refused(reason);
+}
+
+export interface Accepted<Status> {
+  accepted: true;
+  duplicate: boolean;
+  status: Status;
+  /** Of a consent: whether the ledger has it. Of a decision `false` where not. Then the run keeps it and goes on writing. */
+  recorded?: boolean;
+  /** Of a consent: its share is not requested yet. */
+  unmatched?: 'share';
+}
+
+export function accepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
+  return { accepted: true, duplicate, status: run.status() };
+}
+
+export function otherJourney(journey: { journeyId: string }, message: { journeyId: string }): string | null {
+  if (message.journeyId === journey.journeyId) return null;
+  return `/journeyId names another ${kindOf(journey)}`;
+}
+
+/** The input may not be checked yet: whatever its id is. */
+export function kindOf({ journeyId }: { journeyId: string }): RunKind {
+  return ownerOf(String(journeyId)).kind;
+}
+
+/** Notes a signal that makes no sense; its id is shown only where it looks like one of ours. */
+export function refuseMessage(
+  run: { refuse(refused: RefusedMessage): void },
+  message: string,
+  reason: string,
+  consentId?: unknown,
+): void {
+  const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
+  run.refuse({
+    message,
+    at: new Date().toISOString(),
+    reason,
+    ...(isShown ? { consentId } : {}),
+  });
+}
+
+/** What callers may have meant: our names, misspelt or sent as a signal. Any other name is the sender's own text. */
+const NEARLY_OURS = /^(consent|requestWithdrawal|recordConsent|requestShare|resolveInquiry|advance|withdraw)s?$/i;
+
+/** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */
+export function handleUnknownSignals(run: { refuse(refused: RefusedMessage): void }): void {
+  setDefaultSignalHandler((name) => {
+    refuseMessage(run, NEARLY_OURS.test(name) ? name : 'unknown', 'no signal of this run has this name');
+  });
+}

@@ -1,0 +1,43 @@
+/** The first activity of a run: its input is checked, and what it is held to is fixed. */
+import { ApplicationFailure } from '@temporalio/workflow';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
+import { applicationFailureOf } from './flights.ts';
+import { undecodableInput } from './undecodable-input.ts';
+
+/**
+ * Asks `prepare` once the input could be decoded. `onRefused` is told why before it throws.
+ *
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function prepareRun<T>(
+  input: unknown,
+  prepare: () => Promise<T>,
+  onRefused: (refusal: unknown) => void,
+): Promise<T> {
+  if (isUndecodable(input)) {
+    const refusal = undecodableInput(input);
+    onRefused(refusal);
+    throw refusal;
+  }
+  for (let round = 0; ; round++) {
+    try {
+      return await prepare();
+    } catch (error) {
+      if (hasRunOut(error)) {
+        await waitToTryAgain('the check of the input', round);
+        continue;
+      }
+      onRefused(error);
+      throw refusalIn(error);
+    }
+  }
+}
+
+/** The run fails with the problems themselves, not with an activity's failure around them. */
+function refusalIn(error: unknown): unknown {
+  const failure = applicationFailureOf(error);
+  if (failure?.type !== 'InvalidInput') return error;
+  const { message, type, details } = failure;
+  return ApplicationFailure.create({ message, type, nonRetryable: true, details: details ?? [] });
+}

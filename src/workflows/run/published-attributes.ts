@@ -1,0 +1,55 @@
+/** A run's search attributes: upserted where they have changed and the server knows them. */
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
+
+/** `null` takes one away; what is left out stays as it was. */
+export interface RunAttributes {
+  NeedsAttention: string | null;
+  JourneyStage?: string;
+  EndUserCode?: string;
+  /** An empty list is left alone. */
+  CustomerTraceNumber: string[];
+}
+
+export type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
+
+export class PublishedAttributes {
+  /** Those that are registered on the server: upserting another would park the run for ever. */
+  readonly #registered: () => readonly SearchAttributeName[];
+  readonly #published: Map<SearchAttributeName, string>;
+
+  /** @param past what the run before has published: the server hands it on */
+  constructor(registered: () => readonly SearchAttributeName[], past: CarriedAttributes = {}) {
+    this.#registered = registered;
+    this.#published = new Map(Object.entries(past) as [SearchAttributeName, string][]);
+  }
+
+  get carried(): CarriedAttributes {
+    return Object.fromEntries(this.#published);
+  }
+
+  upsert({ CustomerTraceNumber: traceNumbers, ...keywords }: RunAttributes): void {
+    const pairs: SearchAttributeUpdatePair[] = [];
+    for (const name of ['NeedsAttention', 'JourneyStage', 'EndUserCode'] as const) {
+      const value = keywords[name];
+      if (value === undefined || !this.#isNews(name, value)) continue;
+      pairs.push({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
+    }
+    if (this.#isNews('CustomerTraceNumber', traceNumbers.length > 0 ? traceNumbers.join(' ') : null)) {
+      pairs.push({
+        key: defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST),
+        value: traceNumbers,
+      });
+    }
+    if (pairs.length > 0) upsertSearchAttributes(pairs);
+  }
+
+  #isNews(name: SearchAttributeName, value: string | null): boolean {
+    if (!this.#registered().includes(name)) return false;
+    if ((this.#published.get(name) ?? null) === value) return false;
+    if (value === null) this.#published.delete(name);
+    else this.#published.set(name, value);
+    return true;
+  }
+}

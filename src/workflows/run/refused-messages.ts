@@ -1,0 +1,42 @@
+/** Messages that a run has refused where nobody waited for an answer. */
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { EventsOut } from './events-out.ts';
+
+/** Those that `status` shows; the total counts the rest. */
+const SHOWN = 50;
+
+const NONE = { refusedMessages: [], refusedMessagesTotal: 0 };
+
+export class RefusedMessages {
+  readonly #last: RefusedMessage[];
+  #total: number;
+
+  /** @param past those of the run before */
+  constructor(past: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } = NONE) {
+    this.#last = [...past.refusedMessages];
+    this.#total = past.refusedMessagesTotal;
+  }
+
+  add(refused: RefusedMessage): void {
+    this.#total++;
+    this.#last.push(refused);
+    if (this.#last.length > SHOWN) this.#last.shift();
+  }
+
+  /** As a run's status has them. */
+  status(): { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number } {
+    return { refusedMessages: [...this.#last], refusedMessagesTotal: this.#total };
+  }
+}
+
+/** Tells the consent system of a consent that nobody waits for an answer to. */
+export function tellIfConsent(
+  { events }: { events: Pick<EventsOut, 'emit'> },
+  { message, consentId, reason }: RefusedMessage,
+): void {
+  if (message !== 'consent') return;
+  events.emit('consent.refused', [consentId ?? '', reason], {
+    ...(consentId === undefined ? {} : { consentId }),
+    reason,
+  });
+}

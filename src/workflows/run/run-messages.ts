@@ -1,0 +1,157 @@
+/** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { condition, setHandler } from '@temporalio/workflow';
+import type { JourneyActivities } from '../../activities/contract.ts';
+import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import { untilDone } from './activity-stubs.ts';
+import { applicationFailureOf, type Flights } from './flights.ts';
+import type { DecisionMessage, Holds } from './holds.ts';
+import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
+import { updateProblem } from './stricter-shapes.ts';
+
+/** What the messages need of a run, beside how it stands. */
+export interface TellableRun<Withdrawal, Status> {
+  readonly holds: Holds;
+  readonly flights: Flights;
+  /** Nothing more is to be sent. */
+  readonly isEnding: boolean;
+  withdrawal: Withdrawal | undefined;
+  status(): Status;
+  refuse(message: RefusedMessage): void;
+}
+
+export interface WithdrawalMessages<Withdrawal, Status> {
+  definitions: {
+    withdraw: UpdateDefinition<Accepted<Status>, [Withdrawal]>;
+    requestWithdrawal: SignalDefinition<[Withdrawal]>;
+  };
+  descriptions: { withdraw: string; requestWithdrawal: string };
+  /** Why it is refused as things stand: its shape, another run's id; or `null`. */
+  problemOf(message: Withdrawal): string | null;
+}
+
+export function handleWithdrawals<Withdrawal, Status>(
+  run: TellableRun<Withdrawal, Status>,
+  { definitions, descriptions, problemOf }: WithdrawalMessages<Withdrawal, Status>,
+): void {
+  const take = (message: Withdrawal): boolean => {
+    const isNew = run.withdrawal === undefined;
+    run.withdrawal ??= message;
+    run.flights.recheck();
+    return isNew;
+  };
+  const objection = (message: Withdrawal): string | null => {
+    const problem = problemOf(message);
+    if (problem !== null || run.withdrawal === undefined) return problem;
+    const differing = differingPaths(run.withdrawal, message);
+    return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
+  };
+  setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
+    validator: (message) => refuseFor(objection(message) ?? updateProblem(message)),
+    description: descriptions.withdraw,
+  });
+  setHandler(
+    definitions.requestWithdrawal,
+    (message) => {
+      const reason = objection(message);
+      if (reason === null) take(message);
+      else refuseMessage(run, 'requestWithdrawal', reason);
+    },
+    { description: descriptions.requestWithdrawal },
+  );
+}
+
+export interface DecisionMessages<Message extends DecisionMessage, Status> {
+  definition: UpdateDefinition<Accepted<Status>, [Message]>;
+  description: string;
+  /** Why its shape, or the run that it names, is refused; what the hold allows is judged here. */
+  problemOf(message: Message): string | null;
+  /** Throws `UpdateRefused` where an amendment's applicants break the interface's table. */
+  checkApplicants(applicants: NonNullable<Message['applicants']>): Promise<void>;
+}
+
+export function handleDecisions<Withdrawal, Message extends DecisionMessage, Status>(
+  run: TellableRun<Withdrawal, Status>,
+  { definition, description, problemOf, checkApplicants: check }: DecisionMessages<Message, Status>,
+): void {
+  const { holds } = run;
+  setHandler(
+    definition,
+    async (message) => {
+      if (holds.isReserved(message)) {
+        // The same decision, sent twice: its applicants are being checked already.
+        await condition(() => !holds.isReserved(message));
+        refuseFor(holds.problemOf(message, run.isEnding));
+      }
+      if (holds.isDuplicate(message)) return told(run, message, true);
+      const { applicants } = message;
+      if (applicants) {
+        holds.reserve(message);
+        try {
+          await check(applicants);
+        } finally {
+          holds.release(message);
+        }
+        refuseFor(holds.problemOf(message, run.isEnding));
+      }
+      holds.decide({ ...message, receivedAt: new Date().toISOString() });
+      return told(run, message, false);
+    },
+    {
+      validator: (message) =>
+        refuseFor(problemOf(message) ?? updateProblem(message) ?? holds.problemOf(message, run.isEnding)),
+      description,
+    },
+  );
+}
+
+/** So long a decision's answer waits for the ledger: a caller that waits for longer gives up by itself. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/**
+ * Answers when the ledger has the decision, since it may refuse it: then so does the run, and the hold stays. With the
+ * ledger away the answer says `recorded: false`; writing goes on, and the hold shows what came of it. After `LedgerChanged`
+ * it says so for good: no ledger has the decision.
+ */
+async function told<Status>(
+  run: TellableRun<unknown, Status>,
+  message: DecisionMessage,
+  isDuplicate: boolean,
+): Promise<Accepted<Status>> {
+  const isKnown = await condition(() => !run.holds.isPending(message), ANSWER_WITHIN_MS);
+  refuseFor(run.holds.refusalOf(message));
+  const isRecorded = isKnown && !run.holds.isInNoLedger(message);
+  return { ...accepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
+}
+
+/** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
+export async function checkApplicants(args: Parameters<JourneyActivities['checkApplicants']>[0]): Promise<void> {
+  await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
+}
+
+/** A repeat is a person's decision, too: whether it needs a proof, and has one. */
+export async function checkRepeatProof(args: Parameters<JourneyActivities['checkRepeatProof']>[0]): Promise<void> {
+  const { repeat, occurrence } = args.message;
+  await orRefused(() =>
+    untilDone('checkRepeatProof', { summary: `checking who wants ${repeat} again, as ${occurrence}` }, args),
+  );
+}
+
+/** What a start would refuse of a share is refused of one that is requested later, too. */
+export async function checkShare(args: Parameters<JourneyActivities['checkShare']>[0]): Promise<void> {
+  const summary = `checking share ${args.message.share.shareId}`;
+  await orRefused(() => untilDone('checkShare', { summary }, args));
+}
+
+/** Turns an activity's `InvalidInput` into the refusal of the update. */
+async function orRefused(check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const failure = applicationFailureOf(error);
+    if (failure?.type !== 'InvalidInput') throw error;
+    const { problems = [] } = (failure.details?.[0] ?? {}) as { problems?: { path: string; rule: string }[] };
+    throw refused(problems.map(({ path, rule }) => `${path} ${rule}`).join('; '));
+  }
+}

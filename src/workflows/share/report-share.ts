@@ -1,0 +1,238 @@
+/** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
+import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
+import type { CarriedRefusal } from '../../consent/applicants-word.ts';
+import { type CarriedConsent, ConsentBook } from '../../consent/consent-book.ts';
+import type { ShareObjection } from '../../consent/consent-record.ts';
+import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type {
+  ShareReportInput,
+  ShareReportOutcome,
+  ShareReportReferences,
+  ShareReportResult,
+  ShareReportState,
+  ShareReportStatus,
+  WithdrawShareReportMessage,
+} from '../../messages/share/shapes.ts';
+import { ownerIdOf } from '../../model/owner-id.ts';
+import type { SecondaryUser } from '../../model/secondary-user.ts';
+import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { ConsentChecks } from '../consent/consent-checks.ts';
+import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
+import { noteRefusalAfterPosting, tellPosted } from '../consent/posted-share.ts';
+import { type Consent, consentTowards, ungranted } from '../consent/share-consent.ts';
+import { heed } from '../consent/share-objections.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
+import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+
+/** What a share by itself hands over to its next run (continue-as-new). */
+export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
+  share: ShareRecord;
+  /** What has come of it, where nothing but consents is left to be recorded. */
+  outcome?: ShareReportOutcome;
+  consents: CarriedConsent[];
+  elsewhere: CarriedRefusal[];
+}
+
+export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
+  readonly input: ShareReportInput;
+  readonly consents: ConsentBook;
+  readonly checks = new ConsentChecks();
+  readonly recorder: ConsentRecorder;
+  /** The one share, as whatever is told of consents finds it. */
+  readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
+  readonly productCode = 'SECONDUSE';
+  readonly #share: ShareRecord;
+  /** As `run`, with the report. */
+  prepared: PreparedShare | undefined;
+
+  /**
+   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   *
+   * @param past what the run before has handed over
+   */
+  constructor(input: ShareReportInput, past?: ShareReportResumption) {
+    super(past);
+    const consents = past?.consents ?? [];
+    this.consents = new ConsentBook(consents, past?.elsewhere);
+    this.recorder = new ConsentRecorder(this, consents);
+    this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
+    const { shareId, consentValidFor } = this.input;
+    const share: ShareInput = {
+      shareId,
+      ...this.sharedWith,
+      ...(consentValidFor === undefined ? {} : { consentValidFor }),
+    };
+    this.#share = past?.share ?? { input: share, state: 'awaitingConsent' };
+    this.shares = new Map([[shareId, this.#share]]);
+    this.outcome = past?.outcome;
+    if (past?.run) this.begin(past.run);
+  }
+
+  /** What the next run begins with. */
+  handedOver(): ShareReportResumption {
+    const { run: _, ...common } = this.carriedOver();
+    // What the ledger said at the start is in the book by now.
+    const prepared = this.prepared && { ...this.prepared, consents: { own: [], elsewhere: [] } };
+    return {
+      ...common,
+      ...(prepared ? { run: prepared } : {}),
+      share: this.#share,
+      ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
+      consents: this.consents.carried(elsewhere(this)),
+      elsewhere: this.consents.elsewhere,
+    };
+  }
+
+  get shareId(): string {
+    return this.input.shareId;
+  }
+
+  get ownerId(): string {
+    return ownerIdOf('share', this.shareId);
+  }
+
+  /** What a consent's `journeyId` says. */
+  get journeyId(): string {
+    return this.ownerId;
+  }
+
+  get endUserCode(): string | undefined {
+    return this.input.endUserCode;
+  }
+
+  get sharedWith(): SecondaryUser {
+    return secondaryUserOf(this.input);
+  }
+
+  /** The share as a journey's is described: with whom, and how old a grant may be. */
+  get terms(): ShareInput {
+    return this.#share.input;
+  }
+
+  get isWaitingForConsent(): boolean {
+    return this.prepared !== undefined && this.outcome === undefined && this.#share.state === 'awaitingConsent';
+  }
+
+  override get attention(): 'revokedAfterPosting' | undefined {
+    return this.#share.attention;
+  }
+
+  protected override get stage(): string {
+    return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
+  }
+
+  /** From here on it is known what the run is held to. */
+  begin(prepared: PreparedShare): void {
+    this.prepared = prepared;
+    this.run = prepared;
+    this.events.begin(prepared, { shareId: this.shareId });
+  }
+
+  /** What the ledger has by now. */
+  learn(standing: FoundConsents): void {
+    this.#share.reportIsGone = standing.reportGone ?? false;
+    for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
+  }
+
+  /** Disposed of, or under a legal hold, since the share was started. */
+  get reportIsGone(): boolean {
+    return this.#share.reportIsGone ?? false;
+  }
+
+  /** What the ledger has against it. */
+  heed(objection: ShareObjection): void {
+    heed(this, this.#share, objection);
+  }
+
+  /** Until when it waits for consent, however many runs that takes. */
+  waitFor(ms: number): string {
+    this.#share.until ??= new Date(Date.now() + ms).toISOString();
+    return this.#share.until;
+  }
+
+  get record(): ShareRecord {
+    return this.#share;
+  }
+
+  changeState(state: 'awaitingConsent' | 'posting' | 'posted'): void {
+    if (state !== this.#share.state) this.#share.since = new Date().toISOString();
+    this.#share.state = state;
+  }
+
+  posted(reportReferenceNumber: string | undefined): void {
+    if (reportReferenceNumber !== undefined) this.#share.reportReferenceNumber = reportReferenceNumber;
+    this.changeState('posted');
+    const { customerTraceNumber } = this.inquiry;
+    tellPosted(this, { shareId: this.shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) });
+    noteRefusalAfterPosting(this, this.#share, this.consent());
+  }
+
+  /** How the consents of the report's applicants stand, taken together. */
+  consent(): Consent {
+    return consentTowards(this.consents, this.terms, this.applicantsOf());
+  }
+
+  /** Before the report was found nobody knows whose consent is asked for. */
+  applicantsOf(): string[] {
+    return this.prepared?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+  }
+
+  knowsApplicant(applicantId: string): boolean {
+    return this.prepared === undefined || this.applicantsOf().includes(applicantId);
+  }
+
+  get consentsMissing(): string[] {
+    return ungranted(this.consents, this.terms, this.applicantsOf());
+  }
+
+  status(): ShareReportStatus {
+    const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.standing();
+    const { reportReferenceNumber, attention, until, since } = this.#share;
+    const isWaiting = state === 'running' && this.isWaitingForConsent;
+    const consentsMissing = isWaiting ? this.consentsMissing : [];
+    const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
+    const shown: ShareReportState = isWaiting ? 'waitingForConsent' : state;
+    return {
+      shareId: this.shareId,
+      environment: this.run?.environment ?? null,
+      state: shown,
+      ...(words === undefined ? {} : { waitingFor: words }),
+      ...(this.prepared ? { report: this.prepared.report } : {}),
+      consentsMissing,
+      ...(isWaiting && until !== undefined && since !== undefined ? { until } : {}),
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(attention === undefined ? {} : { attention }),
+      ...rest,
+    };
+  }
+
+  references(): ShareReportReferences {
+    const { shareId, prepared } = this;
+    const { reportReferenceNumber } = this.#share;
+    return {
+      shareId,
+      ...(prepared ? { report: prepared.reference } : {}),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+    };
+  }
+
+  result(outcome: ShareReportOutcome): ShareReportResult {
+    const { shareId, prepared, sharedWith, inquiry } = this;
+    if (!prepared) throw new Error('a result before the report was found');
+    const { reportReferenceNumber, attention } = this.#share;
+    const { attempts, customerTraceNumber } = inquiry;
+    return {
+      shareId,
+      environment: prepared.environment,
+      outcome,
+      report: prepared.report,
+      sharedWith,
+      attempts,
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(attention === undefined ? {} : { attention }),
+    };
+  }
+}

@@ -1,0 +1,82 @@
+/** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+import { nameOfUser } from '../../model/secondary-user.ts';
+import {
+  ENDED_WITHOUT_OUTCOME,
+  ending,
+  refusedMessages,
+  resetTerminateCancel,
+  UNCHECKED,
+} from '../run/current-details.ts';
+import { holdSection } from '../run/hold-details.ts';
+import { code, plain, table, time } from '../run/markdown.ts';
+import type { ReportShare } from './report-share.ts';
+
+const OUTCOMES = {
+  posted: 'It has completed: the share is posted.',
+  notPosted: 'It has ended: a person says that it was not posted.',
+  denied: 'It has ended: consent was denied. Nothing was posted.',
+  revoked: 'It has ended: consent was revoked before anything was posted.',
+  expired: 'It has ended: nobody answered in time, and silence means no. Nothing was posted.',
+  reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
+  withdrawn: 'It has ended: it was withdrawn.',
+  abandoned: 'It has ended: a person gave up the inquiry.',
+} as const;
+
+/** Nothing personal is in it. */
+export function shareReportDetails(share: ReportShare): string {
+  const { run } = share;
+  if (!run) return UNCHECKED[share.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
+  const { ownerId, isEnding, endUserCode } = share;
+  const status = share.status();
+  const isOver = share.endedAs !== undefined || share.outcome !== undefined;
+  const [hold] = share.holds.view.filter(({ isDecided }) => !isDecided);
+  const side = { customerId: run.customerId, endUserCode };
+  return [
+    `**${sentence(share, hold)}**${isEnding && !isOver ? ' The share is ending: nothing new is sent.' : ''}`,
+    table(
+      ['Report', 'With', 'State', 'Consent missing', 'Attempts', 'Trace number', 'Reference'],
+      [
+        [
+          reportCell(status.report),
+          plain(nameOfUser(share.input)),
+          status.state,
+          status.consentsMissing.map(plain).join(', '),
+          String(status.attempts),
+          code(status.customerTraceNumber),
+          ending(status.reportReferenceNumber),
+        ],
+      ],
+    ),
+    ...(status.attention === undefined
+      ? []
+      : [
+          `**Consent withdrawn after posting:** trace number ${code(status.customerTraceNumber)}. The gateway takes nothing back. \`docs/runbook/revoked-after-posting.md\``,
+        ]),
+    ...(hold ? [holdSection(hold, { ownerId, run: side, isEnding })] : []),
+    refusedMessages({ status }),
+    ...(isOver ? [] : [resetTerminateCancel('share')]),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function reportCell(report: ReturnType<ReportShare['status']>['report']): string {
+  if (!report) return '';
+  return report.kind === 'given' ? 'given in full' : `${plain(report.productCode)} of ${plain(report.ownerId)}`;
+}
+
+function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number] | undefined): string {
+  const { outcome, endedAs, holds, inquiry } = share;
+  const { state, waitingFor, until } = share.status();
+  if (hold) {
+    return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
+  }
+  if (holds.list.length > 0) return 'A decision is being recorded.';
+  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
+  if (outcome) return OUTCOMES[outcome];
+  if (state === 'waitingForConsent') {
+    return `Waits for ${plain(waitingFor ?? 'consent')}, until ${time(until)}; silence means no.`;
+  }
+  const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
+  return `The share is being posted, attempts so far: ${inquiry.attempts}${waiting}.`;
+}

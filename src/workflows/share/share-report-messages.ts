@@ -1,0 +1,45 @@
+/** The messages of `shareReport`; their wire names are those of a journey's (messages.ts). */
+import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type {
+  ResolveShareReportMessage,
+  ShareReportReferences,
+  ShareReportStatus,
+  ShareReportUpdateAnswer,
+  WithdrawShareReportMessage,
+} from '../../messages/share/shapes.ts';
+import { handleConsents } from '../consent/consent-handlers.ts';
+import { handleUnknownSignals } from '../run/message-answers.ts';
+import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
+import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
+import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
+import type { ReportShare } from './report-share.ts';
+
+export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
+export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
+export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
+export const consent = defineSignal<[ConsentMessage]>('consent');
+export const requestWithdrawal = defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal');
+export const status = defineQuery<ShareReportStatus>('status');
+export const references = defineQuery<ShareReportReferences>('references');
+
+export function handleShareReportMessages(share: ReportShare): void {
+  const otherShare = (message: { shareId: string }) =>
+    message.shareId === share.shareId ? null : '/shareId names another share';
+  handleConsents(share, { definitions: { recordConsent, consent }, descriptions: SHARE_REPORT_DESCRIPTIONS });
+  handleWithdrawals(share, {
+    definitions: { withdraw, requestWithdrawal },
+    descriptions: SHARE_REPORT_DESCRIPTIONS,
+    problemOf: (message) => withdrawProblem(message, 'shareId') ?? otherShare(message),
+  });
+  handleDecisions(share, {
+    definition: resolveInquiry,
+    description: SHARE_REPORT_DESCRIPTIONS.resolveInquiry,
+    problemOf: (message) => resolveInquiryProblem(message, 'shareId') ?? otherShare(message),
+    // No hold of a share allows `amend`: there are no applicants in its request.
+    checkApplicants: async () => undefined,
+  });
+  setHandler(status, () => share.status(), { description: SHARE_REPORT_DESCRIPTIONS.status });
+  setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
+  handleUnknownSignals(share);
+}

@@ -1,0 +1,203 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  type AddressedEvent,
+  type CarriedEndpoint,
+  type ChooseEndpoint,
+  type ChosenEvents,
+  WEBHOOK_ATTENTION,
+  type WebhookDeliveryInput,
+  type WebhookDeliveryResult,
+  type WebhookDeliveryStatus,
+} from '../../messages/webhooks/delivery.ts';
+import type { SearchAttributeName } from '../../model/search-attributes.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
+import { refused } from '../run/message-answers.ts';
+import { undecodableInput } from '../run/undecodable-input.ts';
+import { WebhookChain } from './webhook-chain.ts';
+import { deliverEvents, dropWebhooks, resendWebhooks, webhookStatus } from './webhook-messages.ts';
+
+/** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
+const MOST_SEEN = 500;
+
+/**
+ * Delivers the events of one run to the endpoints of its profile. Workflow id `webhooks-<workflow id>`; started by
+ * the first event, it ends when nothing is left to do, and the next event starts it again. What was given up keeps it
+ * open until somebody sends again or drops it, or until its time is over.
+ */
+export async function webhookDelivery(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  const delivery = new Delivery(input);
+  delivery.handleMessages();
+  return delivery.toItsEnd();
+}
+
+class Delivery {
+  readonly #input: WebhookDeliveryInput;
+  readonly #chains = new Map<string, WebhookChain>();
+  readonly #seen: Set<string>;
+  #dropped = 0;
+  #isShown = false;
+  /** Until when what was given up is kept. */
+  #keptUntilMs = 0;
+
+  constructor(input: WebhookDeliveryInput) {
+    this.#input = input;
+    this.#seen = new Set(input.carried?.seen);
+    for (const carried of input.carried?.endpoints ?? []) this.#chain(carried.name, carried);
+    this.#noteFailure();
+  }
+
+  handleMessages(): void {
+    setHandler(deliverEvents, (message) => this.#take(message), {
+      description: 'Sent by the worker: events that are to be delivered.',
+    });
+    setHandler(resendWebhooks, (choice) => this.#forChosen(choice, (chain) => chain.resend()), {
+      validator: (choice) => this.#check(choice),
+      description: 'Sends again what was given up, and now what waits for its next attempt: {"endpoint":"ops"} or {}.',
+    });
+    setHandler(
+      dropWebhooks,
+      (choice) => {
+        const chosen = this.#forChosen(choice, (chain) => chain.drop());
+        this.#dropped += chosen.events;
+        return chosen;
+      },
+      {
+        validator: (choice) => this.#check(choice),
+        description: 'Forgets what was given up: {"endpoint":"ops"} or {}.',
+      },
+    );
+    setHandler(webhookStatus, () => this.#status(), { description: 'What waits and what was given up, by endpoint.' });
+  }
+
+  async toItsEnd(): Promise<WebhookDeliveryResult> {
+    for (;;) {
+      this.#publish();
+      for (const chain of this.#all) chain.go();
+      const hasNews = () => this.#isShown !== this.#hasFailed || workflowInfo().continueAsNewSuggested;
+      const isIdle = () => this.#all.every((chain) => chain.isIdle);
+      await condition(() => isIdle() || hasNews());
+      if (workflowInfo().continueAsNewSuggested) return this.#goOn();
+      if (hasNews() || !isIdle()) continue;
+      const leftMs = this.#keptUntilMs - Date.now();
+      if (this.#hasFailed && leftMs > 0) {
+        const summary = 'events were given up: kept until somebody sends them again or drops them';
+        await condition(() => !isIdle() || hasNews(), leftMs, { summary });
+        if (!isIdle() || hasNews()) continue;
+      }
+      await condition(allHandlersFinished);
+      if (isIdle() && !hasNews()) return this.#result();
+    }
+  }
+
+  get #all(): WebhookChain[] {
+    return [...this.#chains.values()];
+  }
+
+  get #hasFailed(): boolean {
+    return this.#all.some(({ failed }) => failed.length > 0);
+  }
+
+  #chain(name: string, carried: CarriedEndpoint = nothingOf(name)): WebhookChain {
+    const known = this.#chains.get(name);
+    if (known) return known;
+    const chain = new WebhookChain(this.#input, carried, () => this.#noteFailure());
+    this.#chains.set(name, chain);
+    return chain;
+  }
+
+  /** Anybody who may write to the namespace can send it: what is not an event is passed over. */
+  #take(message: { events: AddressedEvent[] }): void {
+    const events: unknown = (message as { events?: unknown } | null | undefined)?.events;
+    if (!Array.isArray(events)) return;
+    for (const event of events.filter(isAddressed)) {
+      const { endpoints, ...what } = event;
+      if (this.#seen.has(what.id)) continue;
+      this.#seen.add(what.id);
+      for (const name of endpoints) {
+        const chain = this.#chain(name);
+        chain.push(what);
+        chain.go();
+      }
+    }
+  }
+
+  #forChosen({ endpoint }: ChooseEndpoint, act: (chain: WebhookChain) => number): ChosenEvents {
+    const chosen = this.#all.filter(({ name }) => endpoint === undefined || name === endpoint);
+    let events = 0;
+    for (const chain of chosen) {
+      events += act(chain);
+      chain.go();
+    }
+    return { events };
+  }
+
+  #check(choice: ChooseEndpoint): void {
+    const endpoint: unknown = (choice as { endpoint?: unknown } | null | undefined)?.endpoint;
+    if (typeof choice !== 'object' || choice === null) throw refused('must be an object');
+    if (endpoint === undefined) return;
+    if (typeof endpoint !== 'string' || !this.#chains.has(endpoint)) {
+      throw refused(`/endpoint must be one of ${[...this.#chains.keys()].join(', ')}`);
+    }
+  }
+
+  #noteFailure(): void {
+    if (!this.#hasFailed) return;
+    this.#keptUntilMs = Date.now() + this.#input.settings.keepFailedForMs;
+  }
+
+  #publish(): void {
+    if (this.#isShown === this.#hasFailed) return;
+    this.#isShown = this.#hasFailed;
+    const name: SearchAttributeName = 'NeedsAttention';
+    if (!this.#input.searchAttributes.includes(name)) return;
+    const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+    upsertSearchAttributes([{ key, value: this.#isShown ? WEBHOOK_ATTENTION : null }]);
+  }
+
+  #status(): WebhookDeliveryStatus {
+    return { profile: this.#input.profile, endpoints: this.#all.map((chain) => chain.status()) };
+  }
+
+  /** The history is long: the next run takes over what is left, once nothing is on the wire. */
+  async #goOn(): Promise<never> {
+    for (const chain of this.#all) chain.pause();
+    await condition(() => allHandlersFinished() && this.#all.every((chain) => !chain.isRunning));
+    const endpoints = this.#all.map((chain) => chain.carried());
+    const seen = [...this.#seen].slice(-MOST_SEEN);
+    return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
+  }
+
+  #result(): WebhookDeliveryResult {
+    const total = (count: (chain: WebhookChain) => number) => this.#all.reduce((sum, chain) => sum + count(chain), 0);
+    return {
+      delivered: total(({ delivered }) => delivered),
+      dropped: this.#dropped,
+      lost: total(({ failed }) => failed.length),
+    };
+  }
+}
+
+function nothingOf(name: string): CarriedEndpoint {
+  return { name, waiting: [], failed: [], isGone: false, delivered: 0 };
+}
+
+function isAddressed(event: unknown): event is AddressedEvent {
+  if (typeof event !== 'object' || event === null) return false;
+  const { id, type, timestamp, data, endpoints } = event as Record<string, unknown>;
+  return (
+    [id, type, timestamp].every((text) => typeof text === 'string') &&
+    typeof data === 'object' &&
+    data !== null &&
+    Array.isArray(endpoints) &&
+    endpoints.every((name) => typeof name === 'string')
+  );
+}
