@@ -14,7 +14,7 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-const stacks = join(dist, 'src/workflows/promise-stacks.js');
+const stacks = join(dist, 'src/workflows/run/promise-stacks.js');
 await bundle(BUNDLE_FILES.plain, [stacks]);
 // One of its own, so that whoever does not trace pays nothing for it.
 await bundle(BUNDLE_FILES.tracing, [stacks, join(dist, 'src/telemetry/workflow-tracing.js')]);

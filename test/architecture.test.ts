@@ -1,19 +1,76 @@
+/** The tree is as ARCHITECTURE.md says: held against every import of `src` and `sandbox`, types included. */
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { circles, type ImportGraph, layerOf, readImports, upwardImports } from '../scripts/import-graph.ts';
+import { SANDBOX_STARTERS } from '../scripts/layers.ts';
+import { ARCHITECTURE, drawn } from '../scripts/write-architecture.ts';
 
-const root = join(import.meta.dirname, '..');
+const MOST_FILES = 24;
+const MOST_LINES = 560;
+const PROGRAMS = ['src/cli.ts', 'src/client.ts', 'src/worker.ts'];
 
-test('ARCHITECTURE.md has a line for each source file, and none for files that are gone', () => {
-  const listed: string[] = [];
-  let folder = '';
-  for (const line of readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').split('\n')) {
-    const heading = /^### ([\w/-]+)/.exec(line)?.[1];
-    if (heading) folder = heading;
-    const file = /^\| `([^`]+)` \| \S/.exec(line)?.[1];
-    if (file) listed.push(`${folder}/${file}`);
-  }
-  const present = globSync(['src/**/*.ts', 'sandbox/**/*.ts'], { cwd: root });
-  assert.deepEqual(listed.filter((file) => /^(src|sandbox)\//.test(file)).sort(), present.sort());
+const graph = readImports();
+const files = [...graph.keys()];
+
+test('every file of src belongs to a layer, and only the three programs lie beside the folders', () => {
+  const sources = files.filter((file) => file.startsWith('src/'));
+  assert.deepEqual(
+    sources.filter((file) => layerOf(file) === undefined),
+    [],
+  );
+  assert.deepEqual(
+    sources.filter((file) => dirname(file) === 'src'),
+    PROGRAMS,
+  );
+});
+
+test('each file imports from its own layer and those below it', () => {
+  assert.deepEqual(upwardImports(graph), []);
+});
+
+test('no files import one another in a circle', () => {
+  assert.deepEqual(circles(graph), []);
+});
+
+test('the sandbox and the product check each other: two files start it, and it imports nothing of src', () => {
+  const crossing = [...graph].filter(([file, targets]) =>
+    targets.some((target) => target.split('/')[0] !== file.split('/')[0]),
+  );
+  assert.deepEqual(
+    crossing.map(([file]) => file),
+    SANDBOX_STARTERS,
+  );
+});
+
+test(`no folder has more than ${MOST_FILES} files, and no file more than ${MOST_LINES} lines`, () => {
+  const perFolder = Map.groupBy(files, dirname);
+  assert.deepEqual(
+    [...perFolder].filter(([, held]) => held.length > MOST_FILES).map(([folder]) => folder),
+    [],
+  );
+  const root = join(import.meta.dirname, '..');
+  const lines = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+  assert.deepEqual(
+    files.filter((file) => lines(file) > MOST_LINES),
+    [],
+  );
+});
+
+test('ARCHITECTURE.md draws the imports as they are: `npm run architecture` draws them anew', () => {
+  const page = readFileSync(ARCHITECTURE, 'utf8');
+  assert.equal(drawn(page), page);
+  assert.match(page, /activities --> ledger/);
+  assert.ok(page.split('\n').length < 170, 'a page that is longer is not read');
+});
+
+test('an import that leads up and files in a circle would be noticed', () => {
+  const wrong: ImportGraph = new Map([
+    ['src/base/instants.ts', ['src/model/products.ts']],
+    ['src/model/products.ts', ['src/model/inquiry.ts']],
+    ['src/model/inquiry.ts', ['src/model/products.ts']],
+  ]);
+  assert.deepEqual(upwardImports(wrong), ['src/base/instants.ts → src/model/products.ts']);
+  assert.deepEqual(circles(wrong), [['src/model/inquiry.ts', 'src/model/products.ts']]);
 });

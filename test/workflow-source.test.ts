@@ -34,7 +34,7 @@ test('a bundle that encodes failures, and traces or does not as is asked', () =>
 });
 
 test('from the sources, floods have their interceptors, preloaded too, and traces theirs besides', () => {
-  const floods = /src\/workflows\/promise-stacks\.ts$/;
+  const floods = /src\/workflows\/run\/promise-stacks\.ts$/;
   const plain = workflowSource({ isEncrypting: true, isTracing: false });
   assert.equal(plain.interceptors?.workflowModules?.length, 1);
   assert.match(plain.interceptors?.workflowModules?.[0] ?? '', floods);

@@ -12,7 +12,7 @@ function moduleFile(path: string): string {
   return fileURLToPath(new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
 }
 
-const PROMISE_STACKS = moduleFile('./workflows/promise-stacks');
+const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
 /** What each workflow bundle is made with. */
 export const BUNDLE_MODULES = { workflowInterceptorModules: [PROMISE_STACKS], preloadModules: [PROMISE_STACKS] };

@@ -1,6 +1,7 @@
 /** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
 import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
+import { carriedOccurrences, occurrenceName } from '../../messages/webhooks/event-occurrences.ts';
 import {
   type WebhookEvent,
   type WebhookEventData,
@@ -8,7 +9,6 @@ import {
   type WebhookRun,
   webhookEventId,
 } from '../../messages/webhooks/events.ts';
-import { carriedOccurrences, occurrenceName } from '../../model/event-occurrences.ts';
 import { queueWebhooks, waitToTryAgain } from './activity-stubs.ts';
 import { inBackground } from './in-background.ts';
 

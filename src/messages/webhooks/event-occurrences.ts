@@ -1,5 +1,5 @@
 /** Which counts of told events a run hands over to its next run. Pure. */
-import type { WebhookEventType } from '../messages/webhooks/events.ts';
+import type { WebhookEventType } from './events.ts';
 
 /** About messages, which callers may send in any number, each under an id of its own. */
 const ABOUT_MESSAGES: readonly string[] = ['consent.refused', 'consent.unmatched'] satisfies WebhookEventType[];

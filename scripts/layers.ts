@@ -1,0 +1,81 @@
+/** The layers of `src`, from the programs down to what knows nothing else. Each folder imports from those below it alone. */
+export interface Layer {
+  /** Below `src`. A folder's own subfolders are its own unless they have a line. */
+  folder: string;
+  what: string;
+}
+
+export const LAYERS: readonly Layer[] = [
+  { folder: 'cli.ts', what: 'the command line: registers the commands' },
+  { folder: 'cli/commands', what: 'one file for each command; it loads what it needs when it runs' },
+  { folder: 'cli/demo', what: 'the demonstration and its made-up journeys' },
+  { folder: 'cli/decisions', what: 'asks an operator for a decision and sends it' },
+  { folder: 'cli/output', what: 'lines, tables, JSON and exit codes' },
+  { folder: 'worker.ts', what: 'the worker: its queues, and what it watches' },
+  { folder: 'worker', what: 'the parts of a worker program' },
+  { folder: 'doctor', what: 'checks an installation before it is used' },
+  { folder: 'local', what: 'a development environment on one machine' },
+  { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
+  { folder: 'health', what: 'liveness and readiness over HTTP' },
+  { folder: 'client.ts', what: 'the typed client’s public face' },
+  { folder: 'client', what: 'starts runs, sends messages, reads results' },
+  { folder: 'http', what: 'what HTTP services share: tokens, limits, refusals, audit' },
+  { folder: 'telemetry', what: 'logs, metrics and traces' },
+  { folder: 'workflows', what: 'the runs: journeys, pulls, shares, reviews, webhook deliveries' },
+  { folder: 'activities', what: 'what runs do outside workflow code' },
+  { folder: 'config', what: 'environment variables and files, checked' },
+  { folder: 'temporal', what: 'search attributes, deployments and other facts of a Temporal server' },
+  { folder: 'portfolio', what: 'the files of portfolio reviews' },
+  {
+    folder: 'ledger',
+    what: 'the record of what was sent, decided and consented to; its claim decides what may be sent',
+  },
+  { folder: 'webhooks', what: 'sends one event to one endpoint' },
+  { folder: 'changes', what: 'compares two reports' },
+  { folder: 'gateway', what: 'the gateway’s client: requests, answers, tokens' },
+  { folder: 'protection', what: 'keys, encryption, redaction, proofs' },
+  { folder: 'consent', what: 'who has consented to what' },
+  { folder: 'messages', what: 'the JSON of every message, result and event' },
+  { folder: 'fields', what: 'the interface’s field tables' },
+  { folder: 'model', what: 'the words of the domain: products, ids, failure types' },
+  { folder: 'base', what: 'small pure pieces that know nothing of credit' },
+];
+
+/** Order inside folders whose subfolders are layers too; the folder itself is named where it has files. */
+export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
+  client: ['client', 'client/runs', 'client/ledger', 'client/holds', 'client/connection'],
+  doctor: ['doctor', 'doctor/checks'],
+  ledger: ['ledger/sql', 'ledger/rows', 'ledger/audit', 'ledger/database', 'ledger'],
+  local: ['local/dev', 'local/temporal', 'local'],
+  messages: [
+    'messages',
+    'messages/webhooks',
+    'messages/portfolio',
+    'messages/share',
+    'messages/pull',
+    'messages/journey',
+  ],
+  protection: [
+    'protection/redaction',
+    'protection/payloads',
+    'protection/sealed',
+    'protection/proofs',
+    'protection/keys',
+    'protection',
+  ],
+  workflows: [
+    'workflows',
+    'workflows/journey',
+    'workflows/share',
+    'workflows/pull',
+    'workflows/portfolio',
+    'workflows/webhooks',
+    'workflows/ledger',
+    'workflows/consent',
+    'workflows/inquiry',
+    'workflows/run',
+  ],
+};
+
+/** The only modules of `src` that start the sandbox; `sandbox` imports nothing of `src`. */
+export const SANDBOX_STARTERS = ['src/cli/commands/programs/sandbox-command.ts', 'src/local/dev/dev-environment.ts'];

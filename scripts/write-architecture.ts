@@ -1,0 +1,21 @@
+/** `npm run architecture`: draws the picture and the table of layers in ARCHITECTURE.md from the imports. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { layerTable, picture, readImports } from './import-graph.ts';
+
+export const ARCHITECTURE = join(import.meta.dirname, '..', 'ARCHITECTURE.md');
+
+/** The page with what is generated in it drawn anew. */
+export function drawn(page: string): string {
+  const parts = { picture: picture(readImports()), layers: layerTable() };
+  return Object.entries(parts).reduce(
+    (text, [name, part]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(\\n<!-- /${name} -->)`),
+        (_, begin: string, end: string) => `${begin}${part}${end}`,
+      ),
+    page,
+  );
+}
+
+if (import.meta.main) writeFileSync(ARCHITECTURE, drawn(readFileSync(ARCHITECTURE, 'utf8')));
