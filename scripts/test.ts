@@ -1,13 +1,14 @@
 /**
- * The one entry of `npm test`: runs every `*.test.ts` under `test/`, most files in a process of their own, and prints `N passed, N failed`.
+ * The one entry of `npm test`: runs every `*.test.ts` under `test/`, most of them in processes that several share, and prints `N passed, N failed`.
  * Arguments narrow it down: a file, a directory, a glob, or a part of a path; `--name=<pattern>` selects tests by title.
  * `--all` runs what is slow as well; `--times` prints what each file took.
  */
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { run, type TestsStream } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 const OLDEST_NODE = 24;
@@ -75,7 +76,29 @@ const TOGETHER = [
   'test/workflows/current-details',
   'test/workflows/message-shapes',
 ];
-/** Minutes long, each with a small twin that runs with everything: run where somebody names it. */
+/**
+ * They change their process, or end it: each has one of its own. The others run one after another in processes that they
+ * share, since loading the SDK costs more than most of them do.
+ */
+const ALONE: readonly string[] = [
+  'test/browser',
+  'test/chaos',
+  'test/cli/',
+  'test/codec-server/openapi',
+  'test/hazards/process-',
+  'test/ledger/explorer',
+  'test/local',
+  'test/logging',
+  'test/protection/privacy',
+  'test/runbook',
+  'test/start-up',
+  'test/telemetry',
+  'test/worker-deployment',
+  'test/workflows/long-waits',
+];
+/** So many files share a process, in the order of their paths: neighbours cost about the same. */
+const FILES_IN_A_PROCESS = 8;
+/** Minutes long by nature: run by `npm run test:all`, or where one is named. */
 const SLOW = '-slow.test.ts';
 const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
 /** For one file: on two cores that four files share, the explorer needs about half of it. A hung one must not hang the run. */
@@ -97,7 +120,8 @@ const unknown = given.filter(
   (argument) => argument.startsWith('-') && !names.includes(argument) && argument !== '--all' && argument !== '--times',
 );
 if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --all, --times, --name=<pattern>`);
-const timesFile = join(mkdtempSync(join(tmpdir(), 'credit-journey-times-')), 'times.jsonl');
+const scratch = mkdtempSync(join(tmpdir(), 'credit-journey-tests-'));
+const timesFile = join(scratch, 'times.jsonl');
 process.env.TEST_TIMES_FILE = timesFile;
 
 const files = selectFiles(given.filter((argument) => !argument.startsWith('-')));
@@ -114,7 +138,7 @@ try {
   await globalTeardown();
 }
 if (hasTimes) console.log(timesOf(timesFile));
-rmSync(dirname(timesFile), { recursive: true, force: true });
+rmSync(scratch, { recursive: true, force: true });
 console.log(outcome.lines.join('\n'));
 // Not left to the event loop: a handle that something forgot must not hang the run.
 process.exit(outcome.isGood ? 0 : 1);
@@ -188,9 +212,31 @@ function togetherOf(wanted: readonly string[]): string[] {
 
 function inProcesses(wanted: readonly string[]): string[] {
   const together = togetherOf(wanted);
-  if (together.length === 0) return [...wanted];
-  process.env.TESTS_TOGETHER = JSON.stringify(together);
-  return [TOGETHER_FILE, ...wanted.filter((file) => !together.includes(file))];
+  if (together.length > 0) process.env.TESTS_TOGETHER = JSON.stringify(together);
+  const others = wanted.filter((file) => !together.includes(file));
+  const alone = others.filter(
+    (file) => file.endsWith(SLOW) || ALONE.some((prefix) => file.startsWith(join(root, prefix))),
+  );
+  const inTurn = others.filter((file) => !alone.includes(file));
+  return [...(together.length > 0 ? [TOGETHER_FILE] : []), ...alone, ...shared(inTurn)];
+}
+
+/** Files that run one after another in one process: each is a suite, so that its hooks are its own. */
+function shared(wanted: readonly string[]): string[] {
+  const groups = Array.from({ length: Math.ceil(wanted.length / FILES_IN_A_PROCESS) }, (_, index) =>
+    wanted.slice(index * FILES_IN_A_PROCESS, (index + 1) * FILES_IN_A_PROCESS),
+  );
+  return groups.map((group, index) => {
+    const [only] = group;
+    if (group.length === 1 && only) return only;
+    const loader = join(scratch, `in-turn-${index + 1}.mjs`);
+    const suites = group.map(
+      (file) =>
+        `await describe(${JSON.stringify(file.replace(`${root}/`, ''))}, () => import(${JSON.stringify(pathToFileURL(file).href)}));`,
+    );
+    writeFileSync(loader, ["import { describe } from 'node:test';", ...suites, ''].join('\n'));
+    return loader;
+  });
 }
 
 /** `failed` is not yet in @types/node. */
