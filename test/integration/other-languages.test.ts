@@ -110,6 +110,15 @@ test('a caller without an open journey is told whether its consent was recorded,
 
   const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
   const env = { ...process.env, ...world.env, PATH: `${dirname(temporal)}:${process.env.PATH}` };
+  const byCurl = (file: string) =>
+    run('sh', [example('http/send-consent.sh'), `journey-${journeyId}`, file], { env, timeout: 60_000 });
+  const unknown = { ...consent, journeyId: `${journeyId}-2` };
+  const toCurl = await world.put('curl.json', unknown);
+  assert.equal((await byCurl(toCurl)).stdout, 'kept: the ledger does not know this journey\n');
+  await assert.rejects(byCurl(misspelt), (error: { stderr?: string }) => {
+    assert.match(error.stderr ?? '', /^refused: .*decision/);
+    return true;
+  });
   const byCli = (file: string) =>
     run('sh', [example('temporal-cli/send-consent.sh'), `journey-${journeyId}`, file], { env, timeout: 30_000 });
   assert.match((await byCli(good)).stdout, /^kept: /);
@@ -126,6 +135,17 @@ test('consents by curl and by the Temporal CLI, encrypted by the codec server, r
   }
   assert.equal((await handle.result()).shares[0]?.state, 'posted');
   assert.deepEqual(await signalsOf(handle), [true, true]);
+
+  // And after the end: recorded by a workflow of its own, once.
+  const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
+  const file = await world.put('revocation-by-curl.json', revocation);
+  for (const said of ['recorded\n', 'recorded before\n']) {
+    const { stdout } = await run('sh', [example('http/send-consent.sh'), handle.workflowId, file], {
+      env,
+      timeout: 60_000,
+    });
+    assert.equal(stdout, said);
+  }
 });
 
 async function python(program: string, ...args: string[]): Promise<{ stdout: string }> {
