@@ -1,14 +1,15 @@
 /**
- * Where two contents differ that were sent under one key: JSON pointers, never a value. Pure. Members are compared in
- * any order; one that is `undefined` is absent.
+ * The differences between two contents that were sent under one key: JSON pointers, never a value. Pure. Members are
+ * compared in any order; a member that is `undefined` counts as absent.
  */
 
-/** More of them say no more to a reader. */
+/** More paths would not help a reader. */
 const SHOWN = 10;
 
 /**
- * The paths of `sent` that differ from `kept`; none where the two say the same. A member of a list's item that only
- * `sent` has is not named, but its item: nobody has checked it yet, and the sender may have made it up.
+ * The paths at which `sent` differs from `kept`; an empty list where the two are equal. Where only `sent` has a member
+ * of a list's item, the item is named and not the member: the member is not checked yet, and the sender may have made
+ * it up.
  */
 export function differingPaths(kept: unknown, sent: unknown): string[] {
   return compare(kept, sent, { path: '', isInList: false });
@@ -40,7 +41,7 @@ function compareObjects(
   return [...ofKept, ...ofSent];
 }
 
-/** What `differingPaths` has found, as the reason of a refusal. @param what was used or taken before */
+/** The reason of a refusal, made of what `differingPaths` has found. @param what was used or taken before */
 export function otherContent(what: string, paths: readonly string[]): string {
   const shown = paths.slice(0, SHOWN).map((path) => path || '/');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';

@@ -1,4 +1,4 @@
-/** Does `work` with every item, at most `limit` at once; the results come in the items' order. */
+/** Runs `work` for every item, at most `limit` at once; the results have the items' order. */
 export async function inParallel<T, R>(
   items: readonly T[],
   limit: number,

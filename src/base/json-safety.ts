@@ -1,6 +1,6 @@
 /**
- * Reading JSON that somebody else wrote: without its errors (they quote the input), without members
- * that come from a prototype, and without guessing where a member is given twice.
+ * Reads JSON from outside safely. Its errors quote no input, members of a prototype do not count, and a member that is
+ * given twice is reported.
  */
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -24,13 +24,13 @@ export function parseJson(text: string): [unknown] | null {
 }
 
 /**
- * How deep valid JSON nests, and which of `names` an object gives twice: `JSON.parse` keeps the last and says nothing.
+ * How deep valid JSON nests, and which of `names` an object gives twice. `JSON.parse` keeps the last of them silently.
  *
  * @param text that `JSON.parse` has accepted
  */
 export function surveyJson(text: string, names: ReadonlySet<string>): { depth: number; repeated: ReadonlySet<string> } {
   const repeated = new Set<string>();
-  /** For each open object the names it has had; `null` for an open list. */
+  /** The names that each open object has had so far; `null` for an open list. */
   const open: (Set<string> | null)[] = [];
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

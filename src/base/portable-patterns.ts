@@ -1,22 +1,22 @@
 /**
- * Forms of fields as regular expressions for the published JSON Schemas (docs/integrating.md), in the words that
- * ECMAScript, Python, Java, Go and .NET read alike. Each admits at least what our own check admits: the worker has the
- * last word.
+ * Forms of fields as regular expressions for the published JSON Schemas (docs/integrating.md). They use only syntax
+ * that ECMAScript, Python, Java, Go and .NET read alike. Each admits at least what our own check admits: the worker
+ * decides.
  */
 
-/** Not blank, no C0 or C1 control characters. Our own check also refuses the other characters of category C. */
+/** Not blank, no C0 or C1 control characters. Our own check also refuses the other characters of Unicode category C. */
 export const PRINTABLE = '^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$';
 
-/** `parseDurationMs` without its limit; zero is not told apart. */
+/** The form of `parseDurationMs` without its limit; zero passes too. */
 export const DURATION =
   '^P(?:[0-9]{1,5}D(?:T(?:[0-9]{1,5}H(?:[0-9]{1,6}M)?(?:[0-9]{1,7}S)?|[0-9]{1,6}M(?:[0-9]{1,7}S)?|[0-9]{1,7}S))?' +
   '|T(?:[0-9]{1,5}H(?:[0-9]{1,6}M)?(?:[0-9]{1,7}S)?|[0-9]{1,6}M(?:[0-9]{1,7}S)?|[0-9]{1,7}S))$';
 
-/** `parseInstantMs` without the calendar. */
+/** The form of `parseInstantMs` without the calendar check. */
 export const INSTANT =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$';
 
-/** `opaqueIdProblem` without its look for social security numbers. */
+/** The form of `opaqueIdProblem` without its search for social security numbers. */
 export const OPAQUE_ID = '^[A-Za-z0-9][A-Za-z0-9._~-]*$';
 
 export const CALENDAR_DATE = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';

@@ -1,6 +1,6 @@
 /**
- * What one applicant has said about one share, and what it comes to. Pure and deterministic; the rules are in
- * consent-book.ts. What is asked with each message does not look at all of them.
+ * Everything that one applicant has said about one share, and its effect. Pure and deterministic; the rules are in
+ * consent-book.ts. Questions that come with each message do not read all entries.
  */
 
 import { parseInstantMs } from '../base/instants.ts';
@@ -15,18 +15,18 @@ export interface Entry {
   /** A grant that has been ended for good. */
   ended: boolean;
   isPending: boolean;
-  /** It came before this run. */
+  /** It came before this run started. */
   isEarlier?: boolean;
-  /** What the ledger has said of a grant: from then on it permits nothing. */
+  /** Why the ledger does not take this grant: from then on it permits nothing. */
   fault?: GrantFault;
 }
 
-/** How one applicant stands towards one share. `none`: has not been heard of. */
+/** The standing of one applicant towards one share. `none`: no message yet. */
 export type Standing =
   | { kind: 'granted'; consent: ConsentRecord }
   | { kind: 'denied' | 'revoked' | 'tooOld' | 'spent' | 'none' };
 
-/** When, and how old a grant may be. */
+/** The instant of a question, and how old a grant may be. */
 export interface At {
   nowMs: number;
   validForMs?: number | undefined;
@@ -43,20 +43,20 @@ export interface CarriedRefusal {
 /** All that one applicant has said about one share. */
 export class ApplicantsWord {
   readonly grants: Entry[] = [];
-  /** Those that nothing has ended, pending or not; some of them may have been ended since. */
+  /** Grants without a recorded end, pending ones included. Some may have ended since. */
   #open: Entry[] = [];
   #mayHaveEnded = false;
   /** When the first grant of each id came. */
   readonly #grantIds = new Map<string, number>();
   readonly #refusedIds = new Set<string>();
-  /** Every grant that was decided no later has ended. */
+  /** Every grant that was decided no later than this has ended. */
   #endedUntilMs = Number.NEGATIVE_INFINITY;
   /** The latest of the refusals that end every grant before them. */
   #ending: Entry | undefined;
   #lastRefusal: Entry | undefined;
-  /** When the last message came that revoked every grant there was. */
+  /** When the last message came that revoked every earlier grant. */
   revokedAllAtMs = Number.NEGATIVE_INFINITY;
-  /** What was answered last, until anything changes. */
+  /** The last answer, kept until anything changes. */
   #last: { at: At; elsewhere: CarriedRefusal | undefined; standing: Standing } | undefined;
 
   note(entry: Entry): void {
@@ -79,7 +79,7 @@ export class ApplicantsWord {
     if (!this.#lastRefusal || this.#lastRefusal.decidedAtMs <= decidedAtMs) this.#lastRefusal = entry;
   }
 
-  /** Forgets a grant that no message has named. */
+  /** Forgets a grant that no other message has named. */
   forget(entry: Entry): void {
     this.changed();
     this.grants.splice(this.grants.indexOf(entry), 1);
@@ -90,12 +90,12 @@ export class ApplicantsWord {
     else this.#grantIds.set(consentId, Math.min(...others.map(({ record }) => receivedAtMs(record))));
   }
 
-  /** A grant among these was changed from outside. */
+  /** Drops the kept answer after a grant was changed from outside. */
   changed(): void {
     this.#last = undefined;
   }
 
-  /** Ends the grants that came no later. */
+  /** Ends the grants that came no later than `untilMs`. */
   endAll(untilMs = Number.POSITIVE_INFINITY): void {
     this.changed();
     this.#mayHaveEnded = true;
@@ -116,7 +116,7 @@ export class ApplicantsWord {
     return entry.fault !== 'refused' && !entry.isPending && this.#isOpen(entry);
   }
 
-  /** What has ended a grant ends it for good. */
+  /** Whether a grant is open. What has ended a grant ends it for good. */
   #isOpen({ record, decidedAtMs, ended }: Entry): boolean {
     return !ended && !this.#refusedIds.has(record.consentId) && decidedAtMs > this.#endedUntilMs;
   }
@@ -148,7 +148,7 @@ export class ApplicantsWord {
     return { kind: decision === 'denied' ? 'denied' : 'revoked' };
   }
 
-  /** Those without which this applicant would stand otherwise. */
+  /** The entries without which this applicant's standing would differ. */
   get deciding(): Entry[] {
     const counting = this.grants.filter(({ isPending }) => !isPending);
     const standing = counting.filter((grant) => this.stands(grant));
@@ -166,7 +166,7 @@ export function receivedAtMs({ receivedAt }: ConsentRecord): number {
   return parseInstantMs(receivedAt) ?? 0;
 }
 
-/** Of several that were decided at once, the one that came first. */
+/** The newest grant; among several that were decided at the same instant, the one that came first. */
 function newestOf(grants: readonly Entry[]): Entry | undefined {
   return grants.reduce<Entry | undefined>((a, b) => (a && a.decidedAtMs >= b.decidedAtMs ? a : b), undefined);
 }

@@ -1,12 +1,13 @@
 /**
- * Who has consented to what, in whatever order the messages came. Pure and deterministic; docs/journeys.md, Consent.
+ * The consents of a run's shares, independent of the order in which the messages came. Pure and deterministic;
+ * docs/journeys.md, Consent.
  *
- * - A message is known by (share, applicant, consentId, decision): a duplicate changes nothing.
- * - A grant may be pending: whether it counts is not known yet. Until then it permits nothing; one that is refused is as
- *   if it had never come, and others under its key may be pending beside it.
+ * - A message's key is (share, applicant, consentId, decision): a duplicate changes nothing.
+ * - A grant is pending until its proof is judged, and permits nothing until then. A refused one has no effect, and
+ *   other grants under its key may be pending beside it.
  * - A denial ends every grant of the applicant for the share that was decided before it.
- * - A revocation ends the grant of its own consentId, whenever that arrives. One whose consentId is unknown when it
- *   arrives ends all of the applicant's grants for the share; only one decided later stands again.
+ * - A revocation ends the grant of its own consentId, even one that arrives later. One whose consentId is unknown
+ *   when it arrives ends all of the applicant's grants for the share; only a grant that was decided later stands again.
  */
 
 import { parseInstantMs } from '../base/instants.ts';
@@ -25,51 +26,53 @@ import {
 import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from './consent-record.ts';
 import { endsGrant } from './refusals.ts';
 
-/** A consent as the next run takes it over. */
+/** A consent as a run hands it over to its next run. */
 export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {
   record: ConsentRecord;
-  /** The ledger has it. */
+  /** The ledger has this consent. */
   isRecorded?: boolean;
 }
 
-/** By what the book knows which messages it need not keep. */
+/** Tells the book which messages it need not keep. */
 export interface Elsewhere {
-  /** The ledger has it, and every claim reads it there. */
+  /** Whether the ledger has the record. Every claim reads it there. */
   isRecorded(record: ConsentRecord): boolean;
   /** How many messages the ledger has taken so far. */
   readonly written: number;
   isKnownShare(shareId: string): boolean;
 }
 
-/** What tells one message from another. */
+/** The key of a message. */
 export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
   return JSON.stringify([shareId, applicantId, consentId, decision]);
 }
 
-/** Messages that a run keeps at the most, where the ledger has the others: a limit on everything. */
+/** The most messages that a run keeps where the ledger has the others: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
 
-/** A status names no more of them. */
+/** The most share ids that a status names. */
 const EARLY_SHARES_SHOWN = 20;
 
-/** Of those that are not needed, so many of the latest are kept, since a message is repeated soon if at all. */
+/**
+ * The number of the latest messages that are kept although they are not needed. A repeated message usually comes soon.
+ */
 const LATEST_KEPT = 200;
 
 export class ConsentBook {
-  /** In the order in which they came. */
+  /** All entries in the order in which they came. */
   #entries: Entry[] = [];
   #byApplicant = new Map<string, ApplicantsWord>();
-  /** Those that count, by their keys. */
+  /** The entries that count, by their keys. */
   #counting = new Map<string, Entry>();
-  /** How many there were when those that are not needed were last dropped. */
+  /** The number of entries that remained when the unneeded ones were last dropped. */
   #leftAtLast = 0;
-  /** So many more fit for certain; counted anew when the ledger has taken some since. */
+  /** A lower bound for the remaining room. It is counted anew when the ledger has taken more since. */
   #room = { left: MAX_CONSENT_MESSAGES, countedAt: -1 };
 
-  /** How many messages there are for each share id. */
+  /** The number of messages for each share id. */
   #perShare = new Map<string, number>();
 
-  /** By share and applicant: what was refused last under another share's id. */
+  /** By share and applicant: the last refusal under another share's id. */
   readonly #elsewhere = new Map<string, CarriedRefusal>();
 
   constructor(past: readonly CarriedConsent[] = [], elsewhere: readonly CarriedRefusal[] = []) {
@@ -80,18 +83,18 @@ export class ConsentBook {
     for (const refusal of elsewhere) this.#elsewhere.set(nameOf(refusal), refusal);
   }
 
-  /** What was refused under other shares' ids, as the next run takes it over. */
+  /** The refusals under other shares' ids, for the next run. */
   get elsewhere(): CarriedRefusal[] {
     return [...this.#elsewhere.values()];
   }
 
-  /** What the next run takes over: what it needs, and what the ledger does not have. */
+  /** The entries for the next run: those that it needs, and those that the ledger does not have. */
   carried(elsewhere: Elsewhere): CarriedConsent[] {
     return this.#needed(elsewhere).map(({ record, revokesAll, ended, isPending, fault }) => {
       const isRecorded = !isPending && elsewhere.isRecorded(record);
       const { proof: _, ...withoutProof } = record;
       return {
-        // The ledger has judged it and keeps it.
+        // The ledger has judged the proof and keeps it.
         record: isRecorded ? withoutProof : record,
         ...(isRecorded ? { isRecorded } : {}),
         ...(revokesAll ? { revokesAll } : {}),
@@ -102,7 +105,7 @@ export class ConsentBook {
     });
   }
 
-  /** Drops what is not needed, where there is much of it. */
+  /** Drops unneeded entries where there are many. */
   makeRoom(elsewhere: Elsewhere): void {
     const { length } = this.#entries;
     if (length < MAX_CONSENT_MESSAGES || length < 2 * this.#leftAtLast) return;
@@ -114,7 +117,7 @@ export class ConsentBook {
   /** Whether the book takes no further grant. */
   isFull(elsewhere: Elsewhere): boolean {
     const { written } = elsewhere;
-    // Asked for each of thousands of messages in one workflow task, in which nothing is written.
+    // This runs for each of thousands of messages in one workflow task, in which nothing is written.
     if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
     this.#room = { left: MAX_CONSENT_MESSAGES - this.#needed(elsewhere).length, countedAt: written };
     return this.#room.left <= 0;
@@ -124,23 +127,23 @@ export class ConsentBook {
     return this.#entries.length;
   }
 
-  /** Whether a message under its key counts. */
+  /** Whether a message under this key counts. */
   has(record: ConsentRecord): boolean {
     return this.known(record) !== undefined;
   }
 
-  /** The message that counts under this one's key. */
+  /** The message that counts under the key of this one. */
   known(record: ConsentRecord): ConsentRecord | undefined {
     return this.#counting.get(keyOfConsent(record))?.record;
   }
 
-  /** Whether its applicant has granted the share after this message came. */
+  /** Whether the applicant has granted the share after this message came. */
   hasGrantedSince(record: ConsentRecord): boolean {
     const { grants = [] } = this.#byApplicant.get(nameOf(record)) ?? {};
     return grants.some((grant) => !grant.isPending && receivedAtMs(grant.record) > receivedAtMs(record));
   }
 
-  /** Whether the message is new. */
+  /** Adds a message; returns whether it is new. */
   add(record: ConsentRecord): boolean {
     if (this.has(record)) return false;
     this.#append(record, false);
@@ -148,15 +151,15 @@ export class ConsentBook {
   }
 
   /**
-   * Takes in what the ledger has about a share, each message as if it had come when it was received; what it says of
-   * refusals elsewhere replaces what it said before. Returns the messages that were new here.
+   * Adds what the ledger has about a share, each message as if it had come when it was received. The ledger's refusals
+   * under other ids replace those known before. Returns the messages that were new here.
    */
   learn(shareId: string, standing: StandingConsents): ConsentRecord[] {
     for (const [name, refusal] of this.#elsewhere) if (refusal.shareId === shareId) this.#elsewhere.delete(name);
     return this.heed(shareId, standing);
   }
 
-  /** As `learn`, of some applicants: what is known of the others stays. */
+  /** Does the same as `learn` for some applicants only; what is known of the others stays. */
   heed(shareId: string, { own, elsewhere }: StandingConsents): ConsentRecord[] {
     for (const { applicantId, decision, decidedAt } of elsewhere) {
       const refusal = { shareId, applicantId, decision, decidedAtMs: parseInstantMs(decidedAt) ?? 0 };
@@ -170,7 +173,7 @@ export class ConsentBook {
     });
   }
 
-  /** The ledger has not taken this grant: it permits nothing any more. */
+  /** Records that the ledger has not taken this grant: it permits nothing any more. */
   fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): void {
     const word = this.#byApplicant.get(nameOf(grant));
     for (const entry of word?.grants ?? []) if (entry.record.consentId === grant.consentId) entry.fault = fault;
@@ -178,10 +181,10 @@ export class ConsentBook {
   }
 
   /**
-   * Takes in messages of before everything that came to this run itself, in their own order.
+   * Adds messages that came before all messages of this run, in their own order.
    *
-   * @param heard `namesGrant`, of a revocation: it ends a grant that this book may not have, and that one alone
-   * @param isTaken asked of each while the book has those before it, and none that came to the run itself
+   * @param heard `namesGrant` of a revocation: it ends one grant alone, which this book may not have
+   * @param isTaken called for each message while the book has only the messages before it
    */
   addEarlier(
     heard: readonly { consent: ConsentRecord; namesGrant?: boolean }[],
@@ -197,12 +200,12 @@ export class ConsentBook {
     for (const { record, isPending } of own) this.#append(record, isPending);
   }
 
-  /** A grant of which it is not known yet whether it counts. */
+  /** Adds a grant before its proof is judged. */
   addPending(record: ConsentRecord): void {
     this.#append(record, true);
   }
 
-  /** From now on it counts; `false` where another under its key does already, or it was dropped meanwhile. */
+  /** Makes a pending grant count; `false` where another under its key already counts, or it was dropped meanwhile. */
   accept(record: ConsentRecord): boolean {
     const entry = this.#entries.find((one) => one.record === record);
     if (!entry?.isPending) return false;
@@ -216,7 +219,7 @@ export class ConsentBook {
     return true;
   }
 
-  /** A revocation of a grant that turns out to be none was one with an unknown id. */
+  /** Removes a pending grant that was refused. A revocation that named it then names an unknown id. */
   refuse(record: ConsentRecord): void {
     const at = this.#entries.findIndex((entry) => entry.record === record);
     if (at < 0) return;
@@ -224,7 +227,7 @@ export class ConsentBook {
     this.#room.left++;
     this.#countShare(record, -1);
     const word = this.#wordOf(record);
-    // Nothing has named it: how things stand is as before.
+    // No message has named it, so the standing does not change.
     if (refused?.isPending && !word.isRefused(record.consentId)) {
       word.forget(refused);
       return;
@@ -242,8 +245,8 @@ export class ConsentBook {
   }
 
   /**
-   * Drops the grants that were kept for a share under another secondary user; returns them, so that they can be shown
-   * as refused. Refusals stay: whom else they name, the consumer did not want this share.
+   * Drops the grants that were kept for a share under another secondary user. Returns them, so that they can be shown
+   * as refused. Refusals stay: the consumer did not want this share, under any user.
    */
   dropMismatchedGrants(shareId: string, user: SecondaryUser): ConsentRecord[] {
     const isMismatched = ({ record }: Entry) =>
@@ -253,13 +256,16 @@ export class ConsentBook {
     return dropped.map(({ record }) => record);
   }
 
-  /** What was refused elsewhere ends every grant that was decided no later; without a later one it is refused here. */
+  /**
+   * The standing of an applicant. A refusal under another id ends every grant that was decided no later than it;
+   * without a later grant the share is refused here.
+   */
   standing(shareId: string, applicantId: string, at: At): Standing {
     const name = nameOf({ shareId, applicantId });
     return (this.#byApplicant.get(name) ?? new ApplicantsWord()).standing(at, this.#elsewhere.get(name));
   }
 
-  /** What this very grant is worth, whichever others there are. */
+  /** What this one grant is worth, independent of the others. */
   worthOf(grant: ConsentRecord, at: At): GrantWorth {
     const name = nameOf(grant);
     const word = this.#byApplicant.get(name);
@@ -276,20 +282,20 @@ export class ConsentBook {
     return this.#entries.filter(isAgainst).map(({ record }) => record);
   }
 
-  /** Whether the applicant has ever granted it, whatever came of that. */
+  /** Whether the applicant has ever granted the share, even if that grant has ended. */
   everGranted(shareId: string, applicantId: string): boolean {
     const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
     return grants.some(({ isPending }) => !isPending);
   }
 
-  /** What is kept for shares that nobody has requested yet. */
+  /** The consents that are kept for shares that have not been requested yet. */
   early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
     const early = [...this.#perShare].filter(([shareId]) => !isKnownShare(shareId));
     const shareIds = early.slice(0, EARLY_SHARES_SHOWN).map(([shareId]) => shareId);
     return { count: early.reduce((sum, [, messages]) => sum + messages, 0), shareIds };
   }
 
-  /** Whether as many messages as `most` are kept for shares that have not been requested yet. */
+  /** Whether at least `most` messages are kept for shares that have not been requested yet. */
   hasEarly(most: number, isKnownShare: (shareId: string) => boolean): boolean {
     let count = 0;
     for (const [shareId, messages] of this.#perShare) {
@@ -299,7 +305,7 @@ export class ConsentBook {
     return false;
   }
 
-  /** Those that count. */
+  /** All messages that count. */
   all(): ConsentRecord[] {
     return this.#entries.flatMap(({ record, isPending }) => (isPending ? [] : [record]));
   }
@@ -320,7 +326,7 @@ export class ConsentBook {
     this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
   }
 
-  /** As `#append`, of a message that may have come before others that are here. */
+  /** Inserts a message that may have come before others that are here; otherwise as `#append`. */
   #insert(record: ConsentRecord): void {
     const word = this.#wordOf(record);
     const atMs = receivedAtMs(record);
@@ -362,8 +368,8 @@ export class ConsentBook {
   }
 
   /**
-   * What decides how each applicant stands and will stand, what the ledger does not have, and the latest of the rest.
-   * The ledger's claim reads all that was ever refused: what is dropped here can permit nothing.
+   * The entries that decide how each applicant stands and will stand, those that the ledger does not have, and the
+   * latest of the rest. The ledger's claim reads every refusal, so a dropped entry can permit nothing.
    */
   #needed({ isRecorded, isKnownShare }: Elsewhere): Entry[] {
     const deciding = new Set([...this.#byApplicant.values()].flatMap((word) => word.deciding));
@@ -373,7 +379,7 @@ export class ConsentBook {
       return deciding.has(entry) && (record.decision === 'granted' || isKnownShare(record.shareId));
     };
     const stands = (entry: Entry) => this.#wordOf(entry.record).stands(entry);
-    // A grant stays ended where the refusal that ended it is dropped.
+    // A grant stays ended after the refusal that ended it is dropped.
     return this.#entries
       .filter(isNeeded)
       .map((entry) => (entry.isPending || stands(entry) ? entry : { ...entry, ended: true }));

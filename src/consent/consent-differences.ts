@@ -1,11 +1,12 @@
-/** Where two consents under one key differ. Pure. */
+/** The differences between two consents under one key. Pure. */
 import { differingPaths } from '../base/differing-paths.ts';
 import type { ConsentMessage } from '../messages/journey/shapes.ts';
 
 /**
- * Where a consent differs from one with the same key. The proof is left out, since it is about this very content; so is
- * the evidence of a refusal, which needs none. One that was sent without a time of its own (`decidedNow`) has that of the
- * one that is kept, unless the applicant has granted since: then a refusal would be taken for one of before.
+ * The paths at which a consent differs from the kept one with the same key. Leaves out the proof, since it is about
+ * this very content, and the evidence of a refusal, which needs none. A consent without a time of its own
+ * (`decidedNow`) takes the time of the kept one. The exception is a grant in between: otherwise a new refusal would
+ * count as older than that grant.
  *
  * @param hasGrantedSince whether the applicant has granted the share after the kept consent came
  */

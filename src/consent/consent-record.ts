@@ -1,26 +1,26 @@
-/** Consents as the ledger keeps them, and what they mean for one share (types). */
+/** Consents as the ledger keeps them, and their meaning for one share (types). */
 import type { ConsentMessage } from '../messages/journey/shapes.ts';
 
 export interface ConsentRecord extends ConsentMessage {
-  /** When the journey received it, RFC 3339. */
+  /** When the run received it, RFC 3339. */
   receivedAt: string;
 }
 
-/** Why a share's claim was not taken: nothing was written. */
+/** Why the ledger did not take a share's claim. It wrote nothing. */
 export interface ShareObjection {
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportGone?: true;
-  /** Those of the claim's grants that permit nothing. */
+  /** The grants of the claim that permit nothing. */
   grants: { applicantId: string; consentId: string; fault: GrantFault }[];
-  /** What was refused of their applicants: the newest that end their grants, and under other shares' ids. */
+  /** The refusals of their applicants: the newest that end their grants, and those under other shares' ids. */
   standing: StandingConsents;
 }
 
 /** What the ledger has about sharing one report with one secondary user. */
 export interface StandingConsents {
-  /** Said under this share's id, in the order in which it came; of the grants those that count. */
+  /** Consents under this share's id, in the order in which they came; of the grants, those that count. */
   own: ConsentRecord[];
-  /** What stands refused under other ids: it ends every grant that was decided no later. */
+  /** Standing refusals under other ids: each ends every grant that was decided no later than it. */
   elsewhere: RefusalElsewhere[];
 }
 
@@ -33,5 +33,5 @@ export interface RefusalElsewhere {
 /** Why the ledger has not taken a grant. `missing`: it is not for this share and its secondary user. */
 export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
 
-/** What a grant is worth by everything that was said and by its age. */
+/** The worth of a grant by all consents and by its age. */
 export type GrantWorth = 'stands' | 'refused' | 'tooOld';

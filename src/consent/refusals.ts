@@ -1,4 +1,4 @@
-/** Which refusals end which grants of one applicant for one share. Pure; docs/journeys.md, Consent. */
+/** Rules by which refusals end grants of one applicant for one share. Pure; docs/journeys.md, Consent. */
 
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord } from './consent-record.ts';
@@ -6,7 +6,7 @@ import type { ConsentRecord } from './consent-record.ts';
 /**
  * Whether a refusal ends a grant of the same applicant for the same share.
  *
- * @param revokesAll of a revocation: it named no grant that was known when it came, and so ends all that had come
+ * @param revokesAll for a revocation: it named no known grant when it came, and so ends all grants before it
  */
 export function endsGrant(
   refusal: ConsentRecord,
@@ -20,14 +20,16 @@ export function endsGrant(
   return revokesAll && isNoEarlier(refusal.receivedAt, grant.receivedAt);
 }
 
-/** Whether a revocation names no grant that had come before it. @param said by the same applicant about the same share */
+/** Whether a revocation names no grant that came before it. @param said by the same applicant about the same share */
 export function revokesAllOf(said: readonly ConsentRecord[], revocation: ConsentRecord): boolean {
   const isNamed = ({ decision, consentId, receivedAt }: ConsentRecord) =>
     decision === 'granted' && consentId === revocation.consentId && isNoEarlier(revocation.receivedAt, receivedAt);
   return revocation.decision === 'revoked' && !said.some(isNamed);
 }
 
-/** The refusals that end this grant. @param said everything that its applicant has said about its share, in any order */
+/**
+ * The refusals that end this grant. @param said everything that its applicant has said about its share, in any order
+ */
 export function refusalsAgainst(grant: ConsentRecord, said: readonly ConsentRecord[]): ConsentRecord[] {
   return said.filter((one) => endsGrant(one, grant, { revokesAll: revokesAllOf(said, one) }));
 }

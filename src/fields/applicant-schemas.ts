@@ -1,6 +1,6 @@
 /**
  * The fields of the interface's request tables and, made of them, an applicant (2.3). Where a table leaves a question
- * open (length semantics, code lists), the answer taken is beside the row.
+ * open (length semantics, code lists), the comment beside the row gives our answer.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { isCalendarDate } from '../base/instants.ts';
 import { CALENDAR_DATE, PRINTABLE } from '../base/portable-patterns.ts';
 import type { Applicant } from '../model/applicant.ts';
 
-/** The interface shows no limit on names, phones and addresses of one applicant: ours, so that nothing is endless. */
+/** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
 
 /** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
@@ -29,7 +29,7 @@ export function an(maxLength: number) {
     .meta({ maxLength, pattern: PRINTABLE });
 }
 
-/** Type N: digits are exact. */
+/** Type N: an exact number of digits. */
 export function digits(count: number, rule: string) {
   const pattern = new RegExp(`^[0-9]{${count}}$`);
   return z
@@ -38,7 +38,7 @@ export function digits(count: number, rule: string) {
     .meta({ pattern: pattern.source });
 }
 
-/** A list of at least one. */
+/** A list with at least one entry. */
 export function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }
@@ -78,7 +78,7 @@ export const phoneSchema = z.strictObject({
   phoneType: z.enum(['HOME', 'MOBL', 'WORK']).exactOptional(),
 });
 
-/** `zip` is AN 5 and yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
+/** `zip` is AN 5, yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
 const ZIP = /^([0-9]{5})(?:-?([0-9]{4}))?$/;
 
 const STATE = /^[A-Za-z]{2}$/;
@@ -89,7 +89,7 @@ const addressSchema = z
     line1: an(40),
     line2: an(40).exactOptional(),
     city: an(30),
-    // The list of state codes is not shown (interface 2.3).
+    // The interface does not show the list of state codes (2.3).
     state: z
       .string()
       .refine((text) => STATE.test(text), 'must be a two-letter state code')
@@ -128,8 +128,8 @@ export const applicantShape = {
 export const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
 /**
- * One to `maxApplicants` applicants. Identifiers differ, and so do SSNs: with one SSN for two, nobody could say
- * which consumer of an answer is which applicant.
+ * One to `maxApplicants` applicants with different identifiers and different SSNs. With one SSN for two applicants, an
+ * answer's consumers could not be matched to them.
  */
 export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
   return z
@@ -139,7 +139,7 @@ export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> 
     .superRefine(refuseRepeated(['applicantId', 'ssn']));
 }
 
-/** A refinement of a list: none of these fields has one value in two entries. */
+/** A refinement of a list: no value of these fields occurs in two entries. */
 export function refuseRepeated<K extends string>(fields: readonly K[]) {
   return (entries: readonly Partial<Record<K, unknown>>[], context: z.core.$RefinementCtx) => {
     for (const field of fields) {

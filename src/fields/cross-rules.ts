@@ -1,7 +1,7 @@
 /**
- * Rules between fields. They look at the raw value, so that they are reported together with what is wrong within
- * the fields (zod runs an object's own refinements only when every field is right). What cannot be judged because
- * a field is malformed is left to the field's own problem.
+ * Rules between fields. They read the raw value, so that one answer reports their problems together with those within
+ * fields. zod runs an object's own refinements only when every field is right. Where a field is malformed, a rule that
+ * needs it stays silent: the field's own problem is enough.
  */
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
@@ -84,7 +84,7 @@ function secondaryUserProblems(user: unknown, path: string): Problem[] {
   return [{ path: `${path}/endUserCode`, rule: 'is required, unless endUser is given' }];
 }
 
-/** Of `shareReport`'s input; what only the ledger knows of the report is for the worker. */
+/** The rules of `shareReport`'s input. The worker checks what only the ledger knows of the report. */
 export function shareReportProblems(input: Loose): Problem[] {
   const { report } = input;
   const ownUser = isRecord(report) ? report.endUserCode : undefined;
@@ -112,7 +112,7 @@ export function consentProblems(message: Loose): Problem[] {
   return problems;
 }
 
-/** That an old report will do is somebody's word, and nothing else about a gate is. */
+/** The rules of `advance`. Only accepting an old report needs a named person and a reason. */
 export function passGateProblems({ acceptAge, by, reason }: Loose): Problem[] {
   return Object.entries({ by, reason }).flatMap(([name, value]) => {
     if ((acceptAge === undefined) === (value === undefined)) return [];
@@ -149,7 +149,7 @@ export function resolveInquiryProblems(message: Loose): Problem[] {
   return [...problems, ...referenceProblems(message.reference)];
 }
 
-/** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
+/** Two applicants with one `consumerId` are a typing error, and would share the wrong person's report. */
 function referenceProblems(reference: unknown, path = '/reference'): Problem[] {
   if (!isRecord(reference) || !Array.isArray(reference.applicants)) return [];
   const rule = 'must differ from that of every other applicant';

@@ -1,4 +1,4 @@
-/** The fields that several messages share, as zod schemas. What the gateway's tables say is taken from there. */
+/** The fields that several messages share, as zod schemas. Fields of the gateway's tables follow those tables. */
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
@@ -16,7 +16,7 @@ import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
 import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from './request-schemas.ts';
 
-/** No gate, share or journey waits longer: a limit on everything, and far above any offer's validity. */
+/** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
@@ -36,7 +36,7 @@ function opaqueId(maxLength: number) {
     .meta({ maxLength, pattern: OPAQUE_ID, description: `Opaque: nothing that looks like ${SSN_LOOK}.` });
 }
 
-/** Words for people: not blank, no control characters. */
+/** A text for people: not blank, no control characters. */
 export function text(maxLength: number) {
   return z
     .string()
@@ -47,7 +47,7 @@ export function text(maxLength: number) {
 }
 
 export const journeyId = opaqueId(MAX_ID_LENGTH);
-/** Whose share a consent is about: a journey's id, or `share:<shareId>` of a report shared at any time. */
+/** The owner of a consent's share: a journey's id, or `share:<shareId>` of a report shared at any time. */
 export const consentOwner = z
   .string()
   .superRefine((value, context) => {
@@ -100,13 +100,13 @@ export const reportReferenceNumber = secondUse.reportReferenceNumber;
 export const consumerId = secondUse.applicants.element.shape.consumerId;
 export const applicantId = applicantSchema.shape.applicantId;
 
-/** Whom a report is shared with; that one of the two is there is checked beside the schema. */
+/** A secondary user. A rule beside the schema checks that at least one of the two is given. */
 export const secondaryUserFields = {
   endUserCode: endUserCode.exactOptional(),
   endUser: secondUse.endUser,
 };
 
-/** Where a consent can be proved from: never personal itself. */
+/** Where the proof of a consent can be found: never personal itself. */
 export const evidence = z.strictObject({
   method: text(40),
   textVersion: text(40),
@@ -117,13 +117,13 @@ export const evidence = z.strictObject({
     .meta({ pattern: EVIDENCE_REFERENCE.source, description: `Never personal: nothing that looks like ${SSN_LOOK}.` }),
 });
 
-/** What it proves is judged by an activity. */
+/** An activity judges what it proves. */
 export const proof = z
   .string()
   .max(MAX_PROOF_LENGTH, `must have at most ${MAX_PROOF_LENGTH} characters`)
   .regex(COMPACT_JWS, 'must be a compact JWS');
 
-/** Name of a gateway profile: it is part of a task queue's name. */
+/** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 export const profileName = z

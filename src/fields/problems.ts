@@ -1,13 +1,13 @@
 /**
- * From zod's issues to the project's problems: a JSON pointer and a rule in our own words. zod's `unrecognized_keys`
- * message quotes the sender's key names, which may be personal: it is never passed on.
+ * Turns zod's issues into the project's problems: a JSON pointer and a rule in our own words. zod's `unrecognized_keys`
+ * message quotes the sender's key names, which may be personal, and is never passed on.
  */
 import type { core, ZodError, ZodType } from 'zod';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 
 type Issue = core.$ZodIssue | core.$ZodRawIssue;
 
-/** A message that zod made up itself, as against one that a schema of ours carries. */
+/** Matches a message that zod wrote itself, and not one that a schema of ours carries. */
 const ZOD_OWN_WORDS = /^(?:Invalid|Too |Unrecognized)/;
 
 const TYPE_WORDS: Record<string, string> = {
@@ -20,7 +20,7 @@ const TYPE_WORDS: Record<string, string> = {
   array: 'a list',
 };
 
-/** Every issue as a problem, in zod's order. Rules never hold a value or a key that the sender made up. */
+/** Every issue as a problem, in zod's order. Rules never hold a value or a key of the sender's. */
 export function problemsOf(error: ZodError): Problem[] {
   return error.issues.map((issue) => problemOf(issue, ''));
 }
@@ -31,7 +31,7 @@ export function problemsOf(error: ZodError): Problem[] {
  * @param basePath JSON pointer that is put before every problem's path, for a part of a larger input
  */
 export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''): T {
-  // The parse-time map sees the schema that was violated, which the finished issue no longer names.
+  // The parse-time error map sees the violated schema, which the finished issue no longer names.
   const result = schema.safeParse(value, { error: ruleOf });
   if (result.success) return result.data;
   throw new InvalidInputError(result.error.issues.map((issue) => problemOf(issue, basePath)));
@@ -43,7 +43,7 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 }
 
 function problemOf(issue: core.$ZodIssue, basePath: string): Problem {
-  // An invalid key of a map is the sender's own: the map is named in its place.
+  // An invalid key of a map comes from the sender: the path names the map instead.
   const path = issue.code === 'invalid_key' ? issue.path.slice(0, -1) : issue.path;
   const rule = ZOD_OWN_WORDS.test(issue.message) ? ruleOf(issue) : issue.message;
   return { path: basePath + jsonPointer(path), rule };

@@ -1,6 +1,4 @@
-/**
- * What the gateway is sent, row by row from the interface's tables 2.1, 2.3, 2.6 and 4.3.
- */
+/** The requests to the gateway, row by row from the interface's tables 2.1, 2.3, 2.6 and 4.3. */
 import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
 import {
@@ -18,7 +16,10 @@ import {
 
 export { applicantSchema, applicantsSchema } from './applicant-schemas.ts';
 
-/** A schema is compiled when it is made: one for each limit on applicants that a profile sets, not one per request. */
+/**
+ * Keeps one schema for each limit on applicants that a profile sets. A schema is compiled when it is made, so one per
+ * request would be slow.
+ */
 export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicants: number) => T {
   const made = new Map<number, T>();
   return (maxApplicants) => {
@@ -31,10 +32,10 @@ export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicant
 const customerTraceNumberSchema = an(30);
 const endUserCodeSchema = an(16);
 const endUserSchema = an(30);
-/** The list of purpose codes is not shown (interface 2.3). */
+/** The interface does not show the list of purpose codes (2.3). */
 const permissiblePurposeCodeSchema = an(2);
 
-/** What a FAILSAFE caller may give of an applicant: table 2.3, of which 4.3 sends a part. */
+/** What a FAILSAFE caller may give of an applicant: table 2.3. Table 4.3 sends a part of it. */
 export const failsafeInputSchema = perMaximum((maxApplicants) => {
   const applicant = z.strictObject({
     ...applicantShape,
@@ -85,7 +86,7 @@ function requireAnEndUser(
   }
 }
 
-/** What a SECONDUSE caller gives; of the reference, what is sent. */
+/** What a SECONDUSE caller gives; of the reference, only what is sent. */
 export const secondUseInputSchema = perMaximum((maxApplicants) =>
   z
     .strictObject({
@@ -128,7 +129,7 @@ function isDateTime(text: string): boolean {
   return isRealDate(text.slice(0, 10)) && /^ (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text.slice(10));
 }
 
-/** Section 4.3: the sample's fields, and none that it does not show. */
+/** Section 4.3: the sample's fields and no others. */
 export const failsafeRequestSchema = perMaximum((maxApplicants) => {
   const name = z.strictObject({ first: an(30), last: an(30), middle: an(30).exactOptional() });
   const address = z.strictObject({
@@ -152,7 +153,7 @@ export const failsafeRequestSchema = perMaximum((maxApplicants) => {
   });
 });
 
-/** Table 2.1; no lengths are shown. */
+/** Table 2.1, which shows no lengths. */
 export const tokenRequestSchema = z.strictObject({
   audience: z.string().min(1),
   grant_type: z.literal('client_credentials'),

@@ -4,28 +4,33 @@ export const WATCH_LEDGER = 'watchLedger';
 
 export interface LedgerWatchInput {
   ledgerId: string;
-  /** Between two looks. */
+  /** The time between two looks, in milliseconds. */
   everyMs: number;
-  /** The newest attempt that the runs before have seen. */
+  /** The newest attempt that earlier runs have seen. */
   seen?: SeenAttempt;
 }
 
-/** One for each task queue: a watch whose queue nobody polls any more stands still. */
+/** The workflow id of a watch: one for each task queue, since a watch stops where no worker polls its queue. */
 export function ledgerWatchId(ledgerId: string, taskQueue: string): string {
   return `watch-${ledgerId}-${taskQueue}`;
 }
 
-/** An attempt of any inquiry by its place in the ledger's sequence; with its instant, since a restored ledger counts anew. */
+/**
+ * An attempt of any inquiry by its place in the ledger's sequence. The instant tells it apart in a restored ledger,
+ * which counts anew.
+ */
 export interface SeenAttempt {
   position: number;
   /** RFC 3339, by the database's clock. */
   claimedAt: string;
 }
 
-/** What the ledger says of itself. */
+/** What a ledger reports about itself. */
 export interface RestoreState {
-  /** The newest attempt that it has. */
+  /** The newest attempt in the ledger. */
   newest?: SeenAttempt;
-  /** The attempt that somebody has seen and that is not here, which nobody has accepted yet. */
+  /**
+   * An attempt that a watch has seen and that the ledger no longer has. Absent once an operator has accepted the loss.
+   */
   lost?: SeenAttempt;
 }

@@ -1,8 +1,8 @@
 /**
- * Checks every message from outside, as the client, the CLI and `prepareJourney` do. Each function returns the
- * message in its normal form (ZIP codes apart, states in capitals) or throws `InvalidInputError` with all problems
- * at once: JSON pointers and rules, never values. Unknown fields and `null` are refused everywhere. What depends on
- * where a journey stands is the workflow's to judge.
+ * Checks every message from outside, as the client, the CLI and `prepareJourney` do. Each function returns the message
+ * in its normal form (ZIP codes apart, states in capitals) or throws `InvalidInputError` with all problems at once:
+ * JSON pointers and rules, never values. Unknown fields and `null` are refused everywhere. The workflow itself judges
+ * what depends on a journey's state.
  */
 import type { ZodType } from 'zod';
 import {
@@ -81,18 +81,18 @@ export function parseFailsafeCheckInput(value: unknown, limit: ApplicantLimit): 
   return parse(failsafeCheckSchema(limit.maxApplicants), value);
 }
 
-/** Either, by what it says that it is; a product that is neither's is told with the reports'. */
+/** Input of either pull workflow, by its product. An unknown product gets the problems of a report's input. */
 export function parsePullInput(value: unknown, limit: ApplicantLimit): PullInput {
   const isFailsafe = isRecord(value) && value.productCode === 'FAILSAFE';
   return isFailsafe ? parseFailsafeCheckInput(value, limit) : parseCreditReportInput(value, limit);
 }
 
-/** A pull's `resolveInquiry`. Which product's table the applicants of `amend` keep, its run knows. */
+/** A pull's `resolveInquiry`. The run itself knows which product's table the applicants of `amend` must follow. */
 export function parseResolvePull(value: unknown, limit: ApplicantLimit): ResolvePullMessage {
   return parse(resolvePullSchema(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
-/** A decision by itself, whatever run it is for. */
+/** A decision by itself, for any kind of run. */
 export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<ResolvePullMessage, 'pullId'> {
   return parse(decisionSchema(limit.maxApplicants), value, resolveInquiryProblems);
 }
@@ -102,12 +102,12 @@ export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
   return parse(withdrawPullSchema, value);
 }
 
-/** Input of the workflow `portfolioReview`. What is in the file, a worker checks. */
+/** Input of the workflow `portfolioReview`. A worker checks the content of the file. */
 export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
   return parse(portfolioReviewSchema, value);
 }
 
-/** A schedule of reviews, as it is created. */
+/** A schedule of reviews, as the caller creates it. */
 export function parsePortfolioSchedule(value: unknown): PortfolioSchedule {
   return parse(portfolioScheduleSchema, value);
 }
@@ -147,7 +147,7 @@ export function parseConsent(value: unknown): ConsentMessage {
 }
 
 export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMessage {
-  // Which of the two it is says one member: so a problem is told of one form, and not of both.
+  // One member says which form is meant, so that the problems are those of one form and not of both.
   if (isRecord(value) && value.repeat !== undefined) return parse(repeatStageSchema(limit.maxApplicants), value);
   return parse(passGateSchema(limit.maxApplicants), value, passGateProblems);
 }
@@ -170,14 +170,14 @@ export function parseApplicants(value: unknown, limit: ApplicantLimit): Applican
   return parseWith(applicantsSchema(limit.maxApplicants), value, '/applicants');
 }
 
-/** FAILSAFE's, by themselves; paths are under `/applicants`. */
+/** FAILSAFE's applicants by themselves; paths are under `/applicants`. */
 export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
   return parseWith(failsafeApplicantsSchema(limit.maxApplicants), value, '/applicants');
 }
 
 const journeySchemas = new Map<number, ReturnType<typeof lendingJourneySchema>>();
 
-/** Building a schema costs far more than using it, and a process meets one or two limits. */
+/** Kept for each limit: building a schema costs far more than using it, and a process meets one or two limits. */
 function journeySchemaFor(maxApplicants: number): ReturnType<typeof lendingJourneySchema> {
   let schema = journeySchemas.get(maxApplicants);
   if (!schema) {

@@ -1,4 +1,4 @@
-/** Whether a reference that a person gives is about the applicants of the inquiry that it is given for. Pure. */
+/** Checks that a reference from a person names the applicants of the inquiry that it is given for. Pure. */
 
 /** The rule that the applicants of a reference break, or `null`. */
 export function referenceApplicantsProblem(

@@ -1,4 +1,4 @@
-/** The made-up people of samples and demonstrations. The sandbox alone may be asked about them. */
+/** The made-up people of samples and demonstrations. Only the sandbox may be asked about them. */
 import type { Applicant } from '../model/applicant.ts';
 
 export const ALEX: Applicant = {

@@ -1,6 +1,6 @@
-/** An applicant as the interface's tables 2.3 and 4.3 have one (types). */
+/** An applicant by the interface's tables 2.3 and 4.3 (types). */
 
-/** An applicant as in the interface's table 2.3. Personal throughout. */
+/** An applicant as in the interface's table 2.3. Every field is personal. */
 export interface Applicant {
   applicantId: string;
   names: { first: string; middle?: string; last: string; gen?: string }[];
@@ -20,6 +20,8 @@ export interface Applicant {
   }[];
 }
 
-/** What FAILSAFE needs of an applicant (interface 4.3), and the caller's id of it, by which outcomes are told. */
+/**
+ * What FAILSAFE needs of an applicant (interface 4.3), and the caller's id, which ties each outcome to an applicant.
+ */
 export type FailsafeApplicant = Omit<Applicant, 'emailAddress' | 'ipAddress'> &
   Partial<Pick<Applicant, 'emailAddress' | 'ipAddress'>>;

@@ -1,16 +1,16 @@
 /**
- * What makes two requests the same inquiry: one text of everything that a request says, under which the ledger's digest
- * is made. It comes from what the run carries and not from the gateway's request, so that no profile, no limit and no
- * change of a builder can alter it. Pure. Personal: only its digest is kept.
+ * The canonical text of an inquiry's request, of which the ledger makes its digest: equal texts mean the same inquiry.
+ * The text comes from what the run carries and not from the gateway's request. So no profile, limit or changed builder
+ * can alter it. Pure. Personal: only its digest is kept.
  */
 
 import type { FailsafeApplicant } from './applicant.ts';
 import type { InquiryContent } from './inquiry.ts';
 
 /**
- * Each form that a digest in a ledger may have been made in, by its version. A form never changes once it is here:
- * test/model/canonical-request.test.ts holds each to recorded digests. What is to be told apart by more, such as a
- * new field of the request, is a new form; the old ones stay, for the inquiries that were claimed under them.
+ * Every form that a digest in a ledger may have been made in, by version. A form never changes after its release:
+ * test/model/canonical-request.test.ts holds each to recorded digests. To compare more, such as a new field of the
+ * request, add a new form. The old forms stay for the inquiries that were claimed under them.
  */
 export const CANONICAL_FORMS: Readonly<Record<string, (content: InquiryContent) => string>> = { v1 };
 
@@ -18,8 +18,8 @@ export const CANONICAL_FORMS: Readonly<Record<string, (content: InquiryContent) 
 export const CANONICAL_VERSION = 'v1';
 
 /**
- * The trace number names the inquiry, and the ledger fixes `originalInquiryDate` at the first claim: neither is in it.
- * The spelling is the caller's own; whoever spells a postal code in another way asks for something else.
+ * Leaves out the trace number, which names the inquiry, and `originalInquiryDate`, which the ledger fixes at the first
+ * claim. Compares the caller's own spelling: a postal code in another form makes another request.
  */
 function v1({ inquiry, applicants = [], reference }: InquiryContent): string {
   const { customerId, productCode, endUserCode, endUser, permissiblePurposeCode } = inquiry;
@@ -37,7 +37,7 @@ function v1({ inquiry, applicants = [], reference }: InquiryContent): string {
   }
 }
 
-/** The fields that FAILSAFE sends (interface 4.3): what else a caller gives does not make it another request. */
+/** The fields that FAILSAFE sends (interface 4.3). Other fields of the caller do not make it another request. */
 function failsafePartV1({ names, dob, ssn, phones, addresses }: FailsafeApplicant) {
   return {
     names: names.map(({ first, middle, last }) => ({ first, middle, last })),
@@ -54,7 +54,9 @@ function failsafePartV1({ names, dob, ssn, phones, addresses }: FailsafeApplican
   };
 }
 
-/** Members in one order, and none that is `undefined`: Temporal drops those on the way to an activity. */
+/**
+ * JSON with members in one order, without those that are `undefined`: Temporal drops them on the way to an activity.
+ */
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -1,6 +1,9 @@
-/** When a figure of a report counts as changed (types). */
+/** Options of a comparison of reports: when a figure counts as changed (types). */
 
-/** When a figure counts as moved: it differs by at least `amount`, and by at least `percent` of the larger figure. */
+/**
+ * The threshold of a figure. It counts as moved where it differs by at least `amount`, and by at least `percent` of the
+ * larger figure.
+ */
 export interface FigureThreshold {
   /** A decimal string, not negative. */
   amount: string;
@@ -11,6 +14,6 @@ export interface FigureThreshold {
 export interface ChangeOptions {
   balance: FigureThreshold;
   creditLimit: FigureThreshold;
-  /** Status codes of a tradeline that is closed. */
+  /** Status codes that mean a closed tradeline. */
   closedStatusCodes: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * What a proof of a decision signs: enough that it proves one decision and no other, and nothing personal. What is
- * personal stands in it as a digest. Pure. docs/journeys.md, "Decisions that can be proved".
+ * The content that a proof of a decision signs. It is enough to prove exactly one decision, and nothing in it is
+ * personal: personal parts stand in it as digests. Pure. docs/journeys.md, "Decisions that can be proved".
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -11,7 +11,7 @@ import type { Environment, StageCode } from './products.ts';
 import type { ProviderSaid } from './provider-word.ts';
 import type { ReportOutcome, ReportReference } from './report-outcome.ts';
 
-/** Of `resolveInquiry`, whatever kind of run it is sent to, and of a decision that is written into the ledger. */
+/** The content of a `resolveInquiry` to any kind of run, and of a decision that is written into the ledger. */
 export interface DecisionContent {
   environment: Environment;
   decisionId: string;
@@ -23,7 +23,7 @@ export interface DecisionContent {
   providerSaid: ProviderSaid;
   outcome?: ReportOutcome;
   confirmConsumerIds?: true;
-  /** Of `accept` with a reference and of `amend`: `contentDigest` of what is personal. */
+  /** For `accept` with a reference, and for `amend`: the `contentDigest` of the personal part. */
   contentDigest?: string;
 }
 
@@ -33,7 +33,7 @@ export type ProvableDecision = Omit<DecisionContent, 'environment' | 'contentDig
   applicants?: readonly FailsafeApplicant[];
 };
 
-/** Of `advance` with `repeat`, which makes one further inquiry. */
+/** The content of an `advance` with `repeat`, which makes one further inquiry. */
 export interface RepeatContent {
   environment: Environment;
   journeyId: string;

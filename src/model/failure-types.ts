@@ -1,6 +1,6 @@
 /**
- * The failure types of the inquiry protocol, and what a person may decide about each: the one table of
- * reason × allowed actions (docs/protocol.md prints it). Pure; see docs/protocol.md.
+ * The failure types of the inquiry protocol, and what a person may decide about each. The one table of reason × allowed
+ * actions: docs/protocol.md prints it. Pure.
  */
 
 export const FAILURE_TYPES = [
@@ -29,14 +29,14 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
 export type HoldAction = (typeof HOLD_ACTIONS)[number];
 
-/** What the ledger keeps as a decision: about a hold, or that a stage is pulled once more. */
+/** A decision that the ledger keeps: about a hold, or that a stage is pulled once more. */
 export type DecisionAction = HoldAction | 'repeat';
 
 /**
- * What may be decided about a hold, by its reason.
+ * The decisions that are allowed about a hold, by its reason.
  *
- * - `resend`: try again under the same trace number. Where nothing was claimed, it only means "go on".
- * - `accept`: the provider says what came of it; go on with that.
+ * - `resend`: try again under the same trace number. Where nothing was claimed, the run only goes on.
+ * - `accept`: the provider has said what the outcome is; go on with that outcome.
  * - `amend`: a new inquiry under a new trace number, with corrected applicants.
  * - `abandon`: nothing more is ever sent under this trace number.
  */
@@ -55,7 +55,7 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   ProfileChanged: ['resend', 'abandon'],
   LedgerChanged: ['resend', 'abandon'],
   ActivityFailed: ['resend', 'abandon'],
-  // The next five are retried by themselves; they become holds only when `giveUpAfter` is over.
+  // The run retries the next five without a decision; they become holds only when `giveUpAfter` is over.
   TokenUnavailable: ['resend', 'abandon'],
   LedgerUnavailable: ['resend', 'abandon'],
   LedgerRestored: ['resend', 'abandon'],
@@ -65,7 +65,7 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   TokenRejected: ['resend', 'abandon'],
 };
 
-/** Nothing was posted and trying again needs nobody: the allow-list of the workflow's retry loop. */
+/** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no person. */
 export const RETRIED_BY_THEMSELVES = [
   'TokenUnavailable',
   'LedgerUnavailable',

@@ -1,11 +1,11 @@
-/** The words of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
+/** The terms of the inquiry protocol that workflow, activities, gateway and ledger share. Types and pure tables. */
 
 import type { FailsafeApplicant } from './applicant.ts';
 import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
 import type { ReportOutcome, ReportReference } from './report-outcome.ts';
 
-/** What an attempt that was answered over HTTP came to. Small, and without any report. */
+/** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
 export type Answer =
   | {
       kind: 'outcome';
@@ -15,14 +15,17 @@ export type Answer =
       returnCode?: string;
       /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
       reference?: ReportReference;
-      /** Present where the gateway answers per applicant; of FAILSAFE with what its entry is named by (interface 2.8). */
+      /**
+       * Present where the gateway answers per applicant; for FAILSAFE with the fields that identify its entry
+       * (interface 2.8).
+       */
       applicants?: AnsweredApplicant[];
-      /** A consumer's SSN equals none that was asked for, and the profile says `flag`. */
+      /** A consumer's SSN matches no SSN of the request, and the profile says `flag`. */
       flagged?: 'ssnMismatch';
     }
-  /** Posted, but its meaning is not in the product's table. */
+  /** Posted, but the product's table does not have this code. */
   | { kind: 'returnCodeUnknown'; returnCode: string }
-  /** Posted, but not an answer that may be trusted. `problems` are paths and rules, never values. */
+  /** Posted, but the answer cannot be trusted. `problems` are paths and rules, never values. */
   | { kind: 'unexpectedResponse'; problems: string[]; returnCode?: string };
 
 export interface AnsweredApplicant {
@@ -33,8 +36,8 @@ export interface AnsweredApplicant {
 }
 
 /**
- * Where one attempt stands in the ledger. `sending` until an outcome is recorded; a `sending` whose time is over
- * reads as `unknown`. `abandoned` belongs to the whole inquiry.
+ * The state of one attempt in the ledger. `sending` until an outcome is recorded; a `sending` whose time is over reads
+ * as `unknown`. `abandoned` belongs to the whole inquiry.
  */
 export const ATTEMPT_STATES = [
   'sending',
@@ -51,7 +54,10 @@ export const ATTEMPT_STATES = [
 ] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** What names an inquiry, for whom and why: the ledger's row, apart from its digest. Nothing personal. */
+/**
+ * The description of an inquiry: its name, its end user and its purpose. The ledger's row without its digest.
+ * Nothing personal.
+ */
 export interface InquiryDescription {
   customerTraceNumber: string;
   environment: Environment;
@@ -72,7 +78,7 @@ export interface InquiryDescription {
   amends?: string;
 }
 
-/** Everything that a run carries of one inquiry, and that its request is made of. */
+/** Everything that a run carries of one inquiry. The gateway's request is built from it. */
 export interface InquiryContent {
   inquiry: InquiryDescription;
   /** Report products; FAILSAFE, without what its request lacks. */
@@ -85,31 +91,39 @@ export interface InquiryContent {
 export interface AttemptView {
   attempt: number;
   state: AttemptState;
-  /** Absent where it was never claimed: it was closed, or the inquiry was abandoned before its first attempt. */
+  /**
+   * Absent where the attempt was never claimed: it was closed, or the inquiry was abandoned before its first attempt.
+   */
   claimedAt?: string;
-  /** A look-up found no claim of it and closed it: no worker can claim it any more. Its state is `notSent`. */
+  /**
+   * A look-up found no claim of this attempt and closed it, so that no worker can claim it any more. Its state is
+   * `notSent`.
+   */
   closedAt?: string;
-  /** For `sending`: until when its answer may still come, from the database's clock. */
+  /** For `sending`: how long its answer may still come, by the database's clock. */
   waitMs?: number;
   failureType?: FailureType;
-  /** For `unknown`: until then its request may still arrive, and no `resend` is taken. RFC 3339, by the database's clock. */
+  /**
+   * For `unknown`: its request may still arrive until this instant, and no `resend` is taken before. RFC 3339, by the
+   * database's clock.
+   */
   resendFrom?: string;
   httpStatus?: number;
   retryAfterMs?: number;
   answer?: Answer;
   /** The run that claimed or closed it. */
   runId?: string;
-  /** A resend of exactly this attempt stands, and nobody has spent it: the next one needs no further decision. */
+  /** A decision to resend exactly this attempt stands unspent: the next attempt needs no further decision. */
   resendStands?: true;
 }
 
-/** What of the ledger has overtaken a decision, in words. */
+/** States in words what the ledger has that overtook a decision. */
 export function whatStands({ attempt, state, resendStands }: AttemptView): string {
   if (resendStands) return `by now another resend of its attempt ${attempt} stands`;
   return state === 'abandoned' ? 'by now the inquiry is abandoned' : `by now its attempt ${attempt} is ${state}`;
 }
 
-/** How a failure that ended a claimed attempt stands in the ledger. `null`: the failure claims nothing. */
+/** The state that a failure gives a claimed attempt in the ledger. `null`: nothing was claimed. */
 export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> = {
   GatewayUnreachable: 'notSent',
   TokenRejected: 'notProcessed',

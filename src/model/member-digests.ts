@@ -1,11 +1,14 @@
-/** A message's members as digests, so that a run can compare a later copy and keeps nothing personal of it. Pure. */
+/** A message's members as digests. With them a run compares a later copy without keeping anything personal. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** Enough to tell two contents apart by chance alone; both are said by people who are trusted with the inquiry. */
+/**
+ * Enough that two contents never match by chance. Deliberate collisions are no concern: the senders are trusted with
+ * the inquiry.
+ */
 const HEX_DIGITS = 16;
 
-/** Each member's first digits of SHA-256; compared by `differingPaths`, which then names members alone. */
+/** The first digits of each member's SHA-256. `differingPaths` compares them, and then names members alone. */
 export function memberDigests(message: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(message).flatMap(([name, value]) =>
@@ -14,7 +17,7 @@ export function memberDigests(message: object): Record<string, string> {
   );
 }
 
-/** JSON without spaces and with the members of objects in order, as RFC 8785 has it for what messages hold. */
+/** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

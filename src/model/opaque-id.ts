@@ -1,6 +1,6 @@
 /**
- * Which texts may be an id that this project puts into workflow ids, search attributes, logs and metrics, where
- * nothing personal may be (docs/protection.md). Pure, so that workflow code may use it.
+ * The rule for ids that this project puts into workflow ids, search attributes, logs and metrics, where nothing
+ * personal may be (docs/protection.md). Pure, so that workflow code may use it.
  */
 
 /** RFC 3986's unreserved characters, which need no quoting in a URL, a shell or a visibility query. */
@@ -13,22 +13,26 @@ const DASHED_SSN = /(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/;
 const NINE_DIGITS = /(?<!\d)\d{9}(?!\d)/;
 
 /**
- * A UUID is opaque by its form, and one in about seventy random ones holds nine decimal digits in a row: refusing
- * those would fail a caller at random. With dashes it is known anywhere, without them only by itself.
+ * A UUID is opaque by its form. One in about seventy random UUIDs holds nine decimal digits in a row: without this
+ * exception such callers would fail at random. A UUID with dashes is recognized anywhere in a text, one without them
+ * only as the whole text.
  */
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const BARE_UUID = /^[0-9a-f]{32}$/i;
 
-/** Where a consent can be proved: printable ASCII without spaces and `@`, enough for `doc:2024/17#v2`, too little for an address. */
+/**
+ * A reference to the proof of a consent: printable ASCII without spaces and `@`. `doc:2024/17#v2` fits; an e-mail
+ * address does not.
+ */
 export const EVIDENCE_REFERENCE = /^[!-?A-~]+$/;
 
 /** The longest `journeyId`, `consentId` and `decisionId`. */
 export const MAX_ID_LENGTH = 64;
 
-/** The longest `shareId`: it is part of update ids together with the others. */
+/** The longest `shareId`. It is shorter because update ids contain it beside the other ids. */
 export const MAX_SHARE_ID_LENGTH = 40;
 
-/** The rule that `text` breaks, or `null` where it may be an id. */
+/** The rule that `text` breaks as an id, or `null`. */
 export function opaqueIdProblem(text: string, maxLength: number): string | null {
   if (text.length === 0 || text.length > maxLength || !OPAQUE.test(text)) {
     return `must be 1 to ${maxLength} letters, digits, ".", "_", "~" or "-", beginning with a letter or digit`;
@@ -37,10 +41,10 @@ export function opaqueIdProblem(text: string, maxLength: number): string | null 
   return null;
 }
 
-/** Whether nine digits in a row, or digits grouped like an SSN, are anywhere in it. */
+/** Whether the text holds nine digits in a row, or digits grouped like an SSN. */
 export function mayHoldSsn(text: string): boolean {
   if (BARE_UUID.test(text)) return false;
-  // Not the empty text: what stands before and after must not grow together.
+  // Not the empty text: the parts before and after a UUID must not join.
   const rest = text.replace(UUID, '~');
   return DASHED_SSN.test(rest) || NINE_DIGITS.test(rest);
 }

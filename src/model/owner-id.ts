@@ -1,7 +1,7 @@
-/** Whose an inquiry is: one id for each run that makes inquiries, whatever kind of run it is. Pure. */
+/** Owner ids: one id for each run that makes inquiries, of any kind. Pure. */
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from './opaque-id.ts';
 
-/** Kinds of runs, with the workflow types that they are of. A workflow id is the kind, a dash, the caller's own id. */
+/** Kinds of runs, each with its workflow types. A workflow id is the kind, a dash, and the caller's own id. */
 export const RUN_KINDS = {
   journey: ['lendingJourney'],
   pull: ['creditReport', 'failsafeCheck'],
@@ -10,7 +10,7 @@ export const RUN_KINDS = {
 } as const;
 export type RunKind = keyof typeof RUN_KINDS;
 
-/** The member in which a message, and the input, names the run. */
+/** The member that names the run in each message and in the input. */
 export const ID_NAMES = {
   journey: 'journeyId',
   pull: 'pullId',
@@ -25,13 +25,13 @@ export function workflowTypesFilter(types: readonly string[]): string {
   return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
 }
 
-/** For every run that makes inquiries. */
+/** A list filter for every run that makes inquiries. */
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
- * The ledger's `callerId`, and what the command line takes: a journey's own id as it is, others as `<kind>:<id>`, such
- * as `pull:P-1`. No id of a caller's holds a colon, so that a pull and a journey of one name never mix; nor a slash, so
- * that a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
+ * The ledger's `callerId`, which the command line takes too: a journey's own id as it is, others as `<kind>:<id>`, such
+ * as `pull:P-1`. No caller's id holds a colon, so a pull and a journey of one name never mix. Nor does one hold a
+ * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
 export function ownerIdOf(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
@@ -39,13 +39,13 @@ export function ownerIdOf(kind: RunKind, id: string): string {
 
 export interface Owner {
   kind: RunKind;
-  /** The caller's own: `journeyId`, `pullId`, `shareId`, `reviewId`. */
+  /** The caller's own id: `journeyId`, `pullId`, `shareId` or `reviewId`. */
   id: string;
-  /** Of one row of a portfolio: its `accountId`. */
+  /** For one row of a portfolio: its `accountId`. */
   accountId?: string;
 }
 
-/** What is of no known kind is a journey's id, and no valid one. */
+/** Splits an owner id. A text of no known kind reads as a journey's id, which is then invalid. */
 export function ownerOf(ownerId: string): Owner {
   const kind = KINDS.find((one) => one !== 'journey' && ownerId.startsWith(`${one}:`));
   if (!kind) return { kind: 'journey', id: ownerId };
@@ -71,18 +71,18 @@ export function workflowIdOf(ownerId: string): string {
   return `${kind}-${id}`;
 }
 
-/** Of one row of a portfolio. */
+/** The owner id of one row of a portfolio. */
 export function rowOwnerId(reviewId: string, accountId: string): string {
   return `${ownerIdOf('portfolio', reviewId)}/${accountId}`;
 }
 
-/** The owner's id of a workflow id; `null` where it is that of another kind of workflow. */
+/** The owner id that a workflow id stands for; `null` for another kind of workflow. */
 export function ownerIdOfWorkflow(workflowId: string): string | null {
   const kind = KINDS.find((one) => workflowId.startsWith(`${one}-`));
   return kind ? ownerIdOf(kind, workflowId.slice(kind.length + 1)) : null;
 }
 
-/** For people: `journey J-1`, `pull P-1`. */
+/** The name of a run for people: `journey J-1`, `pull P-1`. */
 export function runName(ownerId: string): string {
   const { kind, id, accountId } = ownerOf(ownerId);
   return accountId === undefined ? `${kind} ${id}` : `${kind} ${id}, account ${accountId}`;

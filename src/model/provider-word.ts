@@ -1,15 +1,15 @@
 /**
- * What the provider must have said before a person may decide this or that: the third column of the table of
- * reason × action (failure-types.ts). Pure; docs/protocol.md prints both as one table, and a test compares.
+ * What the provider must have said before a person may take a decision: the third column of the table of reason ×
+ * action (failure-types.ts). Pure. docs/protocol.md prints both as one table, and a test compares them.
  */
 import type { FailureType, HoldAction } from './failure-types.ts';
 import type { ProductCode } from './products.ts';
 
 export const PROVIDER_SAID = ['posted', 'notPosted', 'unknown', 'notAsked'] as const;
-/** What the provider says about the attempt, as a person passes it on. */
+/** What the provider says about the attempt, as the deciding person reports it. */
 export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 
-/** The gateway's own answer came: it says what there is, although nothing could be made of it by itself. */
+/** The gateway's own answer came and says what exists, although the software could not use it. */
 const ANSWERED_BY_ITSELF: readonly FailureType[] = ['UnexpectedResponse', 'ReturnCodeUnknown'];
 
 export interface JudgedHold {
@@ -17,14 +17,14 @@ export interface JudgedHold {
   productCode: ProductCode;
 }
 
-/** A decision, as far as it matters here. */
+/** The part of a decision that this rule needs. */
 export interface Judgment {
   action: HoldAction;
-  /** With `accept`. */
+  /** For `accept`. */
   outcome?: 'record' | 'noRecord' | 'noReport' | undefined;
 }
 
-/** The words with which the decision may be taken. */
+/** What the provider must have said for this decision to be taken: any one of these. */
 export function wordsThatPermit(
   { failureType, productCode }: JudgedHold,
   { action, outcome }: Judgment,
@@ -32,14 +32,14 @@ export function wordsThatPermit(
   if (action === 'resend')
     return failureType === 'OutcomeUnknown' ? said('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
-  // Where there is a record there was a posting, and the provider alone can say whose it is.
+  // Where a record exists there was a posting, and only the provider can say whose record it is.
   if (outcome === 'record') return said('posted');
-  // A share without a record was not posted: only Record means that it was.
+  // A share without a record was not posted: a share is posted only where the answer is a record.
   const words = productCode === 'SECONDUSE' ? said('notPosted') : said('posted', 'notPosted');
   return ANSWERED_BY_ITSELF.includes(failureType) ? [...words, 'unknown', 'notAsked'] : words;
 }
 
-/** Why the provider's word does not permit the decision, as a path and a rule; or `null`. */
+/** Why the provider's statement does not permit the decision, as a path and a rule; or `null`. */
 export function wordProblem(hold: JudgedHold, decision: Judgment & { providerSaid: ProviderSaid }): string | null {
   const words = wordsThatPermit(hold, decision);
   if (words.includes(decision.providerSaid)) return null;

@@ -1,12 +1,14 @@
-/** When an attempt of unknown outcome may be sent again: not while its request may still arrive. */
+/** When an attempt of unknown outcome may be sent again: only after its request can no longer arrive. */
 import type { HoldAction } from './failure-types.ts';
 
-/** Why a `resend` is refused before this instant. */
+/** The rule that refuses a `resend` before this instant. */
 export function resendRule(resendFrom: string): string {
   return `the first request may still arrive: resend is taken from ${resendFrom} on`;
 }
 
-/** Why this decision comes too early, or `null`. The ledger's own clock decides; this answers sooner. */
+/**
+ * Why this decision comes too early, or `null`. The ledger decides by its own clock; this check only answers sooner.
+ */
 export function resendProblem(
   { resendFrom }: { resendFrom?: string },
   { action }: { action: HoldAction },

@@ -1,4 +1,4 @@
-/** The search attributes of docs/operating.md: few, since they are billed and indexed. Nothing personal. */
+/** The search attributes of docs/operating.md. Few, since servers bill and index them. Nothing personal. */
 export const SEARCH_ATTRIBUTES = {
   JourneyStage: 'Keyword',
   NeedsAttention: 'Keyword',

@@ -1,17 +1,17 @@
-/** Whom a report is shared with, and whether a consent is for them. Pure. */
+/** The secondary user with whom a report is shared, and whether a consent names that user. Pure. */
 
 export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
   return { ...(endUserCode === undefined ? {} : { endUserCode }), ...(endUser === undefined ? {} : { endUser }) };
 }
 
-/** For people. */
+/** The name of a secondary user for people. */
 export function nameOfUser({ endUserCode, endUser }: Partial<SecondaryUser>): string {
   return [endUserCode, endUser].filter((name) => name !== undefined).join(', ');
 }
 
 /**
- * Whether a consent names this secondary user. The code decides where either side has one: a name alone may be that of
- * several. A name beside the code is compared where both sides have it.
+ * Whether a consent names this secondary user. Where either side has a code, the code decides, since several users may
+ * have one name. A name beside the code is compared where both sides have one.
  */
 export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
   if (named.endUserCode !== user.endUserCode) return false;
@@ -19,7 +19,7 @@ export function isForUser(named: SecondaryUser, user: SecondaryUser): boolean {
   return named.endUser === undefined || user.endUser === undefined || named.endUser === user.endUser;
 }
 
-/** Whom a report is shared with: a code, a name, or both (interface 2.6). */
+/** A secondary user: a code, a name, or both (interface 2.6). */
 export interface SecondaryUser {
   endUserCode?: string;
   endUser?: string;

@@ -1,9 +1,9 @@
-/** The queue that `submitInquiry` of one profile runs on: it alone is rate limited (ARCHITECTURE.md). */
+/** The queue on which `submitInquiry` of one profile runs: the only one with a rate limit (ARCHITECTURE.md). */
 export function gatewayQueueOf(taskQueue: string, profile: string): string {
   return `${taskQueue}-gateway-${profile}`;
 }
 
-/** The queue that `deliverWebhook` runs on: endpoints that hang take no slot from a journey. */
+/** The queue on which `deliverWebhook` runs: endpoints that hang take no slot from a journey. */
 export function webhookQueueOf(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }

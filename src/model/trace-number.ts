@@ -30,15 +30,15 @@ export interface TraceNumberParts {
 }
 
 /**
- * `customerTraceNumber` (AN 30, interface 2.3) as a pure function of what is asked for, never of the order of
- * events, so that a re-run of the same step finds the same ledger row: two letters, 24 base-32 characters (120 bits
- * of SHA-256), two digits that count amendments and deliberate repeats.
+ * `customerTraceNumber` (AN 30, interface 2.3): two letters, 24 base-32 characters (120 bits of SHA-256), and two
+ * digits that count amendments and deliberate repeats. A pure function of what is asked for, never of the order of
+ * events: a re-run of the same step finds the same ledger row.
  */
 export function traceNumber(parts: TraceNumberParts): string {
   if (!Number.isInteger(parts.ordinal) || parts.ordinal < 0 || parts.ordinal > MAX_ORDINAL) {
     throw new RangeError(`ordinal must be 0 to ${MAX_ORDINAL}`);
   }
-  // JSON keeps the parts apart: no two lists of strings have the same text.
+  // JSON keeps the parts apart: two different lists of strings never have the same text.
   const name = JSON.stringify([
     parts.environment,
     parts.customerId,
@@ -52,7 +52,7 @@ export function traceNumber(parts: TraceNumberParts): string {
   );
 }
 
-/** RFC 4648 without padding: the first `length` characters. */
+/** RFC 4648 base 32 without padding: the first `length` characters. */
 export function base32(bytes: Uint8Array, length: number): string {
   let text = '';
   let buffer = 0;

@@ -1,16 +1,16 @@
 /**
- * What stands in for a message that could not be decoded (docs/protection.md): the worker's codec puts it there instead
- * of throwing, because one message that throws stops a run for good. Pure: workflow code imports it.
+ * The marker that takes the place of a message that could not be decoded (docs/protection.md). The worker's codec
+ * returns it instead of throwing, because one message that throws stops a run for good. Pure: workflow code imports it.
  */
 
 /**
  * - `foreignEncoding`: an encoding that this software does not read
- * - `malformed`: says that it is encrypted, and does not have that form
+ * - `malformed`: claims to be encrypted, but does not have that form
  * - `tampered`: the bytes, the key id or the namespace are not those that were encrypted
  * - `foreignNamespace`: encrypted for a namespace that is not on the allow-list
  * - `keyRefused`: encrypted under a key that an operator has refused for good
  * - `inTheClear`: not encrypted, outside the sandbox, although it can lead to a posting
- * - `unparsable`: decoded, and not JSON, or JSON nested without measure
+ * - `unparsable`: decoded, but not JSON, or nested too deeply
  */
 export const UNDECODABLE_REASONS = [
   'foreignEncoding',
@@ -32,14 +32,14 @@ export function undecodable(reason: UndecodableReason): Undecodable {
   return { undecodable: { reason } };
 }
 
-/** In words, for the person who reads the refusal. */
+/** The refusal of such a message in words, for people. */
 export function undecodableRule({ undecodable: { reason } }: Undecodable): string {
   return reason === 'inTheClear'
     ? 'the message came in the clear: outside the sandbox it must be encrypted'
     : `the message could not be decoded (${reason})`;
 }
 
-/** Whether a message is the marker; a caller who sends one himself is refused like all others. */
+/** Whether a message is the marker. A marker from a caller is refused like the others. */
 export function isUndecodable(value: unknown): value is Undecodable {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'undecodable')) return false;
   const { undecodable: inner } = value as { undecodable: unknown };

@@ -1,4 +1,7 @@
-/** Counts and sums of what changed between two reports: all that a journey's result tells of it (types). */
+/**
+ * Counts and sums of what changed between two reports: the only part of a comparison that a journey's result holds
+ * (types).
+ */
 import type { StageCode } from '../../model/products.ts';
 
 export interface ChangeCounts {
@@ -9,7 +12,7 @@ export interface ChangeCounts {
   vanishedAccounts: number;
   closedAccounts: number;
   reopenedAccounts: number;
-  /** Other changes of a status code. */
+  /** All other changes of a status code. */
   statusChanges: number;
   balanceMoves: number;
   creditLimitMoves: number;
@@ -20,7 +23,7 @@ export interface ChangeCounts {
   unreadable: number;
 }
 
-/** Sums of all that could be read, of the applicants compared; decimal strings. */
+/** Sums of all readable figures of the compared applicants; decimal strings. */
 export interface ChangeTotals {
   balance: { earlier: string; later: string };
   creditLimit: { earlier: string; later: string };
@@ -28,20 +31,20 @@ export interface ChangeTotals {
   vanishedAccounts: { balance: string; creditLimit: string };
 }
 
-/** Counts and sums over all applicants: nothing that tells who. */
+/** Counts and sums over all applicants: nothing that identifies one. */
 export interface ChangeSummary {
   counts: ChangeCounts;
   totals: ChangeTotals;
 }
 
 /**
- * Why there is no comparison: a report was disposed of, is not in the ledger, cannot be read, or the activity could not
- * be carried out in its time.
+ * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the activity could
+ * not finish in its time.
  */
 export const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as const;
 export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
 
-/** Of one stage. Nothing personal: no contributor, no number of an account. */
+/** The changes of one stage. Nothing personal: no contributor, no account number. */
 export type StageChanges =
   | { comparedWith: StageCode; counts: ChangeCounts; totals: ChangeTotals }
   | { comparedWith: StageCode; unavailable: ComparisonGap };

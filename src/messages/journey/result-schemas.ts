@@ -1,5 +1,5 @@
 /**
- * One zod schema for each thing that a run answers: the types of shapes.ts again, for the published JSON Schemas
+ * One zod schema for each answer of a run: the types of shapes.ts again, for the published JSON Schemas
  * (docs/integrating.md). Open: a later version may add members.
  */
 import { z } from 'zod';
@@ -135,7 +135,7 @@ export const refusedMessageSchema = z
   .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
   .meta({ id: 'refusedMessage' });
 
-/** Of a run that has no result, as its status says it. */
+/** How a run ended that has no result, as its status shows it. */
 export const ENDS_WITHOUT_OUTCOME = ['cancelled', 'failed'] as const satisfies EndWithoutOutcome[];
 
 const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
@@ -185,7 +185,7 @@ export const journeyReferencesSchema = z.object({
   shares: z.array(z.object({ shareId: z.string(), reportReferenceNumber: z.string() })),
 });
 
-/** What the answer of every update has, of whatever run. */
+/** What the answer to every update has, for every kind of run. */
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
@@ -200,7 +200,7 @@ export const acceptedSchema = z.object({
     }),
 });
 
-/** What the answers of runs that receive consents have beside that. */
+/** The further members in the answers of runs that receive consents. */
 export const consentAnswerFields = {
   unmatched: z.literal('share').exactOptional().meta({
     description:

@@ -6,13 +6,13 @@ import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 
-/** Shares of one journey, as its handlers count them. A limit on everything. */
+/** The most shares of one journey, as its handlers count them. A limit on everything. */
 const MAX_SHARES = 20;
 
-/** A run makes at most this many attempts at one inquiry before it holds: only a typing error is above. */
+/** A limit against typing errors: a run holds long before it has made so many attempts. */
 const MAX_ATTEMPT = 100_000;
 
-/** Interface 4.2, rule 5, for the published schemas: parsing checks it beside the schema, with all other rules. */
+/** Interface 4.2, rule 5, for the published schemas. The parser checks it beside the schema, with all other rules. */
 export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
 
 const secondaryUserSchema = z
@@ -75,7 +75,7 @@ export const consentSchema = z.strictObject({
   proof: fields.proof.exactOptional(),
 });
 
-/** For the published schemas: a word about the report's age is somebody's, and nothing else here is. */
+/** For the published schemas: accepting an old report requires `by` and `reason`; nothing else here does. */
 const SIGNED_WHERE_AGE_IS_ACCEPTED = {
   dependentRequired: { acceptAge: ['by', 'reason'], by: ['acceptAge'], reason: ['acceptAge'] },
 };

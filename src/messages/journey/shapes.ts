@@ -13,9 +13,9 @@ import type { StageChanges } from './change-summary.ts';
 
 export interface ShareInput extends SecondaryUser {
   shareId: string;
-  /** Else the journey's `permissiblePurposeCodes.SECONDUSE`. */
+  /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
   permissiblePurposeCode?: string;
-  /** The stage whose report is shared, the newest if it was repeated; else the last stage with a record. */
+  /** The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record. */
   reportOf?: StageCode;
   /** How long the share waits for consent once its report exists. Default P30D. */
   awaitConsentFor?: string;
@@ -41,11 +41,14 @@ export interface LendingJourneyInput {
   gates?: Partial<Record<'PREAPP' | 'PRECLOSE', GateInput>>;
   onNoRecord?: 'stop' | 'continue';
   shares?: ShareInput[];
-  /** How long the journey stays open for further shares after all else has settled. Default: not at all. */
+  /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
   sharesOpenFor?: string;
-  /** How long it stays open for a repeat of its last stage; counted anew after each. Default: not at all. */
+  /** How long it stays open for a repeat of its last stage, counted anew after each repeat. Default: not at all. */
   repeatsOpenFor?: string;
-  /** How old the latest report may be when a gate is passed; an older one takes a person's word. Default: any age. */
+  /**
+   * How old the latest report may be when a gate is passed; with an older one a person must accept its age. Default:
+   * any age.
+   */
   maxReportAge?: string;
 }
 
@@ -56,7 +59,9 @@ export interface ConsentMessage {
   consentId: string;
   decision: 'granted' | 'denied' | 'revoked';
   decidedAt: string;
-  /** Nobody said when: `decidedAt` is when the message was sent. One that repeats another keeps the time of the first. */
+  /**
+   * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the first.
+   */
   decidedNow?: true;
   secondaryUser: SecondaryUser;
   /** Required for a grant; never personal. */
@@ -69,23 +74,23 @@ export interface ConsentMessage {
 export interface PassGateMessage {
   journeyId: string;
   to: StageCode;
-  /** Whoever applies from this stage on: all of them. */
+  /** All applicants from this stage on. */
   applicants?: Applicant[];
-  /** Although the latest report is older than `maxReportAge`; with `by` and `reason`. */
+  /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
   acceptAge?: true;
   by?: string;
   reason?: string;
 }
 
-/** Has the stage that was answered last pulled once more: one further inquiry, by somebody's decision. */
+/** Repeats the stage that was answered last: one further inquiry, by a person's decision. */
 export interface RepeatStageMessage {
   journeyId: string;
   repeat: StageCode;
-  /** Which pull of the stage it is to be: 2 for the first repeat. The same again makes no other inquiry. */
+  /** The pull's number within its stage: 2 for the first repeat. The same number again makes no further inquiry. */
   occurrence: number;
   by: string;
   reason: string;
-  /** Whoever applies from this pull on: all of them. */
+  /** All applicants from this pull on. */
   applicants?: Applicant[];
   /** Compact JWS over `{ "decision": <see RepeatContent>, "exp": <seconds since 1970>, "iat": … }`. */
   proof?: string;
@@ -108,7 +113,7 @@ export interface ResolveInquiryMessage {
   journeyId: string;
   decisionId: string;
   customerTraceNumber: string;
-  /** The attempt that is judged, as the hold names it. */
+  /** The attempt that the decision is about, as the hold names it. */
   attempt: number;
   action: HoldAction;
   by: string;
@@ -118,7 +123,10 @@ export interface ResolveInquiryMessage {
   outcome?: ReportOutcome;
   /** For `accept` with `outcome: "record"`. */
   reference?: ReportReference;
-  /** For `accept` with a reference whose `consumerId`s the ledger has of other people's inquiries alone: they are right. */
+  /**
+   * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
+   * that they are right.
+   */
   confirmConsumerIds?: true;
   /** For `amend`. */
   applicants?: Applicant[];
@@ -136,7 +144,7 @@ export interface StageStatus {
   attempts: number;
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
-  /** Of a preclose report, once it was compared with the journey's report before it. */
+  /** For a preclose report that was compared with the journey's previous report. */
   changes?: StageChanges;
 }
 
@@ -158,7 +166,7 @@ export type ShareState =
 export interface ShareStatus {
   shareId: string;
   state: ShareState;
-  /** `applicantId` of those whose grant does not stand yet. */
+  /** `applicantId` of each applicant without a standing grant. */
   waitingFor: string[];
   customerTraceNumber?: string;
   reportReferenceNumber?: string;
@@ -172,16 +180,19 @@ export interface HoldStatus {
   shareId?: string;
   failureType: FailureType;
   since: string;
-  /** The attempt that a decision judges. */
+  /** The number of the latest attempt, which a decision names. */
   attempts: number;
   httpStatus?: number;
   returnCode?: string;
-  /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
+  /** For `AnotherNumber`: the trace number under which the ledger has this inquiry for another customer. */
   otherTraceNumber?: string;
-  /** With `OutcomeUnknown`: the first request may still arrive until then, and no `resend` is taken. RFC 3339. */
+  /**
+   * For `OutcomeUnknown`: the first request may still arrive until this instant, and no `resend` is taken before. RFC
+   * 3339.
+   */
   resendFrom?: string;
   allowedActions: HoldAction[];
-  /** The latest decision that the ledger has refused, and why: it still waits for one. */
+  /** The latest decision that the ledger has refused, and why. The hold still waits for a decision. */
   refusedDecision?: { decisionId: string; reason: string; at: string };
 }
 
@@ -192,7 +203,7 @@ export interface RefusedMessage {
   consentId?: string;
 }
 
-/** The end of a run of any kind that has no outcome, and so no result. */
+/** The end of a run without an outcome, and so without a result. */
 export type EndWithoutOutcome = 'cancelled' | 'failed';
 
 export type JourneyState =
@@ -207,10 +218,10 @@ export type JourneyState =
   | 'abandoned'
   | EndWithoutOutcome;
 
-/** Consents to shares that nobody has requested yet. */
+/** Consents to shares that have not been requested yet. */
 export interface EarlyConsents {
   count: number;
-  /** The first 20. */
+  /** The first 20 of them. */
   shareIds: string[];
 }
 
@@ -219,14 +230,17 @@ export interface JourneyStatus {
   journeyId: string;
   environment: Environment | null;
   state: JourneyState;
-  /** The gate (`PREAPP`), the share (`share S1`) or the retry that is waited for, in words. */
+  /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
   waitingFor?: string;
-  /** At a gate: the stage whose report is older than `maxReportAge`. `advance` needs a repeat or `acceptAge`. */
+  /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
   reportTooOld?: StageCode;
   stages: StageStatus[];
   shares: ShareStatus[];
   holds: HoldStatus[];
-  /** Kept until their share is requested. Absent where there are none: a `shareId` may be misspelt. */
+  /**
+   * Consents that are kept until their share is requested. Absent where there are none. A misspelt `shareId` shows
+   * here.
+   */
   earlyConsents?: EarlyConsents;
   /** The last 50. */
   refusedMessages: RefusedMessage[];
@@ -255,13 +269,16 @@ export interface JourneyReferences {
   shares: { shareId: string; reportReferenceNumber: string }[];
 }
 
-/** Answer of every update: the message was accepted, not that the gateway has answered. */
+/** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export interface UpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: JourneyStatus;
-  /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  /**
+   * Answer to a consent or a decision. `false`: the ledger could not be reached. The run keeps the message and tries
+   * again.
+   */
   recorded?: boolean;
-  /** Answer to a consent only: nobody has requested its share yet. The consent is kept. */
+  /** Answer to a consent only: its share has not been requested yet. The consent is kept. */
   unmatched?: 'share';
 }

@@ -1,15 +1,15 @@
-/** What a review writes, by name, beside its file. Pure. */
+/** The names of the files that a review writes beside its input. Pure. */
 
 export interface PortfolioOutputs {
   /** One JSON line for each row that has an outcome. */
   results: string;
   /** One JSON line for each row that nothing was sent for. */
   badRows: string;
-  /** A directory, while the review runs. */
+  /** A directory that exists while the review runs. */
   parts: string;
 }
 
-/** @param file its path, of which the folder is kept */
+/** @param file path of the input, whose folder is kept */
 export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs {
   const stem = `${file}.${reviewId}`;
   return { results: `${stem}.results.jsonl`, badRows: `${stem}.bad-rows.jsonl`, parts: `${stem}.parts` };
@@ -17,7 +17,10 @@ export function outputNamesOf(file: string, reviewId: string): PortfolioOutputs 
 
 export const MAX_PATH_LENGTH = 200;
 
-/** Parts of letters, digits, `.`, `_` and `-` that begin with none of the last two or a dot: no `..`, no hidden file. */
+/**
+ * A relative path. Each part consists of letters, digits, `.`, `_` and `-` and begins with a letter or digit: no `..`,
+ * no hidden file.
+ */
 export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 
 /** The rule that a file's name breaks, or `null`. */

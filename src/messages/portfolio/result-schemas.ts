@@ -1,4 +1,7 @@
-/** One zod schema for each thing that a portfolio review answers, for the published JSON Schemas; open, as result-schemas.ts. */
+/**
+ * One zod schema for each answer of a portfolio review, for the published JSON Schemas; open, as
+ * journey/result-schemas.ts.
+ */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import {

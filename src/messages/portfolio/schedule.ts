@@ -8,16 +8,16 @@ export interface PortfolioSchedule extends ScheduledReviewInput {
   /** IANA name. Default `UTC`. */
   timeZone?: string;
   overlap?: Overlap;
-  /** Each start comes later by up to so much, at random. */
+  /** Delays each start at random, by up to this long. */
   jitterMs?: number;
-  /** What was missed while the server was down is made up for, if it is no older. Default one hour. */
+  /** How old a missed start may be to be made up for after the server was down. Default one hour. */
   catchUpMs?: number;
   paused?: boolean;
 }
 
 export type Overlap = keyof typeof OVERLAPS;
 
-/** `skip` (default): a review that is due while one runs is left out. */
+/** `skip` (default): no review starts while another one runs. */
 export const OVERLAPS = {
   skip: 'SKIP',
   bufferOne: 'BUFFER_ONE',

@@ -27,11 +27,11 @@ const orderFields = {
 
 export const portfolioReviewSchema = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
 
-/** Ten years: no schedule is off by more. */
+/** Ten years: far above any real schedule. */
 const MAX_WAIT_MS = 3_650 * 24 * 60 * 60 * 1_000;
 const wait = z.int().min(0).max(MAX_WAIT_MS).exactOptional();
 
-/** Whether the cron expression makes sense, the server says. */
+/** The server checks the cron expression. */
 export const portfolioScheduleSchema = z.strictObject({
   scheduleId: fields.scheduleId,
   order: z.strictObject(orderFields),

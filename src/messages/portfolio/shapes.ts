@@ -5,24 +5,29 @@ import type { Environment } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from '../journey/shapes.ts';
 
-/** Rows under way at once where the input names no `window`. */
+/** Rows in progress at once where the input names no `window`. */
 export const DEFAULT_WINDOW = 20;
-/** Far above any gateway queue's slots, far below the 2,000 activities that Temporal lets one run have pending. */
+/**
+ * Far above the slots of any gateway queue. Far below 2,000, the activities that Temporal lets one run have pending.
+ */
 export const MAX_WINDOW = 500;
 export const DEFAULT_MAX_BAD_ROWS = 100;
 export const MAX_BAD_ROWS = 10_000;
-/** The ids of all rows are in memory while a file is examined: some 100 MB for so many. */
+/** A worker keeps the ids of all rows in memory while it examines a file: some 100 MB for so many. */
 export const MAX_ROWS = 1_000_000;
-/** Where so many inquiries wait for a person, something is wrong that no further row should meet. */
+/** Where so many inquiries wait for a person, no further row is started: the cause may be common to all. */
 export const MAX_HELD = 500;
 
-/** Why a review needs a person whose files cannot be reached: `NeedsAttention`, and `attention` of its status. */
+/**
+ * Why a review needs a person: its files cannot be reached. Shown by `NeedsAttention`, and by `attention` of its
+ * status.
+ */
 export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
 
 export const PORTFOLIO_FORMATS = ['csv', 'jsonl'] as const;
 export type PortfolioFormat = (typeof PORTFOLIO_FORMATS)[number];
 
-/** What a review asks, and how; without the id of the one run. */
+/** What a review asks for, without the id of the one run. */
 export interface PortfolioOrder {
   /** Name of a gateway profile. Default `default`. */
   profile?: string;
@@ -30,11 +35,11 @@ export interface PortfolioOrder {
   permissiblePurposeCode: string;
   /** Relative to the workers' PORTFOLIO_DIR, with `/`. */
   file: string;
-  /** Default: by the file's name. */
+  /** Default: by the extension of the file's name. */
   format?: PortfolioFormat;
-  /** Rows under way at once, 1 to {@link MAX_WINDOW}. */
+  /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
   window?: number;
-  /** With more bad rows than this nothing is sent. */
+  /** Where the file has more bad rows than this, nothing is sent. */
   maxBadRows?: number;
 }
 
@@ -45,17 +50,17 @@ export interface PortfolioReviewInput extends PortfolioOrder {
 
 /** Input of the workflow `scheduledReview`, which only a schedule starts. */
 export interface ScheduledReviewInput {
-  /** At most {@link MAX_SCHEDULE_ID_LENGTH}: the ids of its reviews are made of it. */
+  /** At most {@link MAX_SCHEDULE_ID_LENGTH}: the ids of its reviews contain it. */
   scheduleId: string;
   order: PortfolioOrder;
 }
 
-/** One row, as it was read. */
+/** One row, as the worker read it. */
 export interface PortfolioRow {
   accountId: string;
-  /** Counted from 1, with the header. */
+  /** Counted from 1, the header included. */
   line: number;
-  /** Bytes from the file's beginning. */
+  /** Bytes from the beginning of the file. */
   offset: number;
   applicants: Applicant[];
 }
@@ -74,14 +79,14 @@ export interface RowResult {
 
 /** Counts only. */
 export interface PortfolioProgress {
-  /** Good ones; 0 until the file has been examined. */
+  /** Valid rows; 0 until the file has been examined. */
   rows: number;
   badRows: number;
   done: number;
   record: number;
   noRecord: number;
   noReport: number;
-  /** A person gave the inquiry up. */
+  /** A person abandoned the inquiry. */
   abandoned: number;
   held: number;
   underWay: number;
@@ -89,7 +94,7 @@ export interface PortfolioProgress {
   secondsLeft?: number;
 }
 
-/** `held`: nothing is left but inquiries that wait for a person. */
+/** `held`: only inquiries that wait for a person are left. */
 export type PortfolioState =
   | 'examining'
   | 'running'
@@ -107,7 +112,7 @@ export interface PortfolioStatus {
   productCode: 'ACCTRVW';
   state: PortfolioState;
   waitingFor?: string;
-  /** Its files cannot be reached, and are asked for again and again. */
+  /** Its files cannot be reached. The worker keeps trying. */
   attention?: typeof PORTFOLIO_UNAVAILABLE;
   file: string;
   /** SHA-256 of the file, in hexadecimal. */
@@ -132,14 +137,14 @@ export interface PortfolioResult {
   noRecord: number;
   noReport: number;
   abandoned: number;
-  /** After a withdrawal: rows that have no outcome. */
+  /** After a withdrawal: rows without an outcome. */
   notReviewed: number;
   /** Beside the file, in PORTFOLIO_DIR. */
   resultFile: string;
   badRowsFile?: string;
 }
 
-/** Of the updates `pause`, `resume` and `withdraw`. */
+/** Input of the updates `pause`, `resume` and `withdraw`. */
 export interface PortfolioMessage {
   reviewId: string;
   by: string;
@@ -155,6 +160,6 @@ export interface PortfolioUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: PortfolioStatus;
-  /** Answer to a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  /** Answer to a decision. `false`: the ledger could not be reached. The run keeps the decision and tries again. */
   recorded?: boolean;
 }

@@ -1,11 +1,11 @@
-/** What FAILSAFE's answer says of each consumer that was asked for: for a run's own word and for the ledger's. Pure. */
+/** The outcome of each consumer in FAILSAFE's answer, for a run's result and for the ledger. Pure. */
 import type { Answer } from '../../model/inquiry.ts';
 import type { ConsumerResult } from './shapes.ts';
 
 type OutcomeAnswer = Pick<Extract<Answer, { kind: 'outcome' }>, 'outcome' | 'reference' | 'applicants'>;
 
 /**
- * As the gateway told it of each (interface 2.8); else as one answer, or a person's word, stands for all.
+ * As the gateway answered for each (interface 2.8). Otherwise one answer, or a person's decision, stands for all.
  *
  * @param asked ids of the applicants that the answered request named, in its order
  */

@@ -1,4 +1,6 @@
-/** One zod schema for each thing that a single pull answers, for the published JSON Schemas; open, as result-schemas.ts. */
+/**
+ * One zod schema for each answer of a single pull, for the published JSON Schemas; open, as journey/result-schemas.ts.
+ */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {

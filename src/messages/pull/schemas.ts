@@ -26,7 +26,7 @@ const failsafeApplicantSchema = z
   })
   .meta({ id: 'failsafeApplicant', description: 'emailAddress and ipAddress are not sent (interface 4.3).' });
 
-/** As with the reports, no two with one `applicantId` or `ssn`. */
+/** As with reports, no two applicants have one `applicantId` or one `ssn`. */
 export const failsafeApplicantsSchema = perMaximum((maxApplicants) =>
   z
     .array(failsafeApplicantSchema)
@@ -45,7 +45,7 @@ export const failsafeCheckSchema = perMaximum((maxApplicants) =>
   }),
 );
 
-/** A decision, whatever run it is for; its applicants may lack what FAILSAFE's may. */
+/** A decision for any kind of run. Its applicants may lack what FAILSAFE's applicants may lack. */
 export const decisionSchema = perMaximum((maxApplicants) => {
   const { journeyId: _, applicants: __, ...decision } = resolveInquirySchema(maxApplicants).shape;
   return z.strictObject({ ...decision, applicants: failsafeApplicantsSchema(maxApplicants).exactOptional() });

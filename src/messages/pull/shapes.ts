@@ -37,7 +37,7 @@ export interface PullStatus {
   environment: Environment | null;
   productCode: PullProduct;
   state: PullState;
-  /** The decision or the retry that is waited for, in words. */
+  /** The decision or the retry that the pull waits for, in words. */
   waitingFor?: string;
   attempts: number;
   customerTraceNumber?: string;
@@ -48,7 +48,7 @@ export interface PullStatus {
   refusedMessagesTotal: number;
 }
 
-/** What came of one consumer (interface 2.8); `consumerId` is personal. */
+/** The outcome of one consumer (interface 2.8); `consumerId` is personal. */
 export interface ConsumerResult {
   applicantId: string;
   outcome: ReportOutcome;
@@ -66,7 +66,7 @@ export interface PullResult {
   customerTraceNumber: string;
   /** With `record`. */
   reference?: ReportReference;
-  /** Of FAILSAFE, where it was answered: one for each applicant, in their order. */
+  /** For an answered FAILSAFE: one for each applicant, in their order. */
   consumers?: ConsumerResult[];
 }
 
@@ -89,11 +89,11 @@ export interface WithdrawPullMessage {
   reason: string;
 }
 
-/** Answer of every update of a pull: accepted, not answered by the gateway. */
+/** Answer of every update of a pull: the message was accepted. It does not say that the gateway has answered. */
 export interface PullUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: PullStatus;
-  /** Answer to a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  /** Answer to a decision. `false`: the ledger could not be reached. The run keeps the decision and tries again. */
   recorded?: boolean;
 }

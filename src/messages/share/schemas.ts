@@ -22,7 +22,7 @@ const shareFields = {
   consentValidFor: fields.duration.exactOptional(),
 };
 
-/** By what the report is named by, so that each problem is told of the form that was meant. */
+/** Schemas by the member that names the report, so that each problem concerns the form that the caller meant. */
 const SHARE_SCHEMAS = {
   reference: z.strictObject({ ...shareFields, report: givenReportSchema }),
   pullId: z.strictObject({ ...shareFields, report: pulledReportSchema }),

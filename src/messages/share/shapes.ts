@@ -1,16 +1,16 @@
-/** The JSON of reports that are shared at any time (docs/shares.md). Shapes, as in shapes.ts. */
+/** The JSON of reports that are shared at any time (docs/shares.md). Types only, as in journey/shapes.ts. */
 import type { Environment, ReportProduct } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SecondaryUser } from '../../model/secondary-user.ts';
 import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from '../journey/shapes.ts';
 
-/** A report that the ledger has: the newest of its owner and product, unless its trace number says which. */
+/** A report in the ledger: the newest of its owner and product, unless a trace number names another. */
 export type StoredReportInput = ({ journeyId: string } | { pullId: string }) & {
   productCode: ReportProduct;
   customerTraceNumber?: string;
 };
 
-/** A report by what its receiver had to store (interface 2.4). */
+/** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
 export interface GivenReportInput {
   /** `consumerId` is personal. */
   reference: ReportReference;
@@ -31,7 +31,7 @@ export interface ShareReportInput extends SecondaryUser {
   consentValidFor?: string;
 }
 
-/** Where the report is from: an inquiry in the ledger, or what the caller has given and the ledger does not know. */
+/** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource =
   | { kind: 'ledger'; ownerId: string; productCode: ReportProduct; customerTraceNumber: string }
   | { kind: 'given' };
@@ -55,19 +55,19 @@ export interface ShareReportStatus {
   shareId: string;
   environment: Environment | null;
   state: ShareReportState;
-  /** The consents, the decision or the retry that is waited for, in words. */
+  /** What the share waits for, in words: the consents, the decision or the retry. */
   waitingFor?: string;
-  /** Once the input was checked. */
+  /** Present once the input was checked. */
   report?: ReportSource;
-  /** `applicantId` of those whose grant does not stand yet. */
+  /** `applicantId` of each applicant without a standing grant. */
   consentsMissing: string[];
-  /** Until when it waits for them. */
+  /** When the wait for consents ends. */
   until?: string;
   attempts: number;
   customerTraceNumber?: string;
-  /** Of the share itself: it differs from the report's (interface 2.7). */
+  /** The share's own number, which differs from the report's (interface 2.7). */
   reportReferenceNumber?: string;
-  /** A refusal came when it was posted already. */
+  /** A refusal came after the share was posted. */
   attention?: 'revokedAfterPosting';
   holds: HoldStatus[];
   /** The last 50. */
@@ -88,7 +88,7 @@ export interface ShareReportResult {
   attention?: 'revokedAfterPosting';
 }
 
-/** `amend` has nothing to correct: a share sends a reference, not applicants. */
+/** Without `amend`, which has nothing to correct: a share sends a reference, not applicants. */
 export interface ResolveShareReportMessage extends Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> {
   shareId: string;
 }
@@ -99,22 +99,25 @@ export interface WithdrawShareReportMessage {
   reason: string;
 }
 
-/** Answer of every update: accepted, not answered by the gateway. */
+/** Answer of every update: the message was accepted. It does not say that the gateway has answered. */
 export interface ShareReportUpdateAnswer {
   accepted: true;
   duplicate: boolean;
   status: ShareReportStatus;
-  /** Answer to a consent or a decision. `false`: the ledger could not be reached; the run keeps it and goes on writing. */
+  /**
+   * Answer to a consent or a decision. `false`: the ledger could not be reached. The run keeps the message and tries
+   * again.
+   */
   recorded?: boolean;
-  /** Answer to a consent only: nobody has requested its share yet. The consent is kept. */
+  /** Answer to a consent only: its share has not been requested yet. The consent is kept. */
   unmatched?: 'share';
 }
 
 /** Answer of the query `references`; `consumerId` is personal. */
 export interface ShareReportReferences {
   shareId: string;
-  /** Of the report that is shared; absent until it was found. */
+  /** The reference of the shared report; absent until the report was found. */
   report?: ReportReference;
-  /** Of the share itself. */
+  /** The share's own number. */
   reportReferenceNumber?: string;
 }

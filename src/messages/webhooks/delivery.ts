@@ -1,4 +1,4 @@
-/** What is known of the delivery of events: failures, a run's settings, its messages and how it stands. Types and names. */
+/** The delivery of events: failures, a run's settings, its messages and its status. Types and names. */
 import type { Environment } from '../../model/products.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import type { WebhookEvent, WebhookEventType } from './events.ts';
@@ -18,21 +18,21 @@ export const WEBHOOK_FAILURE_TYPES = [
 ] as const;
 export type WebhookFailureType = (typeof WEBHOOK_FAILURE_TYPES)[number];
 
-/** `NeedsAttention` of a delivery run that has given an event up. */
+/** `NeedsAttention` of a delivery run that has given up on an event. */
 export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 
 /** The workflow type. */
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
-/** The delivery run of one journey, or of any other run that has events. */
+/** The workflow id of the delivery run of one journey, or of any other run that has events. */
 export function webhookDeliveryId(workflowId: string): string {
   return `webhooks-${workflowId}`;
 }
 
 export interface WebhookSettings {
-  /** How long one event is tried for one endpoint. */
+  /** How long the run tries one event at one endpoint. */
   giveUpAfterMs: number;
-  /** How long one that was given up is kept for somebody to send again. */
+  /** How long a run keeps a failed event, so that an operator can send it again. */
   keepFailedForMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface FailedEvent {
   failedAt: string;
 }
 
-/** What a run hands to the next one of its chain. */
+/** What a run hands to the next run of its chain, for one endpoint. */
 export interface CarriedEndpoint {
   name: string;
   waiting: WebhookEvent[];
@@ -61,14 +61,14 @@ export interface WebhookDeliveryInput {
   environment: Environment;
   profile: string;
   settings: WebhookSettings;
-  /** Those that are registered on this server. */
+  /** The search attributes that are registered on this server. */
   searchAttributes: SearchAttributeName[];
   carried?: { endpoints: CarriedEndpoint[]; seen: string[] };
 }
 
-/** Of the updates that send again or give up for good. */
+/** Input of the updates that send again or give up for good. */
 export interface ChooseEndpoint {
-  /** Default: all of them. */
+  /** Default: all endpoints. */
   endpoint?: string;
 }
 
@@ -78,11 +78,11 @@ export interface ChosenEvents {
 
 export interface EndpointStatus {
   endpoint: string;
-  /** `gone`: it said 410, and gets nothing more of this run until somebody sends again. */
+  /** `gone`: the endpoint answered 410. It gets nothing more from this run until an operator sends again. */
   state: 'delivering' | 'idle' | 'failed' | 'gone';
   delivered: number;
   waiting: number;
-  /** Since when the first of those that wait has waited. */
+  /** Since when the oldest waiting event has waited. */
   waitingSince?: string;
   failed: {
     id: string;
@@ -98,7 +98,7 @@ export interface WebhookDeliveryStatus {
   endpoints: EndpointStatus[];
 }
 
-/** Nothing is left of a run that ended: what it lists as lost was kept until its time was over. */
+/** The result of a delivery run. The events that it lists as lost were kept until their time was over. */
 export interface WebhookDeliveryResult {
   delivered: number;
   dropped: number;

@@ -1,14 +1,14 @@
-/** What an endpoint is: where events are sent to, and how they are signed. */
+/** A webhook endpoint: where events are sent to, and how they are signed. */
 import type { WebhookEventType } from './events.ts';
 
 export interface WebhookEndpoint {
-  /** Unique in its profile; in histories, messages and the command line. */
+  /** Unique in its profile. Appears in histories, messages and the command line. */
   name: string;
-  /** May hold a token in its path: never shown. Its host is. */
+  /** Its path may hold a token and is never shown. Its host is shown. */
   url: string;
-  /** `whsec_…`, read anew at each use; each message is signed with all of them, so that one may follow another. */
+  /** `whsec_…`, read anew at each use. Each message is signed with all of them, so that secrets can be rotated. */
   readSecrets(): Promise<string[]>;
-  /** Absent: all. */
+  /** Absent: all types. */
   events?: readonly WebhookEventType[];
   allowPrivateAddresses: boolean;
 }

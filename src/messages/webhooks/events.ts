@@ -1,4 +1,4 @@
-/** The events that platforms are told by webhooks: their types, what each says, and their stable ids. Pure. */
+/** The events that platforms receive by webhooks: their types, their content, and their stable ids. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FailureType, HoldAction } from '../../model/failure-types.ts';
@@ -27,31 +27,33 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** Which inquiry: a trace number names it, and reveals nothing of it. */
+/** The inquiry of an event. Its trace number identifies it and reveals nothing of it. */
 interface InquiryName {
   customerTraceNumber: string;
   productCode: ProductCode;
   shareId?: string;
 }
 
-/** How a run that its platform hears of may end: with its own outcome, or without one. */
+/** The end of a run that has events: with its own outcome, or without one. */
 export type Ended<Outcome> = Outcome | EndWithoutOutcome;
 
 /**
- * `data` of each type, without what all of them have. Nothing personal, and no report reference: it is half of a
- * SECONDUSE (interface 2.6).
+ * `data` of each type, without the members that all types have. Nothing personal, and no report reference: that is half
+ * of a SECONDUSE (interface 2.6).
  */
 export interface WebhookEventData {
   'stage.answered': { stage: StageCode; outcome: ReportOutcome; customerTraceNumber?: string; attempts: number };
   'gate.reached': { stage: StageCode; until: string };
-  /** `waitingFor`: the applicantIds of those whose grant does not stand. */
+  /** `waitingFor`: the applicantIds without a standing grant. */
   'consent.missing': { shareId: string; waitingFor: string[]; until: string };
-  /** A consent that came by signal, or whose refusal came after its answer: it does not count, or its proof is not kept. */
+  /**
+   * A consent that does not count, or whose proof is not kept. It came by signal, or its refusal came after its answer.
+   */
   'consent.refused': { consentId?: string; reason: string };
-  /** A consent that came by signal, for a share that the journey does not know yet: it is kept. */
+  /** A consent that came by signal for a share that has not been requested yet. The journey keeps it. */
   'consent.unmatched': { shareId: string; consentId: string };
   'inquiry.held': InquiryName & { attempt: number; failureType: FailureType; allowedActions: HoldAction[] };
-  /** `overtaken`: the ledger has not taken the decision; what stood there already is gone on with. */
+  /** `overtaken`: the ledger has not taken the decision. The run goes on with what stood there already. */
   'hold.resolved': InquiryName & { attempt: number; failureType: FailureType; action: HoldAction; overtaken?: true };
   'share.posted': { shareId: string; customerTraceNumber?: string };
   'journey.ended': { outcome: Ended<JourneyOutcome> };
@@ -62,7 +64,7 @@ export interface WebhookEventData {
     attempts: number;
   };
   'pull.ended': { productCode: PullProduct; outcome: Ended<PullOutcome> };
-  /** Of a `shareReport`; a journey tells of its shares, and then of its own end. */
+  /** For a `shareReport`. A journey has events of its shares, and then of its own end. */
   'share.ended': { outcome: Ended<ShareReportOutcome> };
   'portfolio.ended': { outcome: Ended<PortfolioOutcome> };
 }
@@ -73,7 +75,7 @@ interface OfJourney {
 interface OfPull {
   pullId: string;
 }
-/** Of a `shareReport`: without a `journeyId`, which the events of a journey's shares have. */
+/** The run of a `shareReport`: without a `journeyId`, which the events of a journey's shares have. */
 interface OfShare {
   shareId: string;
 }
@@ -82,10 +84,10 @@ interface OfReview {
   reviewId: string;
 }
 
-/** The run that an event is of, by its caller's own id. */
+/** The run that an event concerns, by its caller's own id. */
 export type WebhookRun = OfJourney | OfPull | OfShare | OfReview;
 
-/** Which runs have events of a type. */
+/** The runs that have events of each type. */
 export interface WebhookRuns {
   'stage.answered': OfJourney;
   'gate.reached': OfJourney;
@@ -102,12 +104,12 @@ export interface WebhookRuns {
   'portfolio.ended': OfReview;
 }
 
-/** What every event's `data` has. */
+/** The members that every event's `data` has. */
 export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = WebhookRuns[T] & {
   environment: Environment;
 };
 
-/** One event on its way; `id` becomes the header `webhook-id`, and the rest the body. */
+/** One event; `id` becomes the header `webhook-id`, and the rest becomes the body. */
 export interface WebhookEvent {
   id: string;
   type: WebhookEventType;
@@ -117,10 +119,10 @@ export interface WebhookEvent {
 }
 
 /**
- * `evt_` and 26 base-32 characters (128 bits of SHA-256) of what happened to whom: the same where a workflow is
- * replayed, reset or started again, so that receivers know an event that they have had.
+ * `evt_` and 26 base-32 characters (128 bits of SHA-256) of the event and its subject. The id is the same where a
+ * workflow is replayed, reset or started again: receivers recognize an event that they have had.
  *
- * @param key what makes it another event than the others of its type in this workflow
+ * @param key what tells the event apart from the others of its type in this workflow
  */
 export function webhookEventId(
   subject: { environment: Environment; workflowId: string },

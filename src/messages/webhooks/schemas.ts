@@ -1,4 +1,4 @@
-/** One schema for the events that platforms are told by webhooks. Open: a later version may add members. */
+/** One schema for the events that platforms receive by webhooks. Open: a later version may add members. */
 import { z } from 'zod';
 import {
   applicantId,
@@ -33,7 +33,7 @@ const answered = {
 };
 const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
 
-/** Of a run that has an outcome, or was cancelled, or has failed. */
+/** The end of a run: its outcome, `cancelled` or `failed`. */
 function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...ENDS_WITHOUT_OUTCOME]);
 }
@@ -91,7 +91,7 @@ function dataOf<T extends WebhookEventType, Run extends z.ZodRawShape>(type: T, 
   return z.object({ ...run, ...DATA[type], ...run } as Merged<Run, (typeof DATA)[T]>);
 }
 
-/** The body of a webhook. What it does not know is left out. */
+/** The body of a webhook. Members that the schema does not know are left out. */
 export const webhookEventSchema = z.discriminatedUnion('type', [
   eventSchema('stage.answered', dataOf('stage.answered', OF_JOURNEY)),
   eventSchema('gate.reached', dataOf('gate.reached', OF_JOURNEY)),
