@@ -1,25 +1,25 @@
-/** Which entries of two reports are the same consumer's. */
+/** Matches the entries of two reports that concern the same consumer. */
 import type { Consumer, GatewayResponse } from '../gateway/responses.ts';
 import { inOrder, isObject, textOf } from './report-text.ts';
 
-/** All that one report has of one consumer. */
+/** Everything that one report has about one consumer. */
 export interface ApplicantFile {
   consumerId?: string;
   applicantId?: string;
-  /** The `consumer` objects; several where the report has several entries of one consumer. */
+  /** The `consumer` objects; several where the report has several entries for one consumer. */
   consumers: Consumer[];
 }
 
 export interface MatchedApplicants {
-  /** By `consumerId`, then `applicantId`; one side may be missing. */
+  /** Matched by `consumerId`, then `applicantId`; one side may be missing. */
   matches: { earlier?: ApplicantFile; later?: ApplicantFile }[];
   unidentified: { earlier: number; later: number };
 }
 
 /**
- * By `consumerId`, which is the gateway's own name of the consumer. What has no counterpart by it is matched by
- * `applicantId`, but only where one of the two has no `consumerId` and nobody else comes into question: two different
- * consumers are never compared. Entries with neither are matched where each report has but one entry.
+ * Matches by `consumerId`, the gateway's own name of the consumer. The rest is matched by `applicantId`, but only where
+ * one side has no `consumerId` and no other candidate exists. So two different consumers are never compared. Entries
+ * with neither id are matched where each report has exactly one entry.
  */
 export function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): MatchedApplicants {
   const before = readFiles(earlier);
@@ -71,7 +71,7 @@ function pairByApplicantId(
   }
 }
 
-/** Entries that name the same consumer are one file. */
+/** Joins the entries that name the same consumer into one file. */
 function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>; nameless: ApplicantFile[] } {
   const files = new Map<string, ApplicantFile>();
   const nameless: ApplicantFile[] = [];
@@ -87,7 +87,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
     const file = files.get(key);
     if (file) {
       file.consumers.push(...consumers);
-      // Of several, the first in order: the report's own order does not matter.
+      // Of several, the first by order of text: the report's own order does not matter.
       const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(inOrder);
       if (first !== undefined) file.applicantId = first;
     } else {

@@ -1,12 +1,12 @@
-/** The thresholds and codes that a comparison is made with. */
+/** The thresholds and codes of a comparison. */
 
 import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';
 import type { Problem } from '../model/problems.ts';
 import { isFigure } from './figures.ts';
 
 /**
- * Every difference counts, so that nothing is left out that nobody asked to leave out. The closed codes are those of
- * the industry's Metro 2 format (paid or closed; paid in full after another state): the interface shows no list (2.4).
+ * Every difference counts: nothing is left out unless an option says so. The closed codes are those of the industry's
+ * Metro 2 format (paid or closed; paid in full after another state): the interface shows no list (2.4).
  */
 export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
   balance: { amount: '0', percent: '0' },
@@ -14,7 +14,7 @@ export const DEFAULT_CHANGE_OPTIONS: ChangeOptions = {
   closedStatusCodes: ['13', '61', '62', '63', '64', '65'],
 };
 
-/** @throws RangeError naming the option that cannot be, and never its value */
+/** @throws RangeError that names the invalid option, never its value */
 export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOptions {
   const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
   const [problem] = changeOptionProblems(complete);
@@ -35,7 +35,7 @@ function thresholdProblems({ amount, percent }: FigureThreshold, path: string): 
   if (!isFigure(amount) || amount.startsWith('-')) {
     problems.push({ path: `${path}/amount`, rule: 'must be a decimal string, not negative' });
   }
-  // Text is compared by its number here alone: a bound, not an amount.
+  // Only this percentage is compared as a number: it is a bound, not an amount.
   if (!isFigure(percent) || percent.startsWith('-') || Number(percent) > 100) {
     problems.push({ path: `${path}/percent`, rule: 'must be a decimal string from 0 to 100' });
   }

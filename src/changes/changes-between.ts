@@ -11,8 +11,8 @@ import { changeOf, pairTradelines, type ReadTradeline, readTradeline } from './t
 
 /**
  * @param earlier, later answers of report products (interface 2.4, 2.5), as `readResponse` gives them
- * @param options what is not given is as in `DEFAULT_CHANGE_OPTIONS`
- * @throws RangeError where an option cannot be; never for what is in a report
+ * @param options default: `DEFAULT_CHANGE_OPTIONS`
+ * @throws RangeError for an invalid option; never for a report's content
  */
 export function changesBetween(
   earlier: GatewayResponse,
@@ -80,7 +80,7 @@ function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: App
 
 interface ReadFile {
   accounts: ReadTradeline[];
-  /** Resolves the cross-references of each account in the consumer object that it is from. */
+  /** Resolves each account's cross-references in the consumer object that contains the account. */
   resolvers: Map<ReadTradeline, ReturnType<typeof refIdResolver>>;
   names: Identities<ReturnType<typeof readName>>;
   addresses: Identities<ReturnType<typeof readAddress>>;

@@ -1,11 +1,11 @@
-/** Names and addresses: which are new, which are gone, and under which of them a tradeline came in. */
+/** Names and addresses: which are new, which are gone, and which of them belong to a tradeline. */
 import type { AccountCrossReference, RefKind } from '../gateway/responses.ts';
 import type { Identification, ReportedAddress, ReportedName } from './report-changes.ts';
 import { comparable, inOrder, isObject } from './report-text.ts';
 
 type Parts = Record<string, string>;
 
-/** Distinct ones by all of their parts: what differs in case and spaces alone is the same. */
+/** Distinct entries by all of their parts. Entries that differ only in case and spaces are the same. */
 export class Identities<Entry extends Parts> {
   readonly #byKey = new Map<string, Entry>();
   readonly #read: (entry: Record<string, unknown>) => Entry;
@@ -22,7 +22,7 @@ export class Identities<Entry extends Parts> {
     return this.#byKey.has(JSON.stringify(this.#read(entry)));
   }
 
-  /** In an order of their own. */
+  /** The entries that `other` lacks, in a fixed order. */
   notIn(other: Identities<Entry>): Entry[] {
     return [...this.#byKey]
       .filter(([key]) => !other.#byKey.has(key))
@@ -35,7 +35,7 @@ export function readName(entry: Record<string, unknown>): ReportedName & Parts {
   return parts(entry, ['first', 'middle', 'last']);
 }
 
-/** A ZIP+4 that one report gives and the other does not is no other address. */
+/** A ZIP+4 that only one report gives does not make another address. */
 export function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
   const address = parts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
   const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
@@ -63,12 +63,15 @@ const REF_FIELDS: Record<RefKind, keyof AccountCrossReference> = {
 
 export interface IdentificationContext {
   resolve: (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined;
-  /** Those of the other report. */
+  /** The entries of the other report. */
   names: Identities<ReportedName & Parts>;
   addresses: Identities<ReportedAddress & Parts>;
 }
 
-/** 0 is not known (docs/decisions/gateway.md), and so is what is no integer; `undefined` where nothing is known. */
+/**
+ * 0 means unknown (docs/decisions/gateway.md), and so does anything that is no integer. `undefined` where nothing is
+ * known.
+ */
 export function identificationOf(
   account: Record<string, unknown>,
   { resolve, names, addresses }: IdentificationContext,

@@ -2,38 +2,41 @@
 import type { RefKind } from '../gateway/responses.ts';
 import type { ChangeSummary } from '../messages/journey/change-summary.ts';
 
-/** One tradeline as a report tells it; what it does not tell, or not readably, is `null`. */
+/** One tradeline of a report. A part that is missing or unreadable is `null`. */
 export interface Tradeline {
   contributor: string | null;
   /** Masked by the gateway. */
   accountNumber: string | null;
   type: string | null;
   opened: string | null;
-  /** Decimal strings without needless zeros. */
+  /** Decimal strings without unneeded zeros. */
   balance: string | null;
   creditLimit: string | null;
   statusCode: string | null;
-  /** Its status code is one of a closed tradeline. */
+  /** Its status code means a closed tradeline. */
   closed: boolean;
-  /** Several tradelines of a report have its contributor, number and opening date: who is who is by rule. */
+  /** Several tradelines of a report have its contributor, number and opening date: a rule decides which is which. */
   tied: boolean;
-  /** REFUPD alone (interface 2.5), of new and vanished ones: under which it came in. What is not known is left out. */
+  /**
+   * For REFUPD alone (interface 2.5), of new and vanished tradelines: the name and address that it is reported under.
+   * Unknown parts are left out.
+   */
   identification?: Partial<Record<RefKind, Identification>>;
 }
 
 export interface Identification {
   refId: number;
-  /** The name or address that it points to, as `ApplicantChanges` writes them, where it points to exactly one. */
+  /** The name or address that it points to, in the form of `ApplicantChanges`, where it points to exactly one. */
   entry?: Record<string, string>;
-  /** That name or address is not in the other report. */
+  /** The other report does not have that name or address. */
   isNew?: boolean;
 }
 
 export interface FigureMove {
-  /** Decimal strings; `null`: the report has none. */
+  /** Decimal strings; `null` where the report has none. */
   from: string | null;
   to: string | null;
-  /** `to` less `from`; absent unless both are there. */
+  /** `to` minus `from`; absent unless both are given. */
   by?: string;
 }
 
@@ -43,7 +46,7 @@ export interface StatusMove {
   to: string | null;
 }
 
-/** One tradeline that both reports have; at least one of the three is there. */
+/** One tradeline that both reports have, with at least one of the three changes. */
 export interface TradelineChange {
   earlier: Tradeline;
   later: Tradeline;
@@ -55,29 +58,29 @@ export interface TradelineChange {
 /** `closed` and `reopened` by the closed status codes; `changed` is every other change, also from and to none. */
 export type StatusChange = 'closed' | 'reopened' | 'changed';
 
-/** What could not be read and therefore was not compared. */
+/** A field that could not be read and was therefore not compared. */
 export interface UnreadableField {
   report: 'earlier' | 'later';
-  /** `account`, `name` and `address`: an entry, or the list of them, that is none. */
+  /** For `account`, `name` and `address`: an entry that is no object, or a list that is none. */
   field: 'balance' | 'creditLimit' | 'statusCode' | 'account' | 'name' | 'address';
   contributor: string | null;
   accountNumber: string | null;
   opened: string | null;
 }
 
-/** Upper-case, spaces collapsed; parts that are missing are left out. */
+/** Upper-case, spaces collapsed; missing parts are left out. */
 export type ReportedName = Partial<Record<'first' | 'middle' | 'last', string>>;
-/** So are these; `zip` by its first five digits. */
+/** In the same form; `zip` has its first five digits. */
 export type ReportedAddress = Partial<Record<'line1' | 'line2' | 'city' | 'state' | 'zip', string>>;
 
 export interface ApplicantChanges {
-  /** As the later report has it, where it does. */
+  /** From the later report, where it has one. */
   applicantId?: string;
   consumerId?: string;
   /** `joined` and `left`: only one report has a file of this applicant, and nothing is compared. */
   presence: 'both' | 'joined' | 'left';
   newAccounts: Tradeline[];
-  /** In the earlier report alone. */
+  /** Tradelines of the earlier report alone. */
   vanishedAccounts: Tradeline[];
   changedAccounts: TradelineChange[];
   newNames: ReportedName[];
@@ -88,9 +91,9 @@ export interface ApplicantChanges {
 }
 
 export interface ReportChanges {
-  /** By `consumerId`, then `applicantId`. */
+  /** Matched by `consumerId`, then `applicantId`. */
   applicants: ApplicantChanges[];
-  /** Entries with neither id that could not be told apart: not compared. */
+  /** The number of entries that were not compared: without either id, they could not be told apart. */
   unidentified: { earlier: number; later: number };
   summary: ChangeSummary;
 }

@@ -1,17 +1,17 @@
-/** Text members of a report, read without believing that they are what the interface shows. */
+/** Text members of a report, read with no assumption about their type. */
 
-/** Spaces at the ends are none; identifiers of digits may come as JSON numbers. `null` for anything else. */
+/** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   return (typeof value === 'string' && value.trim()) || null;
 }
 
-/** As two reports may differ without saying anything else: upper-case, spaces collapsed. */
+/** The text in upper case with spaces collapsed: reports may differ in these without any meaning. */
 export function comparable(value: unknown): string | null {
   return textOf(value)?.toUpperCase().replace(/\s+/g, ' ') ?? null;
 }
 
-/** The same on every machine, unlike an order by language. */
+/** An order that is the same on every machine, unlike an order by language. */
 export function inOrder(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
@@ -21,7 +21,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The entries of a list; `unreadable` counts those that are no objects, and a list that is none. */
+/** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
 export function entriesOf(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
   if (list === undefined || list === null) return { entries: [], unreadable: 0 };
   if (!Array.isArray(list)) return { entries: [], unreadable: 1 };

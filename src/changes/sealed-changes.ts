@@ -9,7 +9,7 @@ export interface ComparedSource {
   customerTraceNumber: string;
 }
 
-/** What was compared, by which thresholds, and what came of it. Personal throughout. */
+/** What was compared, the thresholds, and the result. Personal throughout. */
 export interface SealedChanges extends ReportChanges {
   earlier: ComparedSource;
   later: ComparedSource;

@@ -1,4 +1,4 @@
-/** Counts and sums of changes: what a journey's result may tell of them. */
+/** Counts and sums of changes: the part of a comparison that a journey's result may hold. */
 
 import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../messages/journey/change-summary.ts';
 import { FigureSum } from './figures.ts';

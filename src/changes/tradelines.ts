@@ -1,23 +1,23 @@
-/** Tradelines of two reports: which are the same, which is new, which has gone, and what moved. */
+/** Tradelines of two reports: which are the same, which are new, which are gone, and what changed. */
 
 import type { ChangeOptions } from '../model/change-options.ts';
 import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
 import { comparable, inOrder, isObject, textOf } from './report-text.ts';
 
-/** One entry of `consumer.accounts[]`, read. */
+/** One entry of `consumer.accounts[]`, as it was read. */
 export interface ReadTradeline {
-  /** Contributor, masked account number and opening date: what makes two of them the same. */
+  /** Contributor, masked account number and opening date: two tradelines with the same key are the same. */
   key: string;
-  /** All that is compared; equal where nothing changed. */
+  /** Everything that is compared; equal where nothing changed. */
   content: string;
-  /** Orders those with one key: no two that anything tells apart have the same. */
+  /** Orders tradelines with one key. Two have the same rank only where they are identical. */
   rank: string;
   told: Omit<Tradeline, 'tied'>;
   balance: Figure;
   creditLimit: Figure;
   isStatusReadable: boolean;
-  /** As it came. */
+  /** The entry as it came. */
   raw: Record<string, unknown>;
 }
 
@@ -65,9 +65,9 @@ export interface PairedTradelines {
 }
 
 /**
- * Pairs them by key. Of several with one key, those that are told alike are pairs first; the others are put in order
- * (type, balance, limit, status) and paired in it, and what is left of the longer side has no counterpart. The rule
- * reads the same from both sides, and the reports' own order does not matter.
+ * Pairs tradelines by key. Among several with one key, those with equal content are paired first. The others are sorted
+ * (type, balance, limit, status) and paired in that order; the rest of the longer side stays without a counterpart. The
+ * rule is symmetric, and the reports' own order does not matter.
  */
 export function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadTradeline[]): PairedTradelines {
   const before = Map.groupBy(earlier, ({ key }) => key);
@@ -90,7 +90,7 @@ export function pairTradelines(earlier: readonly ReadTradeline[], later: readonl
   return paired;
 }
 
-/** What is left keeps its order. */
+/** Pairs entries with equal content. The rest keeps its order. */
 function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
   const waiting = Map.groupBy(others, ({ content }) => content);
   const taken = new Set<ReadTradeline>();
@@ -125,7 +125,7 @@ function figureOrder(one: Figure, other: Figure): number {
   return place(one) - place(other);
 }
 
-/** Nothing where nothing moved beyond the thresholds. */
+/** The change of one tradeline; `undefined` where nothing changed beyond the thresholds. */
 export function changeOf(
   { earlier, later, tied }: PairedTradelines['pairs'][number],
   options: ChangeOptions,

@@ -1,6 +1,6 @@
 /**
- * What an answer with a success status came to: the one normalised shape that leaves the gateway client. Tolerant of
- * what the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
+ * Reads an answer with a success status into the one normalized shape that leaves the gateway client. Tolerant of what
+ * the protocol does not need (docs/decisions/gateway.md), strict where the promise needs it (section 4).
  */
 
 import { type JsonObject, member } from '../base/json-safety.ts';
@@ -22,7 +22,7 @@ export interface AnswerContext {
   requestedAt: string;
 }
 
-/** A code is shown to people and kept in histories: printable, and too short for anything personal. */
+/** People see a code and histories keep it: it must be printable, and too short for anything personal. */
 const RETURN_CODE = /^[\x20-\x7e]{1,40}$/;
 
 const CONTROL_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
@@ -38,7 +38,7 @@ class AnswerProblems extends Error {
 
 /**
  * @param text the answer's body
- * @returns `null` where the text is not JSON: then nothing is known of what came of the request
+ * @returns `null` where the text is not JSON: then the outcome of the request is unknown
  */
 export function readAnswer(text: string, context: AnswerContext): Answer | null {
   const envelope = readEnvelope(text);
@@ -68,7 +68,7 @@ function judge(envelope: Envelope, context: AnswerContext): Answer {
     const reference = referenceOf(reportReferenceNumber, context.requestedAt, []);
     return { kind: 'outcome', outcome, returnCode, reference };
   }
-  // Where nobody has a record and nobody is named, nobody can be mistaken for somebody else.
+  // Without a record and without named applicants, no confusion of applicants is possible.
   if (envelope.entries.length === 0 && outcome !== 'record') return { kind: 'outcome', outcome, returnCode };
 
   const asked = context.expected.length;
@@ -99,7 +99,7 @@ function entryPath(envelope: Envelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
-/** What is echoed must be ours: an answer to somebody else's request is no answer to this one. */
+/** An echoed value must be ours: an answer to another request is no answer to this one. */
 function refuseForeignEcho({ top, entries, listName }: Envelope, { profile, request }: AnswerContext): void {
   const ours = {
     customerTraceNumber: request.customerTraceNumber,
@@ -121,12 +121,12 @@ function refuseForeignEcho({ top, entries, listName }: Envelope, { profile, requ
 }
 
 interface ReturnCodes {
-  /** The first code that the product's table does not know. */
+  /** The first code that is not in the product's table. */
   unknown?: string;
   outcome: ReportOutcome;
   returnCode: string;
   entryOutcomes: ReportOutcome[];
-  /** Whether the applicants differ, or the gateway answers for each (interface 2.8). */
+  /** Whether the applicants' outcomes differ, or the gateway answers for each (interface 2.8). */
   perEntry: boolean;
 }
 
@@ -161,9 +161,9 @@ function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext
 }
 
 /**
- * One `returnCode` stands for a joint application (interface 2.4), of which one applicant may have a record and the
- * other none. Who has none has neither report nor `consumerId`; a report without a `consumerId` is a wrong shape, and
- * so is an answer in which nobody has anything.
+ * The entries that need neither report nor `consumerId`. One `returnCode` stands for a joint application (interface
+ * 2.4), of which one applicant may have a record and the other none. A report without a `consumerId` is a wrong shape.
+ * So is an answer in which no applicant has anything.
  */
 function bareEntries({ entries }: Envelope, product: ProductCode): ReadonlySet<number> {
   const bare = new Set<number>();
@@ -188,7 +188,9 @@ function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
   return outcomes.includes('noRecord') ? 'noRecord' : 'noReport';
 }
 
-/** One reference number for the whole answer; several are a hold, since one must be stored (interface 2.4). */
+/**
+ * One reference number for the whole answer. Several lead to a hold, since exactly one must be stored (interface 2.4).
+ */
 function theReference({ top, entries }: Envelope): string | undefined {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
@@ -226,7 +228,7 @@ function consumersWithRecord(
     const consumerId = member(entry, 'consumerId');
     const path = `${pathOf(index)}/consumerId`;
     if (!isIdentifier(consumerId, 16)) problems.push(`${path} must be text of 1 to 16 characters`);
-    // One without a record counts too: whose it is, nobody could say.
+    // An entry without a record counts too: otherwise its owner would be ambiguous.
     else if (named.filter((other) => other === consumerId).length > 1) problems.push(`${path} names two applicants`);
     else consumers.push({ applicantId: applicantIds[index] ?? '', consumerId });
   }
@@ -234,7 +236,7 @@ function consumersWithRecord(
   return consumers;
 }
 
-/** A confirmation names no consumers (interface 2.7); where one does, they must be those that were shared. */
+/** A confirmation names no consumers (interface 2.7). Any that it names must be those that were shared. */
 function refuseForeignConsumers(envelope: Envelope, { request }: AnswerContext): void {
   if (request.productCode !== 'SECONDUSE') return;
   const shared = request.applicants.map(({ consumerId }) => consumerId);
@@ -260,7 +262,7 @@ function outcomesByApplicant(
 
 type ConsumerNames = Pick<AnsweredApplicant, 'reportReferenceNumber' | 'consumerId'>;
 
-/** FAILSAFE names each consumer and its transaction, with a record or without (interface 2.8). */
+/** FAILSAFE names each consumer and its transaction, with or without a record (interface 2.8). */
 function namesOf(entry: JsonObject): ConsumerNames {
   const [number, consumerId] = [member(entry, 'reportReferenceNumber'), member(entry, 'consumerId')];
   return {

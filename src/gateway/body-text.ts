@@ -11,11 +11,11 @@ const deflate = promisify(inflate);
 const rawDeflate = promisify(inflateRaw);
 
 /**
- * The text of an answer's body; `null` where it cannot be had: an encoding that we do not know, more than
- * `maxDecodedBytes`, damaged, or not UTF-8.
+ * The text of an answer's body. `null` where it is unreadable: in an unknown encoding, over `maxDecodedBytes`, damaged,
+ * or not UTF-8.
  *
- * The client asks for `identity`, since compression is nowhere in the interface. An answer that is compressed all
- * the same has been posted all the same: it is read rather than turned into a hold.
+ * The client asks for `identity`, since compression is nowhere in the interface. A compressed answer still means that
+ * the request was posted: it is read rather than turned into a hold.
  */
 export async function bodyText(
   body: Buffer,
@@ -25,10 +25,10 @@ export async function bodyText(
   try {
     const bytes = await decoded(body, String(contentEncoding ?? '').trim(), maxDecodedBytes);
     if (bytes === null || bytes.length > maxDecodedBytes) return null;
-    // `fatal`: a replacement character in a name or number would be another name or number. Strips a BOM.
+    // `fatal`: a replacement character would change a name or a number. Strips a BOM.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // zlib's and the decoder's errors say nothing that a person could act on.
+    // The errors of zlib and the decoder say nothing that helps a person.
     return null;
   }
 }

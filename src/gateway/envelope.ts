@@ -1,21 +1,25 @@
-/** From an answer's JSON to the one shape that is judged: `applicants[]`, `consumers[]` or `Consumers` alike. */
+/**
+ * Reads an answer's JSON into the one shape that is judged, from `applicants[]`, `consumers[]` or `Consumers` alike.
+ */
 import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { GatewayResponse, ResponseEntry } from './responses.ts';
 
 export interface Envelope {
   top: JsonObject;
   entries: JsonObject[];
-  /** Name of the list that the entries came in, for problems' paths; `undefined` where there was none. */
+  /** The name of the list that held the entries, for problems' paths; `undefined` where there was none. */
   listName: string | undefined;
 }
 
-/** Interface 2.4 and 2.8, and a spelling that docs/decisions/gateway.md knows of. */
+/** Interface 2.4 and 2.8, and a spelling that docs/decisions/gateway.md records. */
 const ENTRY_LISTS = ['applicants', 'consumers', 'Consumers'] as const;
 
 /** The interface's own answers nest six deep. */
 const MAX_DEPTH = 100;
 
-/** What decides who is who and what came of it: given twice in one object, nobody can say which is meant. */
+/**
+ * Members that decide the outcome or the applicant. Where one object has such a member twice, its meaning is ambiguous.
+ */
 const DECIDING_NAMES: ReadonlySet<string> = new Set([
   ...ENTRY_LISTS,
   'returnCode',
@@ -53,7 +57,7 @@ function envelopeOf(value: unknown): Envelope | { problems: string[] } {
 }
 
 /**
- * A stored answer in one shape, unknown members kept.
+ * A stored answer in one shape, with unknown members kept.
  *
  * @param body JSON text that came with an answer
  * @returns `null` where the text is not such an answer

@@ -14,7 +14,7 @@ export const GATEWAY_ERROR_CODES = [
 ] as const satisfies readonly FailureType[];
 export type GatewayErrorCode = (typeof GATEWAY_ERROR_CODES)[number];
 
-/** Constant: nothing that came over the wire is ever part of a message. */
+/** Constant: no message contains anything that came over the wire. */
 const MESSAGES: Record<GatewayErrorCode, string> = {
   TokenUnavailable: 'the token service could not be reached or did not answer properly; nothing was sent',
   CredentialsRefused: 'the token service refused the credentials, or answered without a bearer token',
@@ -35,14 +35,14 @@ export interface GatewayErrorDetails {
 }
 
 /**
- * Thrown when a request to the gateway or its token service came to no answer that can be used. Carries no body,
- * no header, no token and no cause, so that it may be logged whole.
+ * Thrown when a request to the gateway or its token service got no usable answer. Carries no body, no header, no token
+ * and no cause, so that it may be logged whole.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: GatewayErrorCode;
   readonly httpStatus?: number;
-  /** What the gateway asked for, milliseconds; not bounded here. */
+  /** The wait that the gateway asked for, in milliseconds; not bounded here. */
   readonly retryAfterMs?: number;
   /** Whether a byte of the request may have reached the gateway. For the token service always `nothing`. */
   readonly sent: 'nothing' | 'possibly';

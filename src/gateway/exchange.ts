@@ -1,17 +1,17 @@
 /**
- * One HTTP request and its answer over one undici dispatcher, and undici's own word on whether a byte of it was
- * written. docs/protocol.md, fence 3.
+ * One HTTP request and its answer over one undici dispatcher. Also undici's own report on whether a byte of the request
+ * was written. docs/protocol.md, fence 3.
  *
- * How undici 8 (HTTP/1, `lib/dispatcher/client-h1.js`) is read here:
+ * This file relies on undici 8 (HTTP/1, `lib/dispatcher/client-h1.js`) as follows:
  * 1. `writeH1` calls the handler's `onRequestStart` and then, in the same synchronous run, writes headers and body.
- *    Until it is called, no byte of this request has left; where the handler aborts inside it, none ever will.
- * 2. A request waits for a free connection in the pool's and the client's queues before that, which no time-out of
- *    undici covers: `sendBy` does.
- * 3. `onRequestStart` could come a second time if undici ever put a written request back in its queue. It does so
- *    for refused HTTP/2 streams (off here); whatever the reason, the second one is aborted.
- * 4. Errors reach `onResponseError`, before and after the first byte alike, with the same codes: they prove nothing.
+ *   Until that call, no byte of this request has left. Where the handler aborts inside it, no byte ever leaves.
+ * 2. Before that, a request waits for a free connection in the queues of pool and client. No time-out of undici
+ *   covers this wait: `sendBy` does.
+ * 3. `onRequestStart` could come a second time if undici ever put a written request back in its queue. It does so for
+ *   refused HTTP/2 streams (off here). The second call is aborted, for any cause.
+ * 4. Errors reach `onResponseError` both before and after the first byte, with the same codes: they prove nothing.
  *
- * What is given up after the first byte has its connection reset: resetting-connector.ts.
+ * A request that is abandoned after the first byte has its connection reset: resetting-connector.ts.
  */
 import type { Dispatcher } from 'undici';
 
@@ -24,14 +24,16 @@ export interface ExchangeOptions {
   sendBy: number;
   /** From the first byte to the end of the answer, milliseconds; undici's own time-outs start anew with each chunk. */
   answerWithinMs: number;
-  /** Honoured until the first byte, ignored from then on. */
+  /** Obeyed until the first byte, ignored from then on. */
   signal?: AbortSignal | undefined;
 }
 
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type ExchangeOutcome =
-  /** An answer's head came. `complete`: its body did too, to the end. `marked`: undici had said that it began. */
+  /**
+   * An answer's head came. `complete`: its whole body came too. `marked`: undici had reported that it began to write.
+   */
   | {
       kind: 'answered';
       marked: boolean;
@@ -43,7 +45,7 @@ export type ExchangeOutcome =
     }
   /** undici began to write, and no answer's head came. */
   | { kind: 'lost'; startedAt: string }
-  /** undici never began to write. `tls`: since the two sides could not agree on a trusted connection. */
+  /** undici never began to write. `tls`: the two sides could not agree on a trusted connection. */
   | { kind: 'notBegun'; reason: 'late' | 'tls' | 'connection' };
 
 /** Rejects only with `signal.reason`, untouched, when the signal fired before the first byte. */
@@ -68,7 +70,7 @@ export function exchange(options: ExchangeOptions): Promise<ExchangeOutcome> {
 /** The longest delay that `setTimeout` takes. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Never seen by anybody: it only makes undici let go of the request and its connection. */
+/** Internal: it only makes undici let go of the request and its connection. */
 class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
@@ -112,7 +114,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#timer = setTimeout(() => controller.abort(new AbandonedError()), this.#options.answerWithinMs);
       return;
     }
-    // Too late, given up, or a second time: aborting here keeps undici from writing.
+    // Too late, abandoned, or a second call: aborting here keeps undici from writing.
     if (this.#startedAt === undefined) this.#finish({ kind: 'notBegun', reason: 'late' });
     controller.abort(new AbandonedError());
   }
@@ -160,11 +162,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** OpenSSL's names for what can be wrong with a certificate, and Node's for a handshake that found no agreement. */
+/** OpenSSL's names for problems of a certificate, and Node's for a handshake without agreement. */
 const TLS_REFUSAL =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT_|ERROR_IN_CRL_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$)/;
 
-/** Only asked once it is known that nothing was written. */
+/** Only called when it is certain that nothing was written. */
 function isTlsRefusal(error: Error): boolean {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' && TLS_REFUSAL.test(code);

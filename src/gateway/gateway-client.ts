@@ -13,37 +13,40 @@ import { retryAfterMs } from './retry-after.ts';
 import type { ExpectedApplicant } from './who-is-who.ts';
 
 export interface SubmitOptions {
-  /** As one of the builders in `requests.ts` made it. */
+  /** A request from one of the builders in `requests.ts`. */
   request: GatewayRequest;
   accessToken: string;
-  /** `performance.now()` after which no first byte is written, whatever the request was waiting for. */
+  /** `performance.now()` after which no first byte is written, for any cause of waiting. */
   sendBy: number;
-  /** Honoured before the first byte, ignored after it. */
+  /** Obeyed before the first byte, ignored after it. */
   signal?: AbortSignal;
-  /** To decide who is who. Default: the request's own, which FAILSAFE's lacks identifiers for: required there. */
+  /**
+   * The applicants to match an answer against. Default: the request's own. FAILSAFE's request lacks identifiers, so
+   * there they are required.
+   */
   expectedApplicants?: readonly ExpectedApplicant[];
-  /** For the observer alone. */
+  /** Used by the observer alone. */
   attempt?: number;
 }
 
 export interface GatewayReply {
   httpStatus: number;
   answer: Answer;
-  /** The answer's JSON text as it came. Personal throughout: to be sealed. */
+  /** The answer's JSON text as it came. Personal throughout: the caller seals it. */
   body: string;
   /** The instant just before the first byte, RFC 3339. */
   requestedAt: string;
 }
 
-/** What the sandbox marks each of its answers with. */
+/** The mark on each answer of the sandbox. */
 const SANDBOX_MARK = { header: 'x-sandbox-gateway', value: 'credit-journey' } as const;
 
 type Answered = Extract<ExchangeOutcome, { kind: 'answered' }>;
 
 /**
- * Sends one request once to the gateway of one profile (interface 4.2). What came of it is either a reply (the
- * request was posted) or a `GatewayError`; docs/protocol.md gives the table. Holds one connection pool: make one per
- * profile and process.
+ * Sends one request once to the gateway of one profile (interface 4.2). The outcome is either a reply (the request was
+ * posted) or a `GatewayError`; docs/protocol.md gives the table. Holds one connection pool: make one per profile and
+ * process.
  */
 export class GatewayClient {
   readonly #profile: GatewayProfile;
@@ -53,7 +56,7 @@ export class GatewayClient {
   readonly #observer: ExchangeObserver | undefined;
   #markersBroken = false;
 
-  /** @param interceptor composed around the pool; only tests have one */
+  /** @param interceptor composed around the pool; only tests use it */
   constructor(
     profile: GatewayProfile,
     interceptor?: Dispatcher.DispatcherComposeInterceptor,
@@ -67,20 +70,21 @@ export class GatewayClient {
   }
 
   /**
-   * Whether an answer came to a request of which undici never said that it began to write it. Then its silence
-   * proves nothing any more: `submit` sends nothing, calls everything unknown, and the worker is not ready.
+   * Whether an answer came although undici never reported that it began to write the request. Then a missing report
+   * proves nothing any more: `submit` sends nothing and calls everything unknown, and the worker is not ready.
    */
   get markersBroken(): boolean {
     return this.#markersBroken;
   }
 
-  /** Ends after the requests in flight have; each is bounded by its `sendBy` and the profile's limits. */
+  /** Waits for the requests in flight, then closes. `sendBy` and the profile's limits bound each of them. */
   async close(): Promise<void> {
     await this.#agent.close();
   }
 
   /**
-   * Rejects with `GatewayError`, or with the signal's own reason where it fired before the first byte.
+   * Sends the request. Rejects with `GatewayError`, or with the signal's own reason where it fired before the first
+   * byte.
    *
    * From the first byte on an attempt ends within `headersTimeoutMs + bodyTimeoutMs`.
    */
@@ -105,7 +109,7 @@ export class GatewayClient {
   async #submit(options: SubmitOptions): Promise<GatewayReply> {
     const expected = expectedOf(options);
     if (!/^[\x21-\x7e]+$/.test(options.accessToken)) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
-    // Without markers nothing would keep a request that was given up from being written later.
+    // Without markers, undici could still write an abandoned request later.
     if (this.#markersBroken) throw new GatewayError('OutcomeUnknown', { sent: 'possibly' });
     const { headersTimeoutMs, bodyTimeoutMs } = this.#profile.limits;
     const outcome = await exchange({
@@ -115,7 +119,7 @@ export class GatewayClient {
         authorization: `Bearer ${options.accessToken}`,
         'content-type': 'application/json',
         accept: 'application/json',
-        // Compression is nowhere in the interface; an answer that is compressed all the same is read (body-text.ts).
+        // Compression is nowhere in the interface; a compressed answer is still read (body-text.ts).
         'accept-encoding': 'identity',
       },
       body: JSON.stringify(options.request),
@@ -135,7 +139,7 @@ export class GatewayClient {
   }
 
   #notBegun(reason: 'late' | 'tls' | 'connection'): GatewayError {
-    // Another request may have shown meanwhile that the markers are broken.
+    // Another request may have shown in the meantime that the markers are broken.
     if (this.#markersBroken) return new GatewayError('OutcomeUnknown', { sent: 'possibly' });
     return new GatewayError(reason === 'tls' ? 'GatewayUntrusted' : 'GatewayUnreachable', { sent: 'nothing' });
   }
@@ -151,7 +155,7 @@ export class GatewayClient {
     const { maxDecodedBytes } = this.#profile.limits;
     const body = complete ? await bodyText(answered.body, headers['content-encoding'], maxDecodedBytes) : null;
     const answer = body === null ? null : readAnswer(body, { profile: this.#profile, request, expected, requestedAt });
-    // Truncated, too large, not text, or not JSON: nothing is known of what came of it.
+    // Truncated, too large, not text, or not JSON: the outcome of the request is unknown.
     if (body === null || answer === null) {
       throw new GatewayError('OutcomeUnknown', { httpStatus: status, sent: 'possibly', requestedAt });
     }
@@ -162,9 +166,9 @@ export class GatewayClient {
     return { httpStatus: status, answer, body, requestedAt };
   }
 
-  /** The status alone decides: the shape of an error's body is not shown (interface 7.5). */
+  /** Decides by the status alone: the shape of an error's body is not shown (interface 7.5). */
   #refusal({ status, headers, startedAt: requestedAt }: Answered, foreign: boolean): GatewayError {
-    // A status by a gateway of another environment means nothing here.
+    // A status from the gateway of another environment proves nothing.
     const code = foreign ? 'OutcomeUnknown' : refusalCode(status, this.#profile.notProcessedStatuses);
     const details = { httpStatus: status, sent: 'possibly', requestedAt } as const;
     if (code !== 'Throttled') return new GatewayError(code, details);
@@ -172,7 +176,10 @@ export class GatewayClient {
   }
 }
 
-/** docs/protocol.md's table. Which statuses the gateway uses, and when, is not shown (interface 7.4). */
+/**
+ * The failure that a status means, by docs/protocol.md's table. The interface does not show which statuses the gateway
+ * uses, and when (7.4).
+ */
 function refusalCode(status: number, notProcessed: readonly number[]): GatewayErrorCode {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
   if (status >= 300 && status <= 399) return 'RequestRefused';

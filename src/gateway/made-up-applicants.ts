@@ -1,4 +1,4 @@
-/** Made-up applicants are never sent to a real gateway: recognises them by their SSN. Pure. */
+/** Recognizes made-up applicants by their SSN, so that they are never sent to a real gateway. Pure. */
 
 import { isSampleApplicant } from '../messages/sample-applicants.ts';
 import type { Applicant } from '../model/applicant.ts';
@@ -6,7 +6,7 @@ import type { Problem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 
 /**
- * What a profile outside the sandbox does with an SSN that starts with 9. The administration issues none of these.
+ * How a profile outside the sandbox treats an SSN that starts with 9. The administration issues none of these.
  *
  * - `refuse`: sends none of them.
  * - `itinOnly`: sends those that may be a taxpayer's number (ITIN, ATIN) in place of an SSN.
@@ -15,10 +15,12 @@ import type { Environment } from '../model/products.ts';
 export const SSNS_WITH_NINE = ['refuse', 'itinOnly', 'send'] as const;
 export type SsnsWithNine = (typeof SSNS_WITH_NINE)[number];
 
-/** Fourth and fifth digit of an ITIN (50–65, 70–88, 90–92, 94–99) or an ATIN (93). */
+/** The fourth and fifth digit of an ITIN (50–65, 70–88, 90–92, 94–99) or an ATIN (93). */
 const TAXPAYER_NUMBER = /^9\d{2}(?:5\d|6[0-5]|7\d|8[0-8]|9\d)\d{4}$/;
 
-/** The applicants that may not be sent, with paths under `/applicants`. The samples' own people never may. */
+/**
+ * The applicants that may not be sent, with paths under `/applicants`. The people of the samples are always among them.
+ */
 export function madeUpProblems(
   { environment, ssnsWithNine }: { environment: Environment; ssnsWithNine: SsnsWithNine },
   applicants: readonly Pick<Applicant, 'ssn' | 'names'>[],

@@ -1,37 +1,40 @@
-/** Who watches what the gateway client and the token source do: metrics and traces, of which neither knows anything. */
+/**
+ * The observer of the gateway client and the token source: metrics and traces implement it, and neither class knows
+ * them.
+ */
 import type { Answer } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import { GatewayError, type GatewayErrorCode } from './errors.ts';
 import type { GatewayProfile } from './profile.ts';
 
-/** An exchange that begins. Nothing of the request but its kind. */
+/** The start of an exchange. It names only the kind of the request. */
 export interface ExchangeBegun {
   profile: GatewayProfile;
   /** Absent for the token service. */
   productCode?: ProductCode;
-  /** Which attempt of its inquiry it is, where the caller said so. */
+  /** The number of the attempt within its inquiry, where the caller gave it. */
   attempt?: number;
   /** Without path and query. */
   url: URL;
 }
 
 export interface ExchangeEnded {
-  /** From when it was asked for, so with the wait for a connection. */
+  /** From the caller's request on, so the wait for a connection is included. */
   durationMs: number;
   /** Absent where no answer came. */
   httpStatus?: number;
-  /** What the answer came to. */
+  /** What the answer meant. */
   answer?: Answer['kind'];
-  /** Absent where it went well, or was given up before the first byte. */
+  /** Absent after a success, and where the caller abandoned it before the first byte. */
   failure?: GatewayErrorCode;
   /** As `GatewayClient.markersBroken`. */
   markersBroken?: boolean;
 }
 
-/** Called at the beginning; what it returns, at the end. What either throws is dropped. */
+/** Called at the start; the function that it returns is called at the end. What either throws is dropped. */
 export type ExchangeObserver = (begun: ExchangeBegun) => (ended: ExchangeEnded) => void;
 
-/** Runs `work` between the observer's two calls; the outcome is the work's alone. */
+/** Runs `work` between the observer's two calls. The observer cannot change the outcome. */
 export async function observed<T>(
   observer: ExchangeObserver | undefined,
   begun: ExchangeBegun,
@@ -58,7 +61,7 @@ function factsOf(error: unknown): Pick<ExchangeEnded, 'httpStatus' | 'failure'> 
   return { failure: error.code, ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }) };
 }
 
-/** Watching must never cost an attempt. */
+/** An error of an observer must never cost an attempt. */
 function quietly<T>(watch: () => T): T | undefined {
   try {
     return watch();

@@ -3,8 +3,8 @@ import { requestUrl, tokenUrl } from './addresses.ts';
 import type { GatewayProfile } from './profile.ts';
 
 /**
- * Hex SHA-256 of what a run is bound to: environment, both addresses, customer, software provider and audience.
- * Nothing secret goes in, so that credentials may be rotated while a journey runs.
+ * Hex SHA-256 of what a run is bound to: environment, both addresses, customer, software provider and audience. It
+ * contains nothing secret, so that operators may rotate credentials while a journey runs.
  */
 export function profileFingerprint(profile: GatewayProfile): string {
   const parts = [

@@ -1,4 +1,7 @@
-/** One environment's pair of addresses with everything the gateway client needs to know about it. */
+/**
+ * A gateway profile: one environment's pair of addresses, with everything that the gateway client needs to know about
+ * it.
+ */
 
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
@@ -13,7 +16,7 @@ export interface Credentials {
 
 /** Reads the secret anew at each call, so that a rotated file is seen after a refusal. */
 export interface CredentialsSource {
-  /** Names the credentials in messages; nothing secret. */
+  /** Names the credentials in messages; not secret. */
   readonly name: string;
   read(): Promise<Credentials>;
 }
@@ -46,29 +49,36 @@ export interface GatewayProfile {
   /** IANA name; `originalInquiryDate` is written in it. */
   timeZone: string;
   credentials: CredentialsSource;
-  /** PEM of a certificate authority beside the system's. */
+  /** A certificate authority in PEM, used in addition to the system's. */
   caCertificate?: string;
   limits: GatewayLimits;
   /** Statuses that by a standing decision mean "not processed". */
   notProcessedStatuses: readonly number[];
-  /** Per product, on top of the built-in table; the codes are compared as they stand. */
+  /** Per product, in addition to the built-in table. Codes are compared literally. */
   returnCodes: Partial<Record<ProductCode, Record<string, ReportOutcome>>>;
-  /** What an answered SSN that equals no applicant's does. */
+  /** What happens when an SSN of the answer matches no applicant. */
   ssnMismatch: 'hold' | 'flag';
   /** Outside the sandbox: which SSNs that start with 9 may be sent. */
   ssnsWithNine: SsnsWithNine;
-  /** Interface 2.6 and rule 3 against 2.4: which moment `originalInquiryDate` names. */
+  /** Which moment `originalInquiryDate` names: interface 2.6 and rule 3 contradict 2.4. */
   originalInquiryDateSource: 'secondaryUse' | 'originalRequest';
-  /** Whom a grant is believed: whoever may write to the namespace, or a key of the consent system's alone. */
+  /**
+   * Who may give a grant: any sender with write access to the namespace, or only a holder of the consent system's key.
+   */
   consentTrust: 'namespace' | 'proof';
-  /** Whose decisions are taken: those of all who may write to the namespace, or those that a key for decisions has signed. */
+  /**
+   * Whose decisions count: those of any sender with write access to the namespace, or only those signed by a key for
+   * decisions.
+   */
   decisionTrust: 'namespace' | 'proof';
-  /** When a figure counts as moved, and which status codes are those of a closed tradeline; what is left out as by default. */
+  /**
+   * When a figure counts as moved, and which status codes mean a closed tradeline. Missing options have their defaults.
+   */
   changes?: Partial<ChangeOptions>;
-  /** Per product, the end users and purpose codes that may be asked for; all where absent. */
+  /** Per product, the permitted end users and purpose codes; all where absent. */
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>
   >;
-  /** Who is told of what happens in its journeys; nothing that the gateway is asked depends on it. */
+  /** The receivers of events of its journeys. No request to the gateway depends on them. */
   webhooks?: readonly WebhookEndpoint[];
 }

@@ -1,6 +1,6 @@
 /**
- * The bodies that the gateway is sent, one builder per kind of product. Each throws `InvalidInputError` whose
- * problems point into the caller's own fields; what a builder returns is what goes on the wire.
+ * The bodies of requests to the gateway, one builder per kind of product. Each throws `InvalidInputError` whose
+ * problems point into the caller's own fields. A builder returns exactly what goes over the wire.
  */
 
 import { parseWith } from '../fields/problems.ts';
@@ -26,7 +26,7 @@ export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
 export type FailsafeApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
-/** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none: ours, so that nothing is endless. */
+/** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
 const FAILSAFE_MAX_APPLICANTS = 20;
 
 export interface ReportRequestParts {
@@ -53,7 +53,7 @@ export interface SecondUseRequestParts {
   endUserCode?: string | undefined;
   endUser?: string | undefined;
   permissiblePurposeCode: string;
-  /** Of the report that is shared. */
+  /** The reference of the report that is shared. */
   reference: ReportReference;
   /** Written in the profile's time zone, truncated to seconds; never in the future (interface 4.2, rule 2). */
   originalInquiryAt: Date;
@@ -63,7 +63,8 @@ export interface SecondUseRequestParts {
 export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRequest {
   const { profile, ...fields } = parts;
   const maxApplicants = profile.limits.maxApplicants;
-  // Checked as the caller gave them, so that the problems' paths are the caller's; then once more as they are sent.
+  // Checked first as the caller gave them, so that the problems' paths are the caller's, and then once more as they are
+  // sent.
   const { reference, originalInquiryAt, ...given } = parseWith(secondUseInputSchema(maxApplicants), fields);
   const body = {
     customerId: profile.customerId,
@@ -89,7 +90,7 @@ export interface FailsafeRequestParts {
   applicants: readonly FailsafeApplicant[];
 }
 
-/** FAILSAFE: the fields of the sample in interface 4.3 and no others, whatever else an applicant has. */
+/** FAILSAFE: the fields of the sample in interface 4.3 and no others. Further fields of an applicant are left out. */
 export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeRequest {
   const { customerTraceNumber, applicants } = parseWith(failsafeInputSchema(FAILSAFE_MAX_APPLICANTS), parts);
   const body = {
@@ -112,7 +113,7 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
   return parseWith(failsafeRequestSchema(FAILSAFE_MAX_APPLICANTS), body);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` as a clock on the wall shows it there; truncated, since rounding up could be the future. */
+/** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */
 function wallClock(instant: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -131,7 +132,7 @@ function wallClock(instant: Date, timeZone: string): string {
   return `${date} ${part.get('hour')}:${part.get('minute')}:${part.get('second')}`;
 }
 
-/** The profile's own rules on who may ask for what; absent lists allow all. */
+/** Applies the profile's own rules on end users and purpose codes; absent lists allow all. */
 function refuseNotAllowed(
   profile: GatewayProfile,
   product: ProductCode,

@@ -1,19 +1,20 @@
 /**
- * Connections that are reset, and not closed, where a request on them is given up. A closed one is flushed first: the
- * kernel goes on sending what it has buffered, for about 15 minutes, and the gateway may post what nobody waits for any
- * more. A reset (RST) throws the buffer away, and tells the other side to do so too.
+ * Connections that are reset, and not closed, where a request on them is abandoned. The kernel flushes a closed
+ * connection first: it goes on sending its buffer for about 15 minutes, and the gateway may post an abandoned request.
+ * A reset (RST) discards the buffer, and tells the other side to do the same.
  *
- * How undici 8 (HTTP/1) is read here: it publishes `undici:client:sendHeaders` with request and socket just before it
- * writes; it sets `completed` on that request when the whole answer has come; and whatever makes it give up (a time-out,
- * an abort, an answer that it refuses), it calls `destroy` on the socket. Tests on real sockets hold it to that.
+ * This file relies on undici 8 (HTTP/1) as follows. It publishes `undici:client:sendHeaders` with request and socket
+ * just before it writes. It sets `completed` on that request when the whole answer has come. When it gives up for any
+ * cause (a time-out, an abort, an answer that it refuses), it calls `destroy` on the socket. Tests on real sockets
+ * check this.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { buildConnector, type DiagnosticsChannel } from 'undici';
 
-/** The latest request on each connection of ours. */
+/** The latest request on each of our connections. */
 const underWay = new WeakMap<Socket, DiagnosticsChannel.Request>();
-/** By the socket that undici has; over TLS the TCP socket beneath it, which alone can be reset. */
+/** By undici's socket: over TLS, the TCP socket beneath it, which alone can be reset. */
 const beneath = new WeakMap<Socket, Socket>();
 
 let isListening = false;
@@ -30,7 +31,7 @@ export function resettingConnector(options: buildConnector.BuildOptions): buildC
       };
     };
     const isSecure = target.protocol === 'https:';
-    // Connected by ourselves: Node tells nobody of the socket that it makes beneath a TLS socket.
+    // Connects by itself, because Node does not expose the socket that it makes beneath a TLS socket.
     const plain = isSecure ? { ...target, protocol: 'http:', port: target.port || '443' } : target;
     connect(plain, (...[error, tcp]) => {
       if (error !== null) callback(error, null);
@@ -55,7 +56,7 @@ function resettable(socket: Socket, tcp: Socket): Socket {
   socket.destroy = function destroyOrReset(error?: Error) {
     const request = underWay.get(socket);
     if (request && !request.completed && !tcp.destroyed) {
-      // Above TLS there is no reset (ERR_INVALID_HANDLE_TYPE), and on the socket itself `destroy` would come back here.
+      // A TLS socket has no reset (ERR_INVALID_HANDLE_TYPE), and `destroy` on the socket itself would come back here.
       if (socket === tcp) {
         socket.destroy = destroy;
         socket.resetAndDestroy();

@@ -1,7 +1,7 @@
 /**
- * The gateway's answers as the interface shows them (2.4, 2.5, 2.7, 2.8) with the variants of docs/decisions/gateway.md, as
- * types for those who read stored reports. Everything is optional: the interface marks nothing in an answer as
- * certain. What the inquiry protocol relies on is checked by hand in `answers.ts`.
+ * The gateway's answers as the interface shows them (2.4, 2.5, 2.7, 2.8) with the variants of
+ * docs/decisions/gateway.md, as types for readers of stored reports. Everything is optional: the interface marks
+ * nothing in an answer as certain. `answers.ts` checks by hand what the inquiry protocol relies on.
  */
 
 export interface ConsumerName {
@@ -38,20 +38,20 @@ export interface ConsumerAccount {
   contributor?: string;
   /** Masked by the gateway. */
   accountNumber?: string;
-  /** A code; the list is not shown. */
+  /** A code; the interface shows no list. */
   type?: string;
   /** YYYY-MM-DD */
   opened?: string;
   /** Amounts are strings (2.4). */
   balance?: string;
   creditLimit?: string;
-  /** A code; the list is not shown. */
+  /** A code; the interface shows no list. */
   statusCode?: string;
   /** REFUPD only. */
   accountCrossReference?: AccountCrossReference;
 }
 
-/** The full field list is not shown (2.4): unknown members are kept as they came. */
+/** The interface does not show the full field list (2.4): unknown members are kept as they came. */
 export interface Consumer {
   names?: ConsumerName[];
   ssn?: string;
@@ -78,7 +78,7 @@ export interface ResponseEntry {
   [unknown: string]: unknown;
 }
 
-/** Any product's answer in one shape: entries are always in `applicants`, whatever the gateway called them. */
+/** Any product's answer in one shape: entries are always in `applicants`, under any name that the gateway used. */
 export interface GatewayResponse {
   returnCode?: string;
   reportReferenceNumber?: string;
@@ -93,8 +93,8 @@ export interface GatewayResponse {
 export type RefKind = 'name' | 'address' | 'ssn' | 'dob' | 'phone' | 'relatedAddress';
 
 /**
- * Where the entries of each kind may be. The sample shows `names` alone (2.5); the other lists are named after what
- * the interface calls their fields, with the plural that the provider's lists have.
+ * Names of the list that may hold the entries of each kind. The sample shows `names` alone (2.5). The other lists take
+ * the interface's names of their fields, in the plural as the provider's lists have it.
  */
 const LISTS: Record<RefKind, readonly string[]> = {
   name: ['names'],
@@ -108,8 +108,9 @@ const LISTS: Record<RefKind, readonly string[]> = {
 /**
  * The identification entry that a REFUPD cross-reference points to (2.5).
  *
- * `undefined` for 0, which means "none" by our decision (the interface does not say; its sample uses 0 for phone and
- * related address), for a `refId` that no entry has, and for one that several entries of a list have.
+ * `undefined` for 0, which means "none" by our decision: the interface does not say, and its sample uses 0 for phone
+ * and related address. Also `undefined` for a `refId` that no entry has, and for one that several entries of a list
+ * have.
  */
 export function resolveRefId(
   consumer: Consumer,
@@ -119,7 +120,7 @@ export function resolveRefId(
   return refIdResolver(consumer)(kind, refId);
 }
 
-/** As `resolveRefId`, for many cross-references of one consumer: each list is read once, whatever its length. */
+/** As `resolveRefId`, for many cross-references of one consumer: reads each list only once. */
 export function refIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {

@@ -2,8 +2,8 @@ import { parseHttpDateMs } from '../base/http-date.ts';
 
 /**
  * `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110, 10.2.3). A date is measured against the answer's
- * own `Date`, where it has one, so that two clocks need not agree. `undefined` for nonsense and for what is over
- * already: then the caller's own back-off counts. Not bounded here; the workflow knows how long it may wait.
+ * own `Date`, where it has one, so that two clocks need not agree. `undefined` for an invalid value and for an instant
+ * that has passed: then the caller's own back-off applies. Not bounded here; the workflow knows how long it may wait.
  */
 export function retryAfterMs(headers: { retryAfter?: string | undefined; date?: string | undefined }, nowMs: number) {
   const text = headers.retryAfter?.trim();

@@ -1,12 +1,12 @@
-/** Comparing an SSN of an answer, whole or masked, with one that was asked for. */
+/** Compares an SSN of an answer, whole or masked, with one of the request. */
 
 export type SsnMatch = 'equal' | 'different' | 'absent';
 
 const MASK_CHARACTER = /[Xx*#•]/;
 
 /**
- * Digits are compared; where some are masked, the visible ones. `absent`: nothing is given, or nothing is visible.
- * A text that is no SSN at all equals none.
+ * Compares the digits; where some are masked, the visible ones. `absent`: no SSN is given, or no digit is visible. A
+ * text that is no SSN matches none.
  *
  * @param given as in the answer: with or without dashes, masked by X, * or #, or the last four digits alone
  * @param asked nine digits

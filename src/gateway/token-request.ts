@@ -12,9 +12,9 @@ import { readTokenResponse, type TokenResponse } from './token-response.ts';
 export const MAX_TOKEN_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * One request to the token service (interface 4.1), never redirected and never retried here.
+ * Sends one request to the token service (interface 4.1). Follows no redirect and retries nothing.
  *
- * Throws `GatewayError`: `TokenUnavailable` where trying again may help, `CredentialsRefused` where it will not.
+ * Throws `GatewayError`: `TokenUnavailable` where a new attempt may help, `CredentialsRefused` where it will not.
  */
 export async function requestToken(
   dispatcher: Dispatcher,
@@ -27,7 +27,7 @@ export async function requestToken(
     client_id: credentials.clientId,
     client_secret: credentials.clientSecret,
   } satisfies TokenRequest);
-  // An empty id or secret is refused here as the service would refuse it; zod's error is dropped.
+  // Refuses an empty id or secret here, as the service would; zod's error is dropped.
   if (!body.success) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = profile.limits;
   const outcome = await exchange({
@@ -35,7 +35,7 @@ export async function requestToken(
     url: tokenUrl(profile),
     headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
     body: JSON.stringify(body.data),
-    // Fetches of one client come one at a time, so that hardly anything but the connection is waited for.
+    // Fetches of one client run one after the other, so they wait for little but the connection.
     sendBy: performance.now() + connectTimeoutMs,
     answerWithinMs: headersTimeoutMs + bodyTimeoutMs,
   });
@@ -46,7 +46,7 @@ async function readOutcome(outcome: ExchangeOutcome): Promise<TokenResponse> {
   if (outcome.kind !== 'answered') throw new GatewayError('TokenUnavailable', { sent: 'nothing' });
   const { status, headers, complete } = outcome;
   const details = { httpStatus: status, sent: 'nothing' } as const;
-  // The response to a refusal is not shown (interface 5.7): the statuses are HTTP's own meaning.
+  // The interface does not show the response to a refusal (5.7): the statuses have HTTP's own meaning.
   if (status === 408 || status === 429 || status >= 500) {
     const { 'retry-after': retryAfter, date } = headers;
     const wait = { retryAfter: textOf(retryAfter), date: textOf(date) };

@@ -1,9 +1,9 @@
 import { isJsonObject, member, parseJson } from '../base/json-safety.ts';
 
-/** The token service's sample token is a JWT of under 2 kB; anything longer would not fit our header limit. */
+/** The token service's sample token is a JWT of under 2 kB. A longer one would exceed our header limit. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
 
-/** A year: a longer life is nonsense, and would overflow timers and dates sooner or later. */
+/** A year: a longer life is an error, and would overflow timers and dates. */
 const MAX_EXPIRES_IN_S = 366 * 24 * 3600;
 
 export interface TokenResponse {
@@ -12,8 +12,8 @@ export interface TokenResponse {
 }
 
 /**
- * A token response (interface 2.2) that may be cached and put in a header; `null` for anything else. `scope` is not
- * judged: the interface names no scope that a request needs.
+ * Reads a token response (interface 2.2) that may be cached and put in a header; `null` for anything else. Ignores
+ * `scope`: the interface names no scope that a request needs.
  */
 export function readTokenResponse(text: string): TokenResponse | null {
   const [value] = parseJson(text) ?? [];

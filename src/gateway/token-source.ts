@@ -1,6 +1,6 @@
 /**
- * Access tokens, in memory and per process: one per (token address, audience, client id), fetched once however many
- * ask, renewed before it ends. docs/protocol.md, "Token"; interface 5.
+ * Access tokens, in memory and per process: one per (token address, audience, client id). Each is fetched once for any
+ * number of callers, and renewed before it expires. docs/protocol.md, "Token"; interface 5.
  */
 import type { Agent } from 'undici';
 import { tokenUrl } from './addresses.ts';
@@ -13,18 +13,18 @@ import type { TokenResponse } from './token-response.ts';
 
 export interface AccessToken {
   accessToken: string;
-  /** When its fetch began, RFC 3339: what was revoked before then is not this token. */
+  /** When its fetch began, RFC 3339. A token that was revoked earlier is not this one. */
   fetchedAt: string;
   /** RFC 3339. */
   expiresAt: string;
 }
 
 export interface TokenSourceOptions {
-  /** Milliseconds since the epoch; tests let time pass by it. */
+  /** Milliseconds since the epoch; tests set their own clock. */
   now?: () => number;
   /** 0 to 1, so that the workers of a fleet do not renew in the same second. */
   random?: () => number;
-  /** Told of each fetch. */
+  /** Called for each fetch. */
   observer?: ExchangeObserver | undefined;
 }
 
@@ -39,8 +39,9 @@ interface Fetch {
 }
 
 /**
- * One cache slot. A fetch belongs to the generation that it began in; when the slot moves on (a token was refused, or
- * somebody needs one fetched later), the fetch still answers those who wait for it and changes nothing here.
+ * One cache slot. A fetch belongs to the generation in which it began. The slot moves on when a token was refused, or a
+ * caller needs one that is fetched later. Then the earlier fetch still answers its waiting callers, but changes nothing
+ * in the slot.
  */
 interface Slot {
   generation: number;
@@ -48,9 +49,12 @@ interface Slot {
   fetch?: Fetch | undefined;
 }
 
-/** A request in flight outlives its token by less than this; and never more than a tenth of a short token's life. */
+/** A request in flight takes less than this. The margin is never more than a tenth of a short token's life. */
 const RENEWAL_MARGIN_MS = 5 * 60_000;
-/** While the token service is down, a token that is still good is used, and renewal is tried this seldom. */
+/**
+ * While the token service is down, the source uses a token that is still valid, and retries the renewal after this
+ * time.
+ */
 const RENEWAL_RETRY_MS = 10_000;
 
 export class TokenSource {
@@ -59,7 +63,10 @@ export class TokenSource {
   readonly #observer: ExchangeObserver | undefined;
   readonly #slots = new Map<string, Slot>();
   readonly #agents = new Map<string, Agent>();
-  /** The client id that a source last gave: part of the key, and not worth reading a file for at every request. */
+  /**
+   * The client id that a source last gave. It is part of the key, and reading a file for it at every request would be
+   * wasteful.
+   */
   readonly #clientIds = new WeakMap<CredentialsSource, string>();
 
   constructor(options: TokenSourceOptions = {}) {
@@ -69,10 +76,10 @@ export class TokenSource {
   }
 
   /**
-   * A token that is good now.
+   * A token that is valid now.
    *
-   * @param options.fetchedAfter RFC 3339: a token whose fetch began before then is not good enough
-   * @param options.signal ends this caller's waiting with the signal's own reason; a fetch that others share goes on
+   * @param options.fetchedAfter RFC 3339: a token whose fetch began earlier is not returned
+   * @param options.signal ends this caller's wait with the signal's own reason; a fetch that others share goes on
    * @throws GatewayError `TokenUnavailable` (perhaps with `retryAfterMs`) or `CredentialsRefused`
    */
   async get(
@@ -84,7 +91,7 @@ export class TokenSource {
     return unlessAborted(this.#get(profile, afterMs), options.signal);
   }
 
-  /** Drops a token that the gateway refused; one that has been replaced already is left alone. */
+  /** Drops a token that the gateway refused, unless it has already been replaced. */
   invalidate(profile: GatewayProfile, accessToken: string): void {
     const clientId = this.#clientIds.get(profile.credentials);
     const slot = clientId === undefined ? undefined : this.#slots.get(keyOf(profile, clientId));
@@ -139,7 +146,7 @@ export class TokenSource {
   #keep(slot: Slot, generation: number, key: string, token: CachedToken): void {
     if (slot.generation !== generation) return;
     slot.fetch = undefined;
-    // A client id that changed since the slot was made has a slot of its own.
+    // A client id that changed since the slot was made gets a slot of its own.
     const owner = this.#slotOf(key);
     owner.token = token;
     if (owner !== slot) owner.generation += 1;
@@ -155,13 +162,16 @@ export class TokenSource {
   }
 
   async #fetchNow(profile: GatewayProfile, startedAtMs: number): Promise<{ token: CachedToken; clientId: string }> {
-    // Read anew for each fetch, so that a rotated secret is seen after a refusal.
+    // Read anew for each fetch, so that a rotated secret takes effect after a refusal.
     const credentials = await this.#readCredentials(profile);
     const response = await requestToken(this.#agentOf(profile), profile, credentials);
     return { token: this.#cached(response, startedAtMs), clientId: credentials.clientId };
   }
 
-  /** A source that cannot be read is one without good credentials; its own error may quote paths or contents. */
+  /**
+   * Reads the credentials. An unreadable source counts as refused credentials; its own error may quote paths or
+   * contents.
+   */
   async #readCredentials(profile: GatewayProfile): Promise<Credentials> {
     try {
       const credentials = await profile.credentials.read();
@@ -181,7 +191,7 @@ export class TokenSource {
       fetchedAt: new Date(startedAtMs).toISOString(),
       expiresAt: new Date(expiresAtMs).toISOString(),
       expiresAtMs,
-      // Between one and two margins before the end.
+      // At a random instant between one and two margins before the end.
       renewAtMs: expiresAtMs - marginMs * (1 + this.#random()),
     };
   }
@@ -205,7 +215,7 @@ export class TokenSource {
   }
 }
 
-/** Keyed by more than the profile's name: a cache without a key hands one caller another's token. */
+/** The key contains more than the profile's name, so that no caller gets another caller's token. */
 function keyOf(profile: GatewayProfile, clientId: string): string {
   return JSON.stringify([tokenUrl(profile).href, profile.audience, clientId]);
 }

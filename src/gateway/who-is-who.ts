@@ -1,6 +1,6 @@
 /**
- * Which entry of an answer is which applicant (docs/protocol.md). Sharing the wrong person's `consumerId` is the
- * worst thing that this software could do: wherever two readings are possible, a person decides.
+ * Matches each entry of an answer to an applicant (docs/protocol.md). Sharing the wrong person's `consumerId` is the
+ * worst possible error of this software: where two readings are possible, a person decides.
  */
 
 import { isJsonObject, type JsonObject, member } from '../base/json-safety.ts';
@@ -8,7 +8,7 @@ import type { ProductCode } from '../model/products.ts';
 import type { GatewayProfile } from './profile.ts';
 import { compareSsn, type SsnMatch } from './ssn-match.ts';
 
-/** What of an applicant decides. */
+/** The parts of an applicant that decide. */
 export interface ExpectedApplicant {
   applicantId: string;
   /** Nine digits. */
@@ -16,18 +16,18 @@ export interface ExpectedApplicant {
 }
 
 export type Matching =
-  /** In the order of the entries. `flagged`: an SSN equals none that was asked for, and the profile says `flag`. */
+  /** In the order of the entries. `flagged`: an SSN matches none of the request's, and the profile says `flag`. */
   { kind: 'matched'; applicantIds: string[]; flagged: boolean } | { kind: 'hold'; problems: string[] };
 
 interface Context {
   product: ProductCode;
   expected: readonly ExpectedApplicant[];
   ssnMismatch: GatewayProfile['ssnMismatch'];
-  /** Path of an entry, for problems. */
+  /** The path of an entry, for problems. */
   pathOf: (index: number) => string;
 }
 
-/** Matches each entry to one applicant, each applicant once; `expected` and `entries` are equally many. */
+/** Matches each entry to one applicant, each applicant once; `expected` and `entries` have the same length. */
 export function matchEntries(entries: readonly JsonObject[], context: Context): Matching {
   const problems: string[] = [];
   const applicantIds: string[] = [];
@@ -78,9 +78,9 @@ function findApplicant(
 }
 
 /**
- * FAILSAFE's request carries no `applicantId` (interface 4.3), so that one in its answer (2.8) is the gateway's own
- * doing. It decides only for several applicants, and only where an echo of ours and a count by position would mean the
- * same: the answer's ids are exactly ours, and ours are in ascending order.
+ * FAILSAFE's request carries no `applicantId` (interface 4.3), so the gateway itself made any that its answer has
+ * (2.8). It decides only for several applicants, and only where an echo of our ids and a count by position would mean
+ * the same. So the answer's ids must be exactly ours, and ours in ascending order.
  */
 function idsAreOurs(entries: readonly JsonObject[], context: Context): boolean {
   if (context.product !== 'FAILSAFE') return true;
@@ -91,7 +91,7 @@ function idsAreOurs(entries: readonly JsonObject[], context: Context): boolean {
   return ascending && ours.every((id) => theirs.includes(id));
 }
 
-/** An entry's SSN is in its `consumer` (2.4), or beside it in a `consumers[]` answer; where both are, both count. */
+/** An entry's SSN is in its `consumer` (2.4), or beside it in a `consumers[]` answer. Where both exist, both count. */
 function ssnsOf(entry: JsonObject): unknown[] {
   const consumer = member(entry, 'consumer');
   const places = isJsonObject(consumer) ? [entry, consumer] : [entry];

@@ -1,4 +1,4 @@
-/** AES-256-GCM in one layout for everything this project seals: nonce (12 bytes), ciphertext, tag (16 bytes). */
+/** AES-256-GCM in one layout for everything that this project seals: nonce (12 bytes), ciphertext, tag (16 bytes). */
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { SealBrokenError } from './errors.ts';
 
@@ -13,7 +13,9 @@ export function encrypt(key: KeyObject | Uint8Array, plaintext: Uint8Array, boun
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The inverse. `SealBrokenError` where key, bytes or `bound` are not those of the sealing. */
+/**
+ * Decrypts what `encrypt` made. Throws `SealBrokenError` where key, bytes or `bound` differ from those of the sealing.
+ */
 export function decrypt(key: KeyObject | Uint8Array, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw new SealBrokenError('sealed bytes are too short');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
@@ -26,7 +28,7 @@ export function decrypt(key: KeyObject | Uint8Array, sealed: Uint8Array, bound: 
   }
 }
 
-/** Binds parts unambiguously: no two lists of strings have the same JSON text. */
+/** Joins the parts unambiguously: no two lists of strings have the same JSON text. */
 export function boundTo(...parts: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(parts), 'utf8');
 }

@@ -2,10 +2,13 @@ import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
 import type { KmsFailure } from './key-management-service.ts';
 
-/** The key ring file cannot be used: missing, readable by others, malformed. Says where and what, never a value. */
+/**
+ * Thrown when the key ring file cannot be used: missing, readable by others, or malformed. Names a place and a problem,
+ * never a value.
+ */
 export class KeyRingError extends Error {
   override readonly name: string = 'KeyRingError';
-  /** Empty where the file as a whole is at fault. */
+  /** Empty where the problem is the file as a whole. */
   readonly problems: readonly Problem[];
 
   constructor(message: string, problems: readonly Problem[] = []) {
@@ -15,12 +18,12 @@ export class KeyRingError extends Error {
 }
 
 /**
- * A key management service did not wrap or unwrap keys of the ring. Says which keys and what to do. The file is as it
- * was, and the same may succeed later without a change to it.
+ * Thrown when a key management service did not wrap or unwrap keys of the ring. Names the keys and what to do. The file
+ * is unchanged, and a later attempt may succeed.
  */
 export class KeyServiceError extends KeyRingError {
   override readonly name = 'KeyServiceError';
-  /** Why, each different reason once for each service. */
+  /** Each different reason, once for each service. */
   readonly failures: readonly KmsFailure[];
 
   constructor(message: string, failures: readonly KmsFailure[]) {
@@ -29,7 +32,7 @@ export class KeyServiceError extends KeyRingError {
   }
 }
 
-/** Something was sealed under a key that this key ring does not hold. Says which one, and what to do. */
+/** Thrown when the key ring lacks the key of something sealed. Names the key and what to do. */
 export class UnknownKeyError extends Error {
   override readonly name = 'UnknownKeyError';
   readonly keyId: string;
@@ -57,7 +60,7 @@ const UNDECODABLE: Record<UndecodableReason, string> = {
   unparsable: 'it is not JSON in UTF-8, or is nested too deeply',
 };
 
-/** A payload cannot be decoded, now or later. Says why, and nothing of what is in it. */
+/** Thrown when a payload can never be decoded. Names the reason, and nothing of its content. */
 export class UndecodablePayloadError extends Error {
   override readonly name = 'UndecodablePayloadError';
   readonly reason: UndecodableReason;
@@ -69,7 +72,7 @@ export class UndecodablePayloadError extends Error {
   }
 }
 
-/** The bytes, or what they are bound to, are not those that were sealed. */
+/** Thrown when the bytes, or what they are bound to, differ from those that were sealed. */
 export class SealBrokenError extends Error {
   override readonly name = 'SealBrokenError';
 }

@@ -1,25 +1,27 @@
 /** The port to a key management service (types and errors). */
 
 /**
- * Wraps and unwraps the key ring's keys. What is wrapped under one context opens under no other; nothing in a context is
- * secret, since services log it.
+ * Wraps and unwraps the key ring's keys. Bytes that were wrapped under one context open under no other. Services log
+ * contexts, so nothing in a context is secret.
  */
 export interface KeyManagementService {
-  /** `kms` names the key that will open it: not always the name that was asked for, which may be moved to another key. */
+  /**
+   * `kms` names the key that will open it. It may differ from the given name, since an alias can move to another key.
+   */
   wrap(plain: Uint8Array, context: Record<string, string>): Promise<{ wrapped: Uint8Array; kms: string }>;
   unwrap(wrapped: Uint8Array, context: Record<string, string>): Promise<Uint8Array>;
-  /** Lets connections go. */
+  /** Closes the connections. */
   close(): void;
 }
 
 export type KmsFailure =
-  /** Nothing answers, or not in time, or the service itself fails: the same may succeed later. */
+  /** The service cannot be reached, is too slow, or fails. A later attempt may succeed. */
   | 'unreachable'
   | 'credentials'
   | 'denied'
   /** The service's key is missing, disabled or about to be deleted. */
   | 'keyUnusable'
-  /** These bytes were not wrapped by that key, or under another context. */
+  /** The bytes were wrapped by another key, or under another context. */
   | 'notOpened'
   /** Its address is not an https one. */
   | 'insecure'
@@ -27,7 +29,7 @@ export type KmsFailure =
   | 'notInstalled'
   | 'unknown';
 
-/** A service did not do its part. Says what to do, and nothing of what it answered. */
+/** Thrown when a service failed. Says what to do, and nothing of the service's answer. */
 export class KmsError extends Error {
   override readonly name = 'KmsError';
   readonly code: KmsFailure;

@@ -1,6 +1,6 @@
 /**
- * Which addresses events may be sent to. A name says nothing of where it leads, and what it led to a moment ago may be
- * another address now (DNS rebinding): what is checked is what is connected to.
+ * The addresses that events may be sent to. A name can lead to any address, and to another one a moment later (DNS
+ * rebinding). So the guard checks the very address that the worker connects to.
  */
 import { type LookupAddress, lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,16 +8,16 @@ import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { WebhookError } from './errors.ts';
 
-/** Public by its range, and a cloud's inner service all the same: Azure's, for its virtual machines. */
+/** Inner services of a cloud within a public range: Azure's, for its virtual machines. */
 const INNER_SERVICES = ['168.63.129.16'];
 
-/** What the Internet routes for IPv6; the rest is private, reserved, or leads to IPv4 by a detour. */
+/** The IPv6 range that the Internet routes. The rest is private, reserved, or leads to IPv4. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
 /** Whether an IP address is one of the public Internet: not private, loopback, link-local, CGNAT, metadata, reserved. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // `::ffff:10.0.0.1` is 10.0.0.1.
+  // `::ffff:10.0.0.1` means 10.0.0.1.
   const ip = ipaddr.process(address);
   if (ip.range() !== 'unicast' || INNER_SERVICES.includes(ip.toString())) return false;
   return ip.kind() === 'ipv4' || ip.match(GLOBAL_IPV6);
@@ -30,15 +30,15 @@ export type Lookup = (
 ) => void;
 
 export interface GuardOptions {
-  /** How names are looked up, where not by the system. */
+  /** How names are looked up. Default: by the system. */
   lookup?: Lookup;
   /** Default: `isPublicAddress`. */
   isPermitted?: (address: string) => boolean;
 }
 
 /**
- * Connects to permitted addresses only, for undici's Agent. One refused address among those of a name refuses the name:
- * nothing public has an inner address beside it.
+ * A connector for undici's Agent that connects to permitted addresses only. One refused address of a name refuses the
+ * whole name: no public service has an inner address too.
  */
 export function guardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
@@ -56,7 +56,7 @@ export function guardedConnector(
   const connect = buildConnector({ ...options, allowH2: false, rejectUnauthorized: true, lookup: guarded });
   return (to, callback) => {
     const host = to.hostname.replace(/^\[(.*)\]$/, '$1');
-    // An address in the place of a name is never looked up.
+    // A host that is an address is never looked up.
     if (isIP(host) !== 0 && !isPermitted(host)) {
       callback(refusal(), null);
       return;

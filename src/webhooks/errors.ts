@@ -1,6 +1,6 @@
 import type { WebhookFailureType } from '../messages/webhooks/delivery.ts';
 
-/** Constant: nothing of the endpoint's answer and no address is ever part of a message. */
+/** Constant: no message contains any part of the endpoint's answer or address. */
 export const WEBHOOK_MESSAGES: Record<WebhookFailureType, string> = {
   WebhookUnreachable: 'the endpoint cannot be reached',
   WebhookUntrusted: 'the endpoint’s certificate was refused',
@@ -14,12 +14,12 @@ export const WEBHOOK_MESSAGES: Record<WebhookFailureType, string> = {
   WebhookInvalid: 'the event is not one that may be sent',
 };
 
-/** Thrown where an event was not delivered. Carries no body, no header, no address and no cause. */
+/** Thrown when an event was not delivered. Carries no body, no header, no address and no cause. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly code: WebhookFailureType;
   readonly httpStatus?: number;
-  /** What the endpoint asked for, milliseconds; not bounded here. */
+  /** The wait that the endpoint asked for, in milliseconds; not bounded here. */
   readonly retryAfterMs?: number;
 
   constructor(code: WebhookFailureType, details: { httpStatus?: number; retryAfterMs?: number | undefined } = {}) {

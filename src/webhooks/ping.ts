@@ -1,4 +1,4 @@
-/** The event that somebody sends by hand, to see whether an endpoint takes events. */
+/** The event that an operator sends by hand, to check that an endpoint takes events. */
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../model/products.ts';
 

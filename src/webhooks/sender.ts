@@ -1,4 +1,4 @@
-/** Sends one event to one endpoint, once. Knows nothing of Temporal, and shares no connection with the gateway. */
+/** Sends one event to one endpoint, once. Independent of Temporal, and shares no connection with the gateway. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../gateway/retry-after.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
@@ -6,13 +6,13 @@ import { type GuardOptions, guardedConnector } from './address-guard.ts';
 import { WebhookError } from './errors.ts';
 import { secretProblem, signedHeaders } from './signature.ts';
 
-/** For all of it, from the look-up of the name to the status; the specification asks for 15 to 30 s. */
+/** For the whole exchange, from the look-up of the name to the status; the specification asks for 15 to 30 s. */
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Nobody reads it: enough for a page that says "ok", so that the connection can be used again. */
+/** The body is not used. This is enough for a page that says "ok", so that the connection can be used again. */
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of one endpoint at a time: one that hangs must leave the worker’s slots to the others. */
+/** Messages to one endpoint at a time: an endpoint that hangs must leave the worker's slots to the others. */
 export const MOST_AT_ONCE = 8;
 const IDLE_CONNECTION_MS = 4_000;
 
@@ -34,7 +34,7 @@ export class WebhookSender {
   }
 
   /**
-   * Resolves with the status where it is a success; the answer’s body is not looked at, and redirects are not followed.
+   * Resolves with the status of a success. Does not look at the answer's body, and follows no redirects.
    *
    * @throws WebhookError
    */
@@ -81,7 +81,7 @@ export class WebhookSender {
       if (signal?.aborted) throw signal.reason;
       throw tooLong.aborted ? new WebhookError('WebhookTimedOut') : translated(error);
     }
-    // The status has decided already: whatever the body does, it changes nothing.
+    // The status has decided already: the body changes nothing.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal: ends }).catch(() => undefined);
     return judged(answer);
   }
@@ -103,7 +103,7 @@ function agent(connect: buildConnector.connector): Agent {
 
 async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
   const secrets = await endpoint.readSecrets().catch(() => []);
-  // Where one of them is broken, a receiver that knows only that one would refuse.
+  // One broken secret is enough to stop: a receiver that knows only that secret would refuse the message.
   if (secrets.length === 0 || secrets.some(secretProblem)) throw new WebhookError('WebhookSecretUnreadable');
   return secrets;
 }
@@ -118,7 +118,7 @@ function judged({ statusCode, headers }: Dispatcher.ResponseData): number {
 
 const TIME_OUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
 
-/** Of TLS, as OpenSSL and Node name them. */
+/** Errors of TLS, by the names of OpenSSL and Node. */
 const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
 
 function translated(error: unknown): WebhookError {

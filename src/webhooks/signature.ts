@@ -1,8 +1,8 @@
-/** Signatures in the Standard Webhooks form, symmetric `v1`. The one place that knows the library. */
+/** Signatures in the Standard Webhooks form, symmetric `v1`. Only this file uses the library. */
 import { Webhook } from 'standardwebhooks';
 
 const PREFIX = 'whsec_';
-/** As the specification has it, in bytes: shorter can be guessed, longer adds nothing to SHA-256. */
+/** In bytes, as the specification says: a shorter secret can be guessed, a longer one adds nothing to SHA-256. */
 const [MIN_BYTES, MAX_BYTES] = [24, 64];
 
 /** The rule that a secret breaks, or `null`. */
@@ -13,7 +13,7 @@ export function secretProblem(secret: string): string | null {
   return isRight ? null : `must be ${PREFIX} and ${MIN_BYTES} to ${MAX_BYTES} random bytes in base 64`;
 }
 
-/** The headers of one message, signed with each of the secrets. `body` is what will be sent, to the byte. */
+/** The headers of one message, signed with each of the secrets. `body` is sent unchanged, to the byte. */
 export function signedHeaders(
   secrets: readonly string[],
   { id, body, sentAt }: { id: string; body: string; sentAt: Date },

@@ -1,20 +1,20 @@
-/** AWS KMS by its SDK, which is loaded here alone: an optional package, for those who use it. */
+/** AWS KMS by its SDK, an optional package that only this file loads. */
 import type { KMSClient, KMSServiceException as ServiceException } from '@aws-sdk/client-kms';
 import { isLoopback } from '../../base/loopback.ts';
 import { type KeyManagementService, KmsError, type KmsFailure } from '../key-management-service.ts';
 
-/** KMS answers in some ten milliseconds, from another continent in some hundred. */
+/** KMS answers within some ten milliseconds, or some hundred from another continent. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** Throttling and lost connections are over in a moment or take long: then whoever waits is told. */
+/** Throttling and lost connections end within moments or last long. After three attempts the caller gets the error. */
 const MAX_ATTEMPTS = 3;
 
 type Sdk = typeof import('@aws-sdk/client-kms');
 
 /**
- * Credentials come from wherever the SDK finds them (docs/configuration.md).
+ * Opens AWS KMS with the credentials that the SDK finds (docs/configuration.md).
  *
- * @param key ARN (whose region counts), alias or key id
+ * @param key ARN (its region is used), alias or key id
  * @param prefix of the names that `wrap` returns
  * @throws KmsError `notInstalled` or `region`
  */
@@ -31,7 +31,7 @@ export async function openAwsKms(key: string, prefix: string): Promise<KeyManage
       throwOnRequestTimeout: true,
     },
   });
-  // Each request itself is looked at: the SDK has addresses from many places.
+  // Checks each request itself, because the SDK takes addresses from many places.
   client.middlewareStack.add(
     (next) => async (args) => {
       requireTls(args.request);
@@ -51,11 +51,11 @@ function serviceOf(sdk: Sdk, client: KMSClient, key: string, prefix: string): Ke
       const command = new sdk.EncryptCommand({ KeyId: key, Plaintext: plain, EncryptionContext: context });
       const { CiphertextBlob, KeyId } = await client.send(command).catch(translate);
       if (!CiphertextBlob || !KeyId) throw kmsError('unknown');
-      // The key's own ARN, whatever was asked for: an alias may point to another key tomorrow.
+      // The key's own ARN, also where the caller gave an alias: an alias may point to another key tomorrow.
       return { wrapped: CiphertextBlob, kms: `${prefix}${KeyId}` };
     },
     async unwrap(wrapped, context) {
-      // With the key's name: else KMS would take any key that these bytes claim to be under.
+      // Names the key. Otherwise KMS would take any key that these bytes claim to be wrapped under.
       const command = new sdk.DecryptCommand({ KeyId: key, CiphertextBlob: wrapped, EncryptionContext: context });
       const { Plaintext } = await client.send(command).catch(translate);
       if (!Plaintext) throw kmsError('unknown');
@@ -65,7 +65,7 @@ function serviceOf(sdk: Sdk, client: KMSClient, key: string, prefix: string): Ke
   };
 }
 
-/** KMS is given keys and gives them back. */
+/** Requires TLS: requests to KMS and its answers contain keys. */
 function requireTls(request: unknown): void {
   const { protocol, hostname } = request as { protocol: string; hostname: string };
   if (protocol !== 'https:' && !isLoopback(hostname)) throw kmsError('insecure');
@@ -83,7 +83,7 @@ function regionOf(key: string): string | undefined {
   return key.startsWith('arn:') ? key.split(':')[3] : undefined;
 }
 
-/** By the names that KMS, STS and the SDK give their errors; never by their texts, which name who asked. */
+/** Failures by the error names of KMS, STS and the SDK. Never by their texts, which name the caller. */
 const FAILURES: Record<Exclude<KmsFailure, 'insecure' | 'region' | 'notInstalled' | 'unknown'>, ReadonlySet<string>> = {
   unreachable: new Set([
     ...['TimeoutError', 'AbortError', 'ThrottlingException', 'TooManyRequestsException', 'LimitExceededException'],
@@ -131,7 +131,10 @@ function failureOf(error: unknown): KmsFailure {
   return byStatus(error);
 }
 
-/** What stands before KMS answers in no form that the SDK reads: a proxy, an endpoint's policy. */
+/**
+ * An answer in a form that the SDK does not read. It comes from something in front of KMS: a proxy, or an endpoint's
+ * policy.
+ */
 function byStatus(error: Error): KmsFailure {
   const { httpStatusCode: status = 0 } = (error as Partial<ServiceException>).$metadata ?? {};
   if (status >= 500) return 'unreachable';

@@ -1,4 +1,4 @@
-/** What there is to say about a key ring's file, also where its keys cannot be unwrapped now. */
+/** A report about a key ring's file, which works also where its keys cannot be unwrapped now. */
 import { KeyServiceError } from '../errors.ts';
 import { type KeyAge, keyAges } from './key-age.ts';
 import { readKeyRing } from './key-ring-file.ts';
@@ -6,10 +6,10 @@ import { secretsOf } from './key-secrets.ts';
 import { withKeyServices } from './kms.ts';
 
 export interface KeyRingReport {
-  /** Every key, with its age and what wraps it; no secrets. */
+  /** Every key, with its age and the service that wraps it; no secrets. */
   keys: KeyAge[];
   refused: readonly string[];
-  /** Which keys were not unwrapped, and what to do; `null` where all were, or lie in the file in the clear. */
+  /** Which keys were not unwrapped, and what to do. `null` where all were, or where the file has them in the clear. */
   problem: KeyServiceError | null;
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Held until `release`, or until the process ends in any way. */
+/** A lock that is held until `release`, or until the process ends in any way. */
 export interface FileLock {
   release(): void;
 }
@@ -11,8 +11,8 @@ export interface FileLock {
 const BUSY = 5;
 
 /**
- * Takes a lock between processes, or answers `null` where somebody else holds it. An exclusive SQLite transaction is
- * the lock: the operating system drops it with its process, even after SIGKILL, so there is no stale lock to judge.
+ * Takes a lock between processes; `null` where another process holds it. The lock is an exclusive SQLite transaction.
+ * The operating system drops it with its process, even after SIGKILL, so a stale lock cannot exist.
  */
 export async function tryFileLock(path: string): Promise<FileLock | null> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -28,7 +28,7 @@ export async function tryFileLock(path: string): Promise<FileLock | null> {
   return { release: () => database.close() };
 }
 
-/** Waits for the lock. `onWait` is called once, when it is held by another. */
+/** Waits for the lock. Calls `onWait` once if another process holds it. */
 export async function fileLock(path: string, onWait?: () => void): Promise<FileLock> {
   for (let tries = 0; ; tries += 1) {
     const lock = await tryFileLock(path);

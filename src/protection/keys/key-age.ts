@@ -1,21 +1,21 @@
-/** How long keys have been encrypting (docs/protection.md: at most 90 days). */
+/** How long each key has been encrypting (docs/protection.md: at most 90 days). */
 import { parseInstantMs } from '../../base/instants.ts';
 import type { RingKey } from './key-ring.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** After this a current key must be replaced. */
+/** The age at which a current key must be replaced. */
 export const MAX_ENCRYPTING_DAYS = 90;
-/** From this day on it is said: two weeks to act in. */
+/** The age from which warnings appear: two weeks to act in. */
 export const WARN_FROM_DAYS = 76;
 
 export interface KeyAge extends Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> {
   retiredAt?: string;
   /** The key management service that wraps it; absent where the file has it in the clear. */
   wrappedBy?: string;
-  /** Whole days since it was made. */
+  /** Whole days since the key was made. */
   ageDays: number;
-  /** `retired`: it encrypts nothing, and may be of any age. */
+  /** `retired`: the key encrypts nothing more, and may have any age. */
   verdict: 'good' | 'due' | 'overdue' | 'retired';
 }
 

@@ -1,4 +1,4 @@
-/** Changes to a key ring file: one at a time, and each either whole or not at all. */
+/** Changes to a key ring file: one at a time, and each one complete or not made. */
 import { realpath, rename } from 'node:fs/promises';
 import { KeyRingError } from '../errors.ts';
 import { fileLock } from './file-lock.ts';
@@ -14,10 +14,10 @@ export interface Rotated {
 }
 
 /**
- * Makes a new current key for each of these uses; the ones before decrypt for as long as they are in the file.
- * A worker that runs sees it by itself (`WatchedKeyRing`).
+ * Makes a new current key for each of these uses. The former keys decrypt for as long as they are in the file. A
+ * running worker notices by itself (`WatchedKeyRing`).
  *
- * @param kms wraps the new keys; without one they are wrapped as the ones before are, or lie in the clear as they do
+ * @param kms wraps the new keys; by default they are wrapped, or in the clear, as the former keys are
  * @throws KeyRingError as `readKeyRing`, and where the file cannot be replaced; `KeyServiceError`
  */
 export async function rotateKeys(
@@ -44,10 +44,10 @@ export async function rotateKeys(
 }
 
 /**
- * Puts every key of the ring under a key management service, or, with `null`, in the clear. The keys stay the same ones:
- * nothing that they encrypted has to change.
+ * Wraps every key of the ring by a key management service or, with `null`, puts them in the clear. The keys themselves
+ * stay the same: nothing that they encrypted has to change.
  *
- * @returns the ids of the keys, and the name of what wraps them now: an alias is not kept
+ * @returns the ids of the keys, and the name of the wrapping key: for an alias, the key that it stands for
  * @throws KeyRingError as `rotateKeys`
  */
 export async function rewrapKeys(file: string, kms: string | null): Promise<{ ids: string[]; wrappedBy?: string }> {
@@ -66,12 +66,12 @@ export async function rewrapKeys(file: string, kms: string | null): Promise<{ id
 }
 
 /**
- * Says that a key which payloads name will never come: what was encrypted under it is refused from now on, and no run
- * waits for it any longer.
+ * Records that a key which payloads name will never come. What was encrypted under it is refused from now on, and no
+ * run waits for it any longer.
  *
  * @returns whether it was not refused before
- * @throws KeyRingError as `readKeyRing`, where the ring holds that key or it cannot be the id of one, and where the file
- *   cannot be replaced
+ * @throws KeyRingError as `readKeyRing`; where the ring holds that key, or it cannot be the id of a key; and where the
+ * file cannot be replaced
  */
 export async function refuseKey(file: string, keyId: string): Promise<boolean> {
   if (!KEY_ID_FORM.test(keyId)) throw new KeyRingError('that is not the form of a key id: take it from the alert');
@@ -90,9 +90,9 @@ export async function refuseKey(file: string, keyId: string): Promise<boolean> {
 }
 
 async function change(file: string, apply: (content: KeyRingContent) => void | Promise<void>): Promise<void> {
-  // Where it is a link, what it points to is replaced and not the link.
+  // Where the name is a link, the link stays and its target is replaced.
   const target = await realpath(file).catch(() => file);
-  // Read first without the lock: where there is no key ring, none of its files is made.
+  // Reads without the lock first: where there is no key ring, no file of it is made.
   await readKeyRing(target);
   const lock = await fileLock(`${target}.lock`).catch(() => {
     throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);

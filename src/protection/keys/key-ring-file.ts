@@ -1,4 +1,4 @@
-/** The key ring's file (docs/protection.md): JSON, readable by its owner alone, replaced and never written into. */
+/** The key ring's file (docs/protection.md): JSON, readable by its owner alone. It is replaced, never written into. */
 import { randomBytes } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,14 +8,14 @@ import type { Problem } from '../../model/problems.ts';
 import { KeyRingError } from '../errors.ts';
 import { isKmsName, KMS_NAME_RULE } from './kms.ts';
 
-/** Each key has one use, so that a key given to the codec server opens no ledger and the other way round. */
+/** Each key has one use. So a key that the codec server has opens no ledger, and the other way round. */
 export const KEY_USES = ['payload', 'ledger'] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
 export const SECRET_BYTES = 32;
-/** The most that AWS KMS unwraps. */
+/** The longest text that AWS KMS unwraps. */
 const MAX_WRAPPED_BYTES = 6_144;
-/** 90 days per key are some dozen keys in a ring's life; a file far beyond that is not a key ring. */
+/** At 90 days per key, a ring holds some dozen keys in its life. A far larger file is not a key ring. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 export const KEY_ID_FORM = /^[A-Za-z0-9._-]{1,64}$/;
@@ -31,7 +31,7 @@ const keySchema = z.strictObject({
   createdAt: instantSchema,
   retiredAt: instantSchema.optional(),
   status: z.enum(['current', 'retired'], 'must be current or retired'),
-  /** In the clear; or `wrapped`, by the service that `kms` names. */
+  /** The secret in the clear; or `wrapped`, by the service that `kms` names. */
   secret: z.string().refine(isSecret, `must be ${SECRET_BYTES} bytes in base64`).optional(),
   wrapped: z.string().refine(isWrapped, `must be 1 to ${MAX_WRAPPED_BYTES} bytes in base64`).optional(),
   kms: z.string().refine(isKmsName, KMS_NAME_RULE).optional(),
@@ -43,15 +43,16 @@ const fileSchema = z.strictObject({
   refused: z.array(idSchema).optional(),
 });
 
-/** A key as the file has it: with `secret`, or with `wrapped` and `kms`. */
+/** A key in the file: with `secret`, or with `wrapped` and `kms`. */
 export type FileKey = z.input<typeof keySchema>;
-/** A key ring as its file has it: with the secrets, or what is wrapped of them. */
+/** The content of a key ring file: with the secrets, or with their wrapped form. */
 export type KeyRingContent = z.input<typeof fileSchema>;
 
 /**
- * Writes a key ring aside, for its owner alone, and has it put into place: whoever sees the file sees all of it.
+ * Writes a key ring to a new file, readable by its owner alone, and has it moved into place. So a reader always sees a
+ * complete file.
  *
- * @param owner of the file that it replaces: one that `root` writes must not lock out the worker's own user
+ * @param owner of the replaced file: a file that `root` writes must not lock out the worker's own user
  */
 export async function writeKeyRing(
   file: string,
@@ -87,7 +88,7 @@ function unwritable(file: string, error: unknown): KeyRingError {
 }
 
 /**
- * The checked content of a key ring file, and whose it is; no key management service is asked.
+ * The checked content of a key ring file, and its owner. Calls no key management service.
  *
  * @throws KeyRingError where it is missing, readable by group or others, or malformed
  */
@@ -108,7 +109,7 @@ async function readPrivate(file: string): Promise<{ text: string; owner: { uid: 
     throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
   });
   try {
-    // The open file is examined, not its name: nobody can swap it in between.
+    // Examines the open file and not its name, which could be moved to another file in between.
     const about = await handle.stat();
     if (!about.isFile()) throw new KeyRingError(`the key ring ${file} is not a regular file`);
     if (process.platform !== 'win32' && (about.mode & 0o077) !== 0) {
@@ -134,7 +135,7 @@ function parseJson(text: string, file: string): unknown {
 function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
   const problems: Problem[] = [];
   refused.forEach((id, index) => {
-    // A run that took the one for the other on replay would not replay.
+    // A run that confused two keys could not replay.
     if (keys.some((key) => key.id === id)) {
       problems.push({
         path: `/refused/${index}`,
@@ -160,7 +161,7 @@ function ringProblems({ keys, refused = [] }: KeyRingContent): Problem[] {
   return problems;
 }
 
-/** Never zod's own text for unknown fields: it echoes their names. */
+/** Never uses zod's own text for unknown fields, which repeats their names. */
 function problemOf(issue: z.core.$ZodIssue): Problem {
   const path = `/${issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
   if (issue.code === 'unrecognized_keys') return { path, rule: 'has unknown fields' };

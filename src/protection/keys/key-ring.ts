@@ -1,4 +1,4 @@
-/** The keys that wrap other keys (docs/protection.md), in memory, as their file has them. */
+/** The keys that wrap other keys (docs/protection.md), in memory. */
 import type { KeyObject } from 'node:crypto';
 import { link, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,9 +13,9 @@ export interface RingKey {
   use: KeyUse;
   /** RFC 3339. */
   createdAt: string;
-  /** RFC 3339; when another one became current. */
+  /** RFC 3339; when another key became current. */
   retiredAt?: string;
-  /** One `current` key of each use encrypts; all decrypt. */
+  /** One `current` key of each use encrypts; all keys decrypt. */
   status: 'current' | 'retired';
   /** The key management service that wraps it in the file; absent where the file has it in the clear. */
   kms?: string;
@@ -28,13 +28,13 @@ export interface WrappedKey {
   bytes: Uint8Array;
 }
 
-/** All that sealing needs of a key ring or a key management service: hence the promises. */
+/** What sealing needs. A key ring or a key management service can provide it: hence the promises. */
 export interface KeyWrapper {
-  /** The id of the key that `wrap` takes. */
+  /** The id of the key that `wrap` uses. */
   currentKeyId(use: KeyUse): Promise<string>;
   /** Wraps a data key under the current key of that use, bound to `bound`. */
   wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey>;
-  /** `UnknownKeyError` without the key, `SealBrokenError` where bytes or `bound` differ. */
+  /** Throws `UnknownKeyError` without the key, and `SealBrokenError` where bytes or `bound` differ. */
   unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array>;
 }
 
@@ -42,15 +42,15 @@ export interface KeyWrapper {
 export interface PayloadKeys {
   /** The key that encrypts. */
   current(use: KeyUse): RingKey;
-  /** `refused`: an operator has said that this key never comes. `unknown`: it may be on its way. */
+  /** `refused`: an operator has declared that this key never comes. `unknown`: it may still come. */
   find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'>;
 }
 
-/** A key ring in memory, as its file was when it was read. */
+/** A key ring in memory, as its file was at the last reading. */
 export class KeyRing implements KeyWrapper, PayloadKeys {
-  /** All keys, oldest first as the file has them. */
+  /** All keys, oldest first, in the file's order. */
   readonly keys: readonly RingKey[];
-  /** Ids of keys that will never come: what was encrypted under one is refused for good. */
+  /** Ids of keys that will never come: what was encrypted under one of them is refused for good. */
   readonly refused: readonly string[];
 
   /** The keys must hold exactly one current key of each use, as `loadKeyRing` checks. */
@@ -66,7 +66,7 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
     return key;
   }
 
-  /** Any key of that use, current or retired; `UnknownKeyError` where there is none. */
+  /** Any key of that use, current or retired. Throws `UnknownKeyError` where there is none. */
   key(use: KeyUse, id: string): RingKey {
     const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
     if (!key) throw new UnknownKeyError(id, use);
@@ -101,8 +101,8 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
 }
 
 /**
- * Makes a new key ring file with one current key of each use; its directory is made where it is missing (0700).
- * `KeyRingError` where there is a file already: a key ring is never overwritten.
+ * Makes a new key ring file with one current key of each use, and its directory (0700) where that is missing. Throws
+ * `KeyRingError` where the file exists: a key ring is never overwritten.
  *
  * @param kms wraps the keys, by its name as `kms.ts` has it; without one they lie in the file in the clear
  */
@@ -120,11 +120,11 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
 }
 
 /**
- * Reads a key ring file, and has unwrapped what a key management service wraps in it: once, so that nothing that is
- * encrypted later costs a call.
+ * Reads a key ring file and unwraps its keys. It calls a key management service once, so that later encryptions cost no
+ * call.
  *
  * @throws KeyRingError where it is missing, readable by group or others, or malformed (all problems at once, by JSON
- *   pointer); its subclass `KeyServiceError` where a key management service does not open its keys
+ * pointer); its subclass `KeyServiceError` where a key management service does not open its keys
  */
 export async function loadKeyRing(file: string): Promise<KeyRing> {
   const { keys, refused } = (await readKeyRing(file)).content;

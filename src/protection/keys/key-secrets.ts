@@ -5,7 +5,10 @@ import { KmsError } from '../key-management-service.ts';
 import { type FileKey, type KeyUse, SECRET_BYTES } from './key-ring-file.ts';
 import type { KeyServiceOf } from './kms.ts';
 
-/** Authenticated, and told to whoever reads the service's log. Never changed: rings could not be opened any more. */
+/**
+ * The context of a wrapped key: authenticated, and readable in the service's log. Never changed: existing rings could
+ * not be opened any more.
+ */
 function contextOf({ id, use }: Pick<FileKey, 'id' | 'use'>): Record<string, string> {
   return { project: 'credit-journey', keyId: id, use };
 }
@@ -26,8 +29,8 @@ export async function newKey(
 }
 
 /**
- * The key with this secret, wrapped by `kms` or in the clear. What is wrapped has been unwrapped once: a file whose keys
- * nobody may open must not come to be. The secret's bytes are gone afterwards.
+ * The key with this secret, wrapped by `kms` or in the clear. Unwraps once what it wrapped, so that no file gets a key
+ * that cannot be opened. Wipes the secret's bytes afterwards.
  *
  * @throws KeyServiceError
  */
@@ -69,7 +72,7 @@ export async function secretsOf(file: string, keys: readonly FileKey[], serviceO
   });
 }
 
-/** As `secretsOf`, as bytes: for a ring whose wrapping is to be changed. */
+/** As `secretsOf`, but as bytes: for a ring whose wrapping will change. */
 export async function unwrapAll(file: string, keys: readonly FileKey[], serviceOf: KeyServiceOf): Promise<Buffer[]> {
   const opened = await Promise.allSettled(keys.map((key) => secretBytes(key, serviceOf)));
   const failures = new Map<string, { kms: string; error: KmsError; ids: string[] }>();

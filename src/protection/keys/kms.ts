@@ -1,4 +1,4 @@
-/** Which key management service a name stands for, and how it is opened. */
+/** Opens the key management service that a name stands for. */
 import { type KeyManagementService, KmsError } from '../key-management-service.ts';
 
 const AWS_KMS = 'aws-kms:';
@@ -12,10 +12,10 @@ export function isKmsName(name: string): boolean {
   return name.startsWith(AWS_KMS) && AWS_KMS_KEY.test(name.slice(AWS_KMS.length));
 }
 
-/** The service of that name; opened once for all that `withKeyServices` has to do. */
+/** The service of that name; opened once within `withKeyServices`. */
 export type KeyServiceOf = (name: string) => Promise<KeyManagementService>;
 
-/** Opens the services that `work` asks for, and closes them after it. */
+/** Opens the services that `work` needs, and closes them after it. */
 export async function withKeyServices<T>(work: (serviceOf: KeyServiceOf) => Promise<T>): Promise<T> {
   const opened = new Map<string, Promise<KeyManagementService>>();
   try {
@@ -33,7 +33,7 @@ export async function withKeyServices<T>(work: (serviceOf: KeyServiceOf) => Prom
 
 async function openKeyService(name: string): Promise<KeyManagementService> {
   if (!isKmsName(name)) throw new KmsError('unknown', `its name ${KMS_NAME_RULE}`);
-  // Loaded where a key ring needs it: most need none.
+  // Loaded only where a key ring needs it: most rings do not.
   const { openAwsKms } = await import('./aws-kms.ts');
   return openAwsKms(name.slice(AWS_KMS.length), AWS_KMS);
 }

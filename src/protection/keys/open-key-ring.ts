@@ -1,10 +1,10 @@
-/** The key ring that is configured. */
+/** Opens the configured key ring. */
 import { access } from 'node:fs/promises';
 import { createKeyRing, type KeyRing, loadKeyRing } from './key-ring.ts';
 
 export interface KeyRingSettings {
   keyRingFile: string;
-  /** A sandbox makes one where none was named. */
+  /** Whether a missing key ring may be made: in a sandbox whose configuration names none. */
   keyRingMayBeMade: boolean;
 }
 
@@ -18,10 +18,10 @@ export async function openKeyRing(settings: KeyRingSettings): Promise<KeyRing> {
   return loadKeyRing(settings.keyRingFile);
 }
 
-/** Never throws: whoever reads the file then is told why there is none. */
+/** Makes the key ring where it is missing. Never throws: a later read of the file gives the reason. */
 export async function makeMissingKeyRing({ keyRingFile, keyRingMayBeMade }: KeyRingSettings): Promise<void> {
   if (!keyRingMayBeMade || (await keyRingExists(keyRingFile))) return;
-  // Another process may have been faster: then its key ring is the one.
+  // Another process may have made one first; then that key ring is used.
   await createKeyRing(keyRingFile).catch(() => {});
 }
 

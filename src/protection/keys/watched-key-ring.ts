@@ -1,4 +1,4 @@
-/** A key ring that follows its file, so that keys are rotated under a running worker. */
+/** A key ring that follows its file, so that operators can rotate keys under a running worker. */
 import { stat } from 'node:fs/promises';
 import { KeyServiceError, UnknownKeyError } from '../errors.ts';
 import {
@@ -11,19 +11,22 @@ import {
 } from './key-ring.ts';
 import type { KeyUse } from './key-ring-file.ts';
 
-/** How long a worker may go on encrypting under the key before; what it must decrypt it looks for at once. */
+/** How long a worker may go on encrypting under the former key. A key that it needs to decrypt it looks for at once. */
 const POLL_MS = 5_000;
-/** A key management service that did not answer is asked again after this: every payload under a new key comes by here. */
+/**
+ * The wait before the next call to a key management service that did not answer. Every payload under a new key tries
+ * this.
+ */
 const SERVICE_RETRY_MS = 30_000;
 
 export interface WatchOptions {
   pollMs?: number;
   serviceRetryMs?: number;
-  /** The file was changed, and this is what it holds now. */
+  /** Called when the file has changed, with its new content. */
   onReload?: (ring: KeyRing) => void;
   /**
-   * The file was changed into something that cannot be used, or its key management service does not do its part
-   * (`KeyServiceError`: that is tried again): the keys before stay. Called once for each change.
+   * Called once for each change that leaves the file unusable, or whose keys the key management service does not open
+   * (`KeyServiceError`, which is tried again). The former keys stay in use.
    */
   onReloadFailed?: (error: unknown) => void;
 }
@@ -44,13 +47,13 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     this.#version = version;
     this.#options = options;
     this.#timer = setInterval(() => void this.reload(), options.pollMs ?? POLL_MS);
-    // Watching keeps no process alive.
+    // The timer keeps no process alive.
     this.#timer.unref();
   }
 
-  /** `KeyRingError` as `loadKeyRing`. The caller closes it. */
+  /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
   static async open(file: string, options: WatchOptions = {}): Promise<WatchedKeyRing> {
-    // Looked at before it is read: a change in between is seen as one afterwards.
+    // Taken before the file is read: a change in between counts as a later change.
     const version = await versionOf(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);
   }
@@ -60,7 +63,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     return this.#ring;
   }
 
-  /** Whether the file says something newer that could not be used: for readiness. */
+  /** Whether the file has newer content that could not be used: for readiness. */
   get lastReloadFailed(): boolean {
     return this.#lastReloadFailed;
   }
@@ -69,9 +72,9 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     return this.#ring.current(use);
   }
 
-  /** A key that is not there is looked for in the file before it is called unknown. */
+  /** Looks for a missing key in the file before it calls the key unknown. */
   async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
-    // Twice: the first may share a reading that had begun before the key was written.
+    // Twice: the first read may be one that had begun before the key was written.
     for (let tries = 0; tries < 2; tries += 1) {
       const found = await this.#ring.find(use, id);
       if (found !== 'unknown') return found;
@@ -93,7 +96,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
     return this.#ring.unwrap(use, wrapped, bound);
   }
 
-  /** Reads the file again where it has changed. Never throws: a ring that cannot be read leaves the one before. */
+  /** Reads the file again where it has changed. Never throws: where the ring cannot be read, the former one stays. */
   reload(): Promise<void> {
     this.#reloading ??= this.#reload().finally(() => {
       this.#reloading = undefined;
@@ -126,7 +129,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   }
 }
 
-/** Another for each change that matters: the file is always replaced, never written into. */
+/** A text that differs after each relevant change: the file is always replaced, never written into. */
 async function versionOf(file: string): Promise<string> {
   const about = await stat(file, { bigint: true }).catch(() => null);
   return about === null ? 'missing' : [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-');

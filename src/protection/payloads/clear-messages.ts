@@ -1,15 +1,15 @@
-/** Which messages count although they came in the clear. Outside the sandbox nothing else does. Pure. */
+/** Decides which messages count although they came in the clear, outside the sandbox. Pure. */
 
-/** Each message names the run that it is for in one of these; what names none is no message of ours. */
+/** Each message names its run in one of these members. A value without any of them is not one of our messages. */
 const ADDRESSES = ['journeyId', 'pullId', 'shareId', 'reviewId'];
 
-/** A withdrawal has nothing else. `pause` and `resume` of a review look the same. */
+/** The members of a withdrawal, and of `pause` and `resume` of a review. */
 const WITHDRAWAL = [...ADDRESSES, 'by', 'reason'];
 
 /**
- * Whether a message that came in the clear can lead to a posting: `advance`, `resolveInquiry`, `requestShare`, a grant, a
- * start. Whoever may write to Temporal could send one without any key. A refusal of consent and a withdrawal only stop
- * something: they count.
+ * Whether a message that came in the clear can lead to a posting: `advance`, `resolveInquiry`, `requestShare`, a grant,
+ * a start. Anyone with write access to Temporal could send it without a key. A refusal of consent and a withdrawal only
+ * stop something, so they count.
  *
  * @param value as it was sent; its shape is not checked yet
  */

@@ -6,8 +6,8 @@ import { passOnExternalReferences } from './foreign-references.ts';
 import { createPayloadCodec, type PayloadCodecOptions } from './payload-codec.ts';
 
 /**
- * For the data converter, and for `bundleWorkflowCode({ failureConverterPath })`: with a prebuilt bundle the SDK
- * ignores the data converter's own path without a word, so it has to be baked in.
+ * For the data converter, and for `bundleWorkflowCode({ failureConverterPath })`. With a prebuilt bundle the SDK
+ * silently ignores the data converter's own path, so the bundle must contain the converter.
  */
 export const FAILURE_CONVERTER_PATH = fileURLToPath(
   new URL(`./failure-converter.${import.meta.url.endsWith('.js') ? 'js' : 'ts'}`, import.meta.url),
@@ -18,7 +18,7 @@ export function createDataConverter(options: PayloadCodecOptions): DataConverter
   return { payloadCodecs: [createPayloadCodec(options)], failureConverterPath: FAILURE_CONVERTER_PATH };
 }
 
-/** Whether a prebuilt bundle encodes failures; a worker whose configuration says otherwise must not start. */
+/** Whether a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without. */
 export function bundleHasFailureConverter(code: string): boolean {
   return code.includes(FAILURE_CONVERTER_MARK);
 }

@@ -1,10 +1,10 @@
 /**
- * Failures as payloads: without this, messages and stack traces stay readable beside encrypted details.
- * Runs in the worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
+ * Failures as payloads. Without this, messages and stack traces stay readable beside encrypted details. Runs in the
+ * worker and in the workflow bundle, where the SDK looks for the export `failureConverter`.
  */
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 
-/** In the text of every bundle that this module was baked into, and in no other. */
+/** A mark in the text of every bundle that contains this module, and of no other. */
 export const FAILURE_CONVERTER_MARK = 'credit-journey-failure-converter-1';
 
 type SerializationContext = Parameters<DefaultFailureConverter['errorToFailure']>[2];
@@ -18,7 +18,7 @@ class EncodingFailureConverter extends DefaultFailureConverter {
 
   override errorToFailure(error: unknown, converter: PayloadConverter, context?: SerializationContext): ProtoFailure {
     const failure = super.errorToFailure(error, converter, context);
-    // A failure that is passed on keeps its causes as they came: from the server or another language, in the clear.
+    // A failure that is passed on keeps its causes as they came from the server or another language: in the clear.
     for (let cause = failure.cause; cause; cause = cause.cause) {
       if (cause.encodedAttributes) continue;
       cause.encodedAttributes = converter.toPayload({ message: cause.message, stack_trace: cause.stackTrace }, context);

@@ -1,4 +1,7 @@
-/** The payload codec (docs/protection.md): what Temporal stores is encrypted, and nothing it hands out stops a worker. */
+/**
+ * The payload codec (docs/protection.md). Encrypts what Temporal stores, and keeps any payload that Temporal returns
+ * from stopping a worker.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { type UndecodableReason, undecodable } from '../../model/undecodable.ts';
@@ -19,22 +22,22 @@ export interface PayloadCodecOptions {
   keys: PayloadKeys;
   /** Written into each payload as its origin. */
   namespace: string;
-  /** Origins that are decoded; default: `namespace` alone. */
+  /** Origins whose payloads are decoded; default: `namespace` alone. */
   allowedNamespaces?: readonly string[];
   /**
-   * `worker` never throws for what a payload holds: a marker takes its place (model/undecodable.ts). `client` throws
-   * `UndecodablePayloadError`. Both throw `UnknownKeyError` for a key that may be on its way.
+   * `worker` never throws for a payload's content: a marker takes its place (model/undecodable.ts). `client` throws
+   * `UndecodablePayloadError`. Both throw `UnknownKeyError` for a key that may still come.
    */
   mode: 'worker' | 'client';
-  /** In the worker: a message in the clear that can lead to a posting is a marker too. Default false. */
+  /** In the worker: also replaces a clear message that can lead to a posting by a marker. Default false. */
   refusesClear?: boolean;
-  /** Raises the alert: called each time that a payload waits for this key. */
+  /** Raises the alert. Called each time that a payload waits for this key. */
   onUnknownKey?: (keyId: string) => void;
-  /** In the worker: called each time that a marker takes a payload's place. */
+  /** In the worker: called each time that a marker replaces a payload. */
   onUndecodable?: (reason: UndecodableReason) => void;
 }
 
-/** Far more than any message of ours; what nests deeper overflows the stack of whoever writes it out again. */
+/** Far more than any message of ours. Deeper nesting overflows the stack of code that serializes it again. */
 const MAX_JSON_DEPTH = 100;
 
 export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
@@ -56,7 +59,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
   async function decoded(payload: Payload): Promise<Payload> {
     try {
       const inner = isEncrypted(payload) ? await opened(payload) : payload;
-      // What was encrypted is checked too: whoever has a key may still write an encoding that nobody here reads.
+      // Encrypted payloads are checked too: a sender with a key may still use an encoding that no reader here knows.
       requireReadable(inner);
       if (options.refusesClear && inner === payload) refuseClear(payload);
       return inner;
@@ -78,8 +81,8 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
 }
 
 /**
- * Whether a payload, as the server has it, came encrypted. It says nothing of whether it can be opened: whoever needs
- * both also looks at what the codec made of it.
+ * Whether a payload came encrypted, as the server has it. That does not mean that it can be opened: for that, look at
+ * what the codec made of it.
  */
 export function wasEncrypted(payload: Payload | null | undefined): boolean {
   return isEncrypted(payload);
@@ -92,13 +95,16 @@ function markerOf(reason: UndecodableReason): Payload {
   };
 }
 
-/** @param payload that can be read */
+/** @param payload one that can be read */
 function refuseClear(payload: Payload): void {
   if (encodingOf(payload) !== 'json/plain') return;
   if (mayLeadToPosting(JSON.parse(bytesOf(payload.data).toString('utf8')))) throw new BrokenEnvelopeError('inTheClear');
 }
 
-/** What the SDK's own converter, which runs in the workflow's sandbox and throws there, will turn into a value. */
+/**
+ * Checks what the SDK's own converter will turn into a value. That converter runs in the workflow's sandbox and throws
+ * there.
+ */
 function requireReadable(payload: Payload): void {
   switch (encodingOf(payload)) {
     case 'binary/null':
@@ -113,12 +119,12 @@ function requireReadable(payload: Payload): void {
 }
 
 function isJson(data: Buffer): boolean {
-  // The sandbox has a decoder of its own; of valid UTF-8 alone both make the same text.
+  // The sandbox has a decoder of its own. For valid UTF-8 alone both decoders return the same text.
   if (!isUtf8(data)) return false;
   try {
     return isShallow(JSON.parse(data.toString('utf8')), MAX_JSON_DEPTH);
   } catch {
-    // Its message quotes the input.
+    // The error's message quotes the input.
     return false;
   }
 }

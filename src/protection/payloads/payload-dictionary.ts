@@ -1,9 +1,9 @@
 /**
- * What a deflate window begins with, so that a message of a hundred bytes shrinks too (docs/payload-format.md): the
- * names and fixed words of this project's messages, the most frequent last, where they cost the fewest bits.
+ * The start of each deflate window, so that a message of a hundred bytes shrinks too (docs/payload-format.md). It holds
+ * the names and fixed words of this project's messages. The most frequent come last, where they cost the fewest bits.
  *
- * A part of the payload format: never changed once payloads were written with it. Another one is another method byte.
- * A name in it that no message has any more, such as `refusalsAfterPosting`, costs a few bytes of the window and no more.
+ * Part of the payload format: never changed once payloads were written with it. A new dictionary needs a new method
+ * byte. A name that no message has any more, such as `refusalsAfterPosting`, only costs a few bytes of the window.
  */
 export const PAYLOAD_DICTIONARY_1 = Buffer.from(
   [

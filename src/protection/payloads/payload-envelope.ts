@@ -1,4 +1,7 @@
-/** One encrypted payload: its metadata, its bytes, and what is authenticated. docs/payload-format.md is its text. */
+/**
+ * The form of one encrypted payload: its metadata, its bytes, and what is authenticated. docs/payload-format.md
+ * describes it.
+ */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
@@ -11,31 +14,34 @@ import type { RingKey } from '../keys/key-ring.ts';
 import { KEY_ID_FORM } from '../keys/key-ring-file.ts';
 import { PAYLOAD_DICTIONARY_1 } from './payload-dictionary.ts';
 
-/** The value of `encoding`: what the payload is, and in which version of the format. */
+/** The value of `encoding`: the kind of the payload and the version of the format. */
 export const ENCRYPTED_ENCODING = 'binary/encrypted-cj1';
 
 const KEY_ID = 'key-id';
 const NAMESPACE = 'namespace';
 
 const CHECK_BYTES = 4;
-/** Check, nonce, method byte, tag: with nothing encrypted. */
+/** Check, nonce, method byte and tag, with an empty content. */
 const SMALLEST_BYTES = CHECK_BYTES + 12 + 1 + 16;
-/** Of a payload before encryption. The server takes 2 MB on the wire; what inflates to more than this is an attack. */
+/**
+ * Of a payload before encryption. The server takes 2 MB on the wire; a payload that inflates to more than this is an
+ * attack.
+ */
 const MAX_INNER_BYTES = 16 * 1024 * 1024;
-/** Above this compression leaves the event loop, which it would hold for more than a millisecond. */
+/** Above this size compression runs outside the event loop, which it would block for more than a millisecond. */
 const INLINE_BYTES = 64 * 1024;
 
-/** How the inner payload is stored; the first byte that is encrypted. */
+/** How the inner payload is stored: the first encrypted byte. */
 const METHOD = { plain: 0, deflateDictionary1: 1 } as const;
 
 const inflateInPool = promisify(inflateRaw);
 const deflateInPool = promisify(deflateRaw);
 const WireFormat = proto.temporal.api.common.v1.Payload;
 
-/** Temporal's own namespaces are stricter; what matters is that a NUL or a line break cannot be in one. */
+/** Temporal's own rules for namespaces are stricter. This one keeps NUL and line breaks out. */
 const NAMESPACE_FORM = /^[!-~]{1,255}$/;
 
-/** What an encrypted payload says of itself, in the clear. Authenticated only once it was opened. */
+/** The clear part of an encrypted payload. It is authenticated only when the payload is opened. */
 export interface Envelope {
   keyId: string;
   namespace: string;
@@ -43,11 +49,11 @@ export interface Envelope {
   sealed: Uint8Array;
 }
 
-/** Cannot be opened, whatever keys there are. */
+/** Thrown when no key can open an encrypted payload. */
 export class BrokenEnvelopeError extends Error {
   override readonly name = 'BrokenEnvelopeError';
   readonly reason: UndecodableReason;
-  /** Where the envelope could be read. */
+  /** Present where the envelope could be read. */
   readonly keyId: string | undefined;
 
   constructor(reason: UndecodableReason, keyId?: string) {
@@ -57,12 +63,12 @@ export class BrokenEnvelopeError extends Error {
   }
 }
 
-/** Whether it says that it is one of ours, whether or not it can be opened. */
+/** Whether a payload claims to be encrypted in our format. It may still be impossible to open. */
 export function isEncrypted(payload: Payload | null | undefined): boolean {
   return encodingOf(payload) === ENCRYPTED_ENCODING;
 }
 
-/** The value of `encoding`; empty where there is none. */
+/** The value of `encoding`; the empty text where it is missing. */
 export function encodingOf(payload: Payload | null | undefined): string {
   return textOf(payload?.metadata?.encoding) ?? '';
 }
@@ -77,7 +83,7 @@ export async function sealPayload(payload: Payload, key: RingKey, namespace: str
   };
 }
 
-/** Reads the envelope. `BrokenEnvelopeError` where it was never whole, or is damaged. */
+/** Reads the envelope. Throws `BrokenEnvelopeError` where it is incomplete or damaged. */
 export function readEnvelope(payload: Payload): Envelope {
   const keyId = textOf(payload.metadata?.[KEY_ID]);
   const namespace = textOf(payload.metadata?.[NAMESPACE]);
@@ -85,14 +91,14 @@ export function readEnvelope(payload: Payload): Envelope {
   if (keyId === undefined || namespace === undefined || data.byteLength < SMALLEST_BYTES) {
     throw new BrokenEnvelopeError('malformed');
   }
-  // Tells a damaged key id from one that is on its way; a forger is told apart by the tag alone.
+  // Tells a damaged key id from a key that may still come. Only the tag reveals a forgery.
   if (checkOf(boundTo(keyId, namespace)).compare(data, 0, CHECK_BYTES) !== 0) throw new BrokenEnvelopeError('tampered');
-  // After the check: what is damaged is not called malformed.
+  // After the check: a damaged payload is not called malformed.
   if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new BrokenEnvelopeError('malformed');
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
 }
 
-/** The payload that was encrypted. `BrokenEnvelopeError` where anything is not as it was. */
+/** The payload that was encrypted. Throws `BrokenEnvelopeError` where anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: Envelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace)));
@@ -102,7 +108,7 @@ export async function openEnvelope({ keyId, namespace, sealed }: Envelope, key: 
   }
 }
 
-/** Unambiguous, because none of the three can hold a NUL. */
+/** Unambiguous, because none of the three can contain a NUL. */
 function boundTo(keyId: string, namespace: string): Buffer {
   return utf8(`${ENCRYPTED_ENCODING}\0${keyId}\0${namespace}`);
 }
@@ -112,11 +118,11 @@ function checkOf(bound: Uint8Array): Buffer {
 }
 
 async function packed(inner: Uint8Array): Promise<Buffer> {
-  // One buffer of the size that is needed: with the default of 16 kB a small message takes almost twice as long.
+  // One buffer of the needed size: with the default of 16 kB a small message takes almost twice as long.
   const options = { dictionary: PAYLOAD_DICTIONARY_1, chunkSize: inner.byteLength + 64 };
   const deflated =
     inner.byteLength <= INLINE_BYTES ? deflateRawSync(inner, options) : await deflateInPool(inner, options);
-  // Longer than MAX_INNER_BYTES it would not be inflated again; the server refuses it in any case.
+  // A payload over MAX_INNER_BYTES would not be inflated again. The server refuses it in any case.
   const pays = deflated.byteLength < inner.byteLength && inner.byteLength <= MAX_INNER_BYTES;
   return pays
     ? Buffer.concat([Buffer.of(METHOD.deflateDictionary1), deflated])
@@ -141,7 +147,7 @@ function utf8(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }
 
-/** A view of the bytes. Where a field is empty the protobuf library says `[]`, whatever its types say. */
+/** A view of the bytes. For an empty field the protobuf library returns `[]`, contrary to its types. */
 export function bytesOf(bytes: Uint8Array | null | undefined): Buffer {
   if (!(bytes instanceof Uint8Array)) return Buffer.alloc(0);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,4 +1,4 @@
-/** Proofs of consents, over the message itself. docs/journeys.md, "Consent that can be proved". */
+/** Proofs of consents, made over the message itself. docs/journeys.md, "Consent that can be proved". */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { createSignedContentReader, type ProofRefusal } from './signed-content.ts';
@@ -6,10 +6,10 @@ import { createSignedContentReader, type ProofRefusal } from './signed-content.t
 export type ProofVerdict = { accepted: true } | { accepted: false; reason: ProofRefusal };
 
 /**
- * Judges a message's proof as of the instant at which the journey received it, so that whoever asks again later is
- * told the same. It proves no consent of another journey, share, applicant or secondary user, and none that was altered.
+ * Judges a message's proof as of the instant at which the run received it, so that a later call gives the same answer.
+ * A proof counts for its own journey, share, applicant and secondary user alone, and only unaltered.
  *
- * @throws Error where the keys cannot be read just now: nothing was judged
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
  */
 export type ConsentProofVerifier = (consent: ConsentMessage, receivedAt: Date) => Promise<ProofVerdict>;
 

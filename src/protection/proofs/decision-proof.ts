@@ -5,16 +5,17 @@ import type { DecisionContent, RepeatContent } from '../../model/decision-conten
 import { createSignedContentReader, type ProofRefusal } from './signed-content.ts';
 
 export type DecisionProofVerdict =
-  /** The key that signed it; absent where there is no proof and none is needed. */
+  /** The key that signed it; absent where a proof is missing and not needed. */
   | { accepted: true; keyId?: string }
-  /** Of `/proof`, as a person reads it. */
+  /** The rule that `/proof` breaks, for people. */
   | { accepted: false; rule: string };
 
 /**
- * Judges a decision's proof as of the instant at which the run received it, so that a repeated activity says the same.
+ * Judges a decision's proof as of the instant at which the run received it, so that a repeated activity gives the same
+ * answer.
  *
- * @param trust of the inquiry's profile: whether a proof is needed; one that is there must be good in any case
- * @throws Error where the keys cannot be read just now: nothing was judged
+ * @param trust of the inquiry's profile: whether a proof is needed; a proof that is given must be good in any case
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
  */
 export type DecisionProofVerifier = (
   decision: { content: DecisionContent | RepeatContent; proof?: string | undefined; receivedAt: string },
@@ -32,7 +33,7 @@ export function createDecisionProofVerifier(keySet: string | undefined): Decisio
     const signed = await read(proof, new Date(receivedAt));
     if (typeof signed === 'string') return { accepted: false, rule: ruleOf(signed) };
     if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
-    // Names of the content's own members alone: what else was signed is the signer's text.
+    // Only names of the content's own members: any other signed name is the signer's text.
     const differing = differingPaths(signed.content, content);
     const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
     return { accepted: false, rule: `${ruleOf('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };

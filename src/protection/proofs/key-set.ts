@@ -1,21 +1,21 @@
-/** Public keys of others, from a JWKS file: what signatures of tokens and of consents are checked against. */
+/** Public keys of other systems, from a JWKS file. They check the signatures of tokens, consents and decisions. */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { isJsonObject, parseJson } from '../../base/json-safety.ts';
 
-/** Signatures with a key pair alone: with a secret one, the public key could be taken for the secret. */
+/** Only signatures with a key pair: with a shared secret, an attacker could use the public key as the secret. */
 export const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ] as const;
 
-/** What `jose` refuses to verify with, in words of its own and at the first signature: said at the start instead. */
+/** `jose` refuses shorter keys, but only at the first signature. This check refuses them at the start. */
 const MIN_RSA_BITS = 2_048;
 
 /**
- * Looks keys up in the file as it is now: it is read again after each change, so that a key that was taken out counts
- * no longer. While the file cannot be used every look-up throws.
+ * Looks keys up in the current file: it reads the file again after each change, so that a removed key counts no longer.
+ * While the file cannot be used every look-up throws.
  *
  * @throws Error that names no key, where it cannot be used at the start
  */
@@ -51,7 +51,7 @@ export function readKeySet(file: string): JSONWebKeySet {
   return { keys } as unknown as JSONWebKeySet;
 }
 
-/** Kinds that are not known here sign nothing that is accepted here: they may stand beside the others. */
+/** Keys of unknown kinds may stand beside the others: no signature of theirs is accepted here. */
 function checkKey(jwk: Record<string, unknown>): void {
   if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
   if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;

@@ -1,13 +1,15 @@
-/** Proofs: compact JWS (RFC 7515) over a message's content, by a key that the configuration trusts with such messages. */
+/**
+ * Proofs: compact JWS (RFC 7515) over a message's content, by a key that the configuration trusts for such messages.
+ */
 import type { CryptoKey, JWTPayload, JWTVerifyGetKey, KeyObject } from 'jose';
 import { calculateJwkThumbprint, errors, exportJWK, jwtVerify } from 'jose';
 import { ALGORITHMS, keySetFile } from './key-set.ts';
 
-/** Why a proof proves nothing. Constant words: they stand in histories, in `status` and in answers. */
+/** Why a proof is refused. Constant words: they appear in histories, in `status` and in answers. */
 export type ProofRefusal =
-  /** There is none, and one is needed here. */
+  /** The message has no proof, and needs one. */
   | 'missing'
-  /** No JWS, or its payload is not the content with `exp` and what else it must have. */
+  /** Not a JWS, or its payload lacks the content, `exp` or another required member. */
   | 'malformed'
   | 'unknownKey'
   /** Signed by another key than it names, by a secret key, or not at all. */
@@ -15,10 +17,10 @@ export type ProofRefusal =
   | 'expired'
   /** It proves other content than the message has. */
   | 'differs'
-  /** No keys are configured to check it with. */
+  /** No keys to check it with are configured. */
   | 'notCheckable';
 
-/** What was signed, not compared with anything yet, and by which key: its `kid`, else its thumbprint (RFC 7638). */
+/** What was signed, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
 export interface SignedContent {
   content: unknown;
   keyId: string;
@@ -27,7 +29,9 @@ export interface SignedContent {
 export interface SignedForm {
   /** The member of the payload that holds the content. */
   member: string;
-  /** What stands beside it. What is not checked would be kept all the same, readable and as if it had been proved. */
+  /**
+   * The required members beside it. Any other member is refused: it would be kept, readable, as if it had been proved.
+   */
   required: readonly string[];
   optional: readonly string[];
 }
@@ -35,11 +39,11 @@ export interface SignedForm {
 /**
  * Judges a proof as of the given instant.
  *
- * @throws Error where the keys cannot be read just now: nothing was judged
+ * @throws Error where the keys cannot be read at the moment: nothing was judged
  */
 export type SignedContentReader = (proof: string | undefined, at: Date) => Promise<SignedContent | ProofRefusal>;
 
-/** Clocks of two machines. */
+/** The difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /**
@@ -82,7 +86,7 @@ async function thumbprintOf(key: CryptoKey | KeyObject | Uint8Array): Promise<st
 const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusal])[] = [
   [errors.JWTExpired, 'expired'],
   [errors.JWKSNoMatchingKey, 'unknownKey'],
-  // It names no key, and several would do.
+  // The proof names no key, and several would fit.
   [errors.JWKSMultipleMatchingKeys, 'unknownKey'],
   [errors.JOSEAlgNotAllowed, 'badSignature'],
   [errors.JWSSignatureVerificationFailed, 'badSignature'],
@@ -92,7 +96,10 @@ const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusa
   [errors.JOSENotSupported, 'malformed'],
 ];
 
-/** Nothing for whatever says nothing about the proof, such as a key set that cannot be read. */
+/**
+ * The refusal that an error means. `undefined` for an error that says nothing about the proof, such as an unreadable
+ * key set.
+ */
 function refusalOf(error: unknown): ProofRefusal | undefined {
   return REFUSALS.find(([kind]) => error instanceof kind)?.[1];
 }

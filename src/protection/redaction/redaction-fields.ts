@@ -1,6 +1,6 @@
 /**
  * Which members of decoded JSON are personal, by their names: those of the interface (2.3 to 2.6) and what other
- * systems call the same. Names are compared without case and without anything but letters and digits.
+ * systems call the same. A comparison of names looks at letters and digits alone, in any case.
  */
 
 export type FieldKind =
@@ -13,9 +13,9 @@ export type FieldKind =
   /** Within it, city and state are shown. */
   | 'address'
   | 'masked'
-  /** An id whose form may hold long runs of digits without being personal. */
+  /** An id that may hold long runs of digits without being personal. */
   | 'reference'
-  /** Within something personal, what tells nothing of anybody. */
+  /** A member within something personal that reveals nothing about a person. */
   | 'plain';
 
 const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
@@ -46,7 +46,7 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     ...['accountNumber', 'accountNumbers', 'accountNo', 'acctNumber', 'account', 'cardNumber', 'iban', 'routingNumber'],
     ...['consumerId', 'consumerIds', 'ipAddress', 'ip', 'driversLicense', 'driverLicense', 'licenseNumber', 'passport'],
     ...['passportNumber', 'latitude', 'longitude'],
-    // None of these is ever in a payload of ours (docs/protocol.md); a caller may still have sent one.
+    // No payload of ours ever holds these (docs/protocol.md); a caller may still have sent one.
     ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],
   reference: ['customerTraceNumber', 'amends', 'reportReferenceNumber'],
@@ -73,7 +73,7 @@ const ENDINGS: readonly [string, FieldKind][] = [
   ['ipaddress', 'masked'],
 ];
 
-/** Of an address, and of the REFUPD entries of identification lists (interface 2.5). */
+/** Members of an address, and of the REFUPD entries of identification lists (interface 2.5). */
 const PLAIN_WITHIN = new Set([
   ...['applicantid', 'addressidentifier', 'phonetype', 'state', 'city', 'country', 'refid'],
   ...['firstreporteddate', 'totaloccurrences', 'activeoccurrences'],
@@ -84,16 +84,16 @@ const KINDS = new Map<string, FieldKind>(
 );
 
 /**
- * How a member is to be treated.
+ * How to treat a member.
  *
- * @param within how what it is a member of is treated
+ * @param within how the object that contains it is treated
  */
 export function fieldKind(name: string, within: FieldKind | undefined): FieldKind | undefined {
   const plain = normal(name);
   if (within !== undefined && PLAIN_WITHIN.has(plain)) return 'plain';
   const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
   if (kind !== undefined) return kind;
-  // What stands in a list of names or phones is personal whatever it is called.
+  // Any member within a list of names or phones is personal, under every name.
   return within === 'plain' || within === 'reference' ? undefined : within;
 }
 

@@ -1,30 +1,30 @@
 /**
- * What people see of a decoded value unless they may see all of it: by field name at any depth, and by form in free
- * text. A masked value can be told from every real one, so that none is ever taken as input.
+ * The redacted view of a decoded value, for readers who may not see everything. Masks by field name at any depth, and
+ * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
 import { jsonPointer } from '../../fields/problems.ts';
 import { type FieldKind, fieldKind } from './redaction-fields.ts';
 
 /**
- * U+2060 (word joiner): shows nothing, is copied along, and is in the category of characters that every text of every
- * input schema refuses (`FORBIDDEN_CHARACTER`). The bullets alone, being punctuation, could be a street.
+ * U+2060 (word joiner): invisible, and copied with the text. Every text of every input schema refuses its category of
+ * characters (`FORBIDDEN_CHARACTER`). Bullets alone are punctuation and could be a street.
  */
 const MARK = '\u2060';
 const BULLET = '\u2022';
 
-/** What replaces a value of which nothing is shown. */
+/** Replaces a value of which nothing is shown. */
 export const MASKED = `${MARK}${BULLET.repeat(6)}`;
 
-/** Two in a row, in the raw text of JSON too: no message of ours has a reason to hold them. */
+/** Two bullets in a row, also in the raw text of JSON: no message of ours needs them. */
 const BULLETS_IN_TEXT = /(?:\u2022|\\u2022){2}/i;
 
-/** Searching longer texts would hold up everybody else; no message of ours has any. */
+/** Searching longer texts would block other requests; no message of ours has any. */
 const MAX_SEARCHED_CHARACTERS = 100_000;
 
-/** Deeper JSON than the payload codec reads. */
+/** More levels than the payload codec reads. */
 const MAX_LEVELS = 100;
 
-/** A copy of JSON in which everything personal is masked. The result is JSON again. */
+/** A copy of JSON with everything personal masked. The result is JSON again. */
 export function redact(value: unknown): unknown {
   return redacted(value, undefined, MAX_LEVELS);
 }
@@ -37,7 +37,7 @@ function redacted(value: unknown, kind: FieldKind | undefined, levels: number): 
   if (Array.isArray(value)) return value.map((entry) => redacted(entry, kind, levels - 1));
   const seen = new Set<string>();
   const members = Object.entries(value).map(([name, inner]) => {
-    // A name may be personal too, where the sender makes a map of what should be a list.
+    // A name may be personal too, where the sender uses a map in place of a list.
     const shown = distinct(searched(name, true), seen);
     return [shown, redacted(inner, fieldKind(name, kind), levels - 1)] as const;
   });
@@ -88,7 +88,7 @@ function maskedBirthDate(text: string): string {
   return shown === undefined ? MASKED : `${MARK}${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
 }
 
-/** JSON inside a text, as in messages of failures; `null` where it is none. */
+/** JSON inside a text, as in messages of failures; `null` where the text is not JSON. */
 function redactedJsonText(text: string, levels: number): string | null {
   const [first] = text.trimStart();
   if (levels === 0 || (first !== '{' && first !== '[')) return null;
@@ -99,12 +99,12 @@ function redactedJsonText(text: string, levels: number): string | null {
   }
 }
 
-/** Kept as they are: UUIDs and digests hold long runs of digits and are nobody's. */
+/** Kept as they are: UUIDs and digests hold long runs of digits and are not personal. */
 const OPAQUE = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/;
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/u;
 const DASHED_SSN = /(?<!\d)\d{3}[- .]\d{2}[- .]\d{4}(?!\d)/;
 const PHONE = /(?<!\d)(?:\+?1[- .]?)?(?:\(\d{3}\) ?|\d{3}[- .])\d{3}[- .]\d{4}(?!\d)/;
-/** SSN, ZIP+4, telephone, account, card. Not after a dot: fractions of a second. */
+/** SSN, ZIP+4, telephone, account or card number. Not after a dot: fractions of a second. */
 const DIGITS = /(?<![\d.])\d{9,19}(?!\d)/;
 
 const WITHOUT_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE);
@@ -115,7 +115,7 @@ function anyOf(...patterns: RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'giu');
 }
 
-/** Text without what has the form of something personal. Names it cannot know. */
+/** The text without what has the form of something personal. It cannot recognize names. */
 function searched(text: string, digitsToo: boolean): string {
   if (text.length > MAX_SEARCHED_CHARACTERS) return MASKED;
   return text.replaceAll(digitsToo ? WITH_DIGITS : WITHOUT_DIGITS, (found) => {
@@ -123,7 +123,7 @@ function searched(text: string, digitsToo: boolean): string {
   });
 }
 
-/** Where a value that was masked is, as a JSON pointer; `null` where there is none. */
+/** The JSON pointer of a masked value; `null` where there is none. */
 export function redactedPointer(value: unknown): string | null {
   const path: string[] = [];
   return holdsRedacted(value, path) ? jsonPointer(path) : null;
@@ -140,12 +140,15 @@ function holdsRedacted(value: unknown, path: string[]): boolean {
   return false;
 }
 
-/** A name that the sender made up may be personal (model/problems.ts): only what looks like a field is told. */
+/**
+ * A name that the sender made up may be personal (model/problems.ts). The pointer shows only names that look like a
+ * field.
+ */
 function pointerPart(name: string, holder: object): string {
   return Array.isArray(holder) || /^[A-Za-z][A-Za-z0-9]{0,39}$/.test(name) ? name : '*';
 }
 
-/** Whether text, or the text of JSON before it is parsed, holds what only a masked value holds. */
+/** Whether text, or unparsed JSON, contains what only a masked value contains. */
 export function hasBullets(text: string): boolean {
   return BULLETS_IN_TEXT.test(text);
 }

@@ -1,24 +1,24 @@
-/** Envelope encryption: a data key of its own for each thing sealed, wrapped by the key ring's current `ledger` key. */
+/** Envelope encryption: each sealed thing has a data key of its own, wrapped by the key ring's current `ledger` key. */
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { boundTo, decrypt, encrypt } from '../aead.ts';
 import { SealBrokenError } from '../errors.ts';
 import type { KeyWrapper } from '../keys/key-ring.ts';
 
-/** Names the layout of `body` in `aead.ts`; kept beside it, so that another may follow. */
+/** Names the layout of `body` in `aead.ts`. Stored beside it, so that a later layout can be recognized. */
 export const SEAL_ALGORITHM = 'A256GCM';
 
-/** What the seal is bound to: the same bytes moved to another row no longer open. */
+/** What the seal is bound to: the same bytes do not open in another row. */
 export interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;
-  /** Of what was derived from the report; the report itself has none. */
+  /** Present for what was derived from a report; absent for the report itself. */
   kind?: string;
 }
 
 export interface Sealed {
   body: Uint8Array;
-  /** The data key, wrapped. Destroying it destroys the body, wherever copies of it are. */
+  /** The wrapped data key. Destroying it makes every copy of the body unreadable. */
   wrappedKey: Uint8Array;
   keyId: string;
   algorithm: string;
@@ -34,7 +34,10 @@ export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor)
   return { body, wrappedKey: wrapped.bytes, keyId: wrapped.keyId, algorithm: SEAL_ALGORITHM };
 }
 
-/** The text. `UnknownKeyError` names a key id that is missing; `SealBrokenError` where anything was changed. */
+/**
+ * The sealed text. Throws `UnknownKeyError` with the id of a missing key, and `SealBrokenError` where anything was
+ * changed.
+ */
 export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: SealedFor): Promise<string> {
   if (sealed.algorithm !== SEAL_ALGORITHM) {
     throw new SealBrokenError('sealed by an algorithm that this version does not know');
@@ -45,8 +48,8 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
 }
 
 /**
- * Wraps the data key under the key ring's current key; the body stays as it is. Errors as `unseal`, but for the body,
- * which is not opened.
+ * Wraps the data key under the key ring's current key; the body stays as it is. Errors as `unseal`, except those of the
+ * body, which it does not open.
  */
 export async function rewrap(
   keys: KeyWrapper,
@@ -61,9 +64,9 @@ export async function rewrap(
 }
 
 /**
- * What one ledger derives from its own secret, which is wrapped by the key ring and stays the same for the ledger's
- * life: the digests of requests, the hashes of the audit chain, and the sealing of small values (`consumerId`s) that every look-up needs at once,
- * without a call to a key management service.
+ * Keys that one ledger derives from its own secret: for digests of requests, for hashes of the audit chain, and for
+ * sealing small values. Look-ups need those values (`consumerId`s) at once, without a call to a key management service.
+ * The key ring wraps the secret, which stays the same for the ledger's life.
  */
 export class LedgerCipher {
   readonly #digestKey: Uint8Array;
@@ -83,7 +86,7 @@ export class LedgerCipher {
     return createHmac('sha256', this.#digestKey).update(text, 'utf8').digest('hex');
   }
 
-  /** HMAC-SHA-256, lower-case hex: what the audit chain is made of. */
+  /** HMAC-SHA-256, lower-case hex, for the audit chain. */
   chainHash(text: string): string {
     return createHmac('sha256', this.#chainKey).update(text, 'utf8').digest('hex');
   }
