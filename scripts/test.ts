@@ -14,20 +14,14 @@ import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 const OLDEST_NODE = 24;
 /** Most tests wait for servers: more files at once than the two cores of a small machine. */
 const CONCURRENCY = 4;
-/** The longest: begun first, so that none of them is left to run alone at the end. Where each is does not matter. */
+/** The longest after the slow ones: begun first, so that none of them is left to run alone at the end. */
 const BEGUN_FIRST = [
-  'test/browser',
   'test/cli/holds-and-resolve',
-  'test/runbook',
-  'test/ledger/explorer',
   'test/protection/privacy',
-  'test/chaos/chaos',
   'test/hazards/process-ledger-gone',
   'test/hazards/process-out-of-touch',
-  'test/worker-deployment',
   'test/local',
   'test/cli/journey-commands',
-  'test/codec-server/openapi',
   'test/hazards',
 ];
 /**
@@ -81,19 +75,15 @@ const TOGETHER = [
  * share, since loading the SDK costs more than most of them do.
  */
 const ALONE: readonly string[] = [
-  'test/browser',
   'test/chaos',
   'test/cli/',
-  'test/codec-server/openapi',
   'test/hazards/process-',
   'test/ledger/explorer',
   'test/local',
   'test/logging',
   'test/protection/privacy',
-  'test/runbook',
   'test/start-up',
   'test/telemetry',
-  'test/worker-deployment',
   'test/workflows/long-waits',
 ];
 /** So many files share a process, in the order of their paths: neighbours cost about the same. */
@@ -170,6 +160,7 @@ function fail(message: string): never {
 /** Everything but what is slow, or what any of the filters names. */
 function selectFiles(filters: readonly string[]): string[] {
   const turn = (file: string) => {
+    if (file.endsWith(SLOW)) return -1;
     const first = BEGUN_FIRST.findIndex((prefix) => file.startsWith(prefix));
     return first === -1 ? BEGUN_FIRST.length : first;
   };

@@ -23,7 +23,7 @@ const OVERWRITING_CLAIM = {
     "      returning: ['claimed_at'],\n      onConflict: \"ON CONFLICT (customer_trace_number, attempt) DO UPDATE SET state = 'sending'\",\n",
 };
 
-const RESET = 'test/hazards/operator-reset.test.ts';
+const RESET = 'test/hazards/operator-reset-slow.test.ts';
 const RESTART = 'test/hazards/operator-restart.test.ts';
 const FAILURE_TABLE = 'test/workflows/failure-table.test.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { explore } from './explorer.ts';
-import { SCOPES, tell } from './explorer-scopes.ts';
+import { SMALL_SCOPES, tell } from './explorer-scopes.ts';
 
 describe('the exhaustive explorer', () => {
-  for (const each of [...SCOPES].reverse()) {
+  for (const each of SMALL_SCOPES) {
     test(`finds the promise kept in every state of: ${each.name}`, (t) => {
       const exploration = explore(each);
       tell(t, each, exploration);
