@@ -80,7 +80,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'no key keeps two customers at once from one inquiry',
     edits: [
       {
-        file: 'src/ledger/database/schema.ts',
+        file: 'src/ledger/database/migrations.ts',
         find: 'CREATE UNIQUE INDEX inquiries_one_number',
         replace: 'CREATE INDEX inquiries_one_number',
       },

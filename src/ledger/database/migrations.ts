@@ -1,0 +1,245 @@
+/** The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970. */
+import { firstTables } from './first-tables.ts';
+import { restoreTables } from './restore-tables.ts';
+import type { SqlDialect } from './sql-session.ts';
+
+/**
+ * Never changed once released: what a new version needs is a new entry. Workers of the version before run on beside it
+ * (docs/deploy.md, "Upgrading"), so an entry takes nothing away that they need to record how an attempt ended: their
+ * columns of `inquiries`, `attempts`, `reports` and `report_references` stay, and new ones take NULL.
+ */
+export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
+  firstTables,
+  whatNeedsPeople,
+  auditChain,
+  retention,
+  derivedDocuments,
+  secondaryUse,
+  applicantsAsked,
+  newFences,
+];
+
+/**
+ * Versions of the tables that bring a fence which older code does not keep, or take something away that it needs.
+ * Code of a version below the highest of them writes nothing more. From 8 on: before it no ledger could say so.
+ */
+export const WITHOUT_OLDER_WRITERS: readonly number[] = [8];
+
+/** Holds and late news are few among many millions of rows: each is found without reading the others. */
+function whatNeedsPeople(dialect: SqlDialect): string[] {
+  return [
+    "CREATE INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
+    'CREATE INDEX inquiries_answered_late ON inquiries (late_answer_at) WHERE late_answer_at IS NOT NULL',
+    'CREATE INDEX inquiries_revoked_late ON inquiries (late_consent_at) WHERE late_consent_at IS NOT NULL',
+    `CREATE TABLE attention_seen (
+      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
+      decision_id TEXT NOT NULL,
+      seen_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      seen_at BIGINT NOT NULL,
+      PRIMARY KEY (customer_trace_number, decision_id)
+    )`,
+    ...dialect.guardRows('attention_seen', 'appendOnly'),
+  ];
+}
+
+/** What was worked out from reports and is as personal as they are: sealed like one, and destroyed with either. */
+function derivedDocuments({ bytes }: SqlDialect): string[] {
+  return [
+    `CREATE TABLE derived_documents (
+      -- The report that it is about.
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      kind TEXT NOT NULL,
+      -- The other report that is in it.
+      from_trace_number TEXT NOT NULL REFERENCES inquiries,
+      from_attempt BIGINT NOT NULL,
+      stored_at BIGINT NOT NULL,
+      algorithm TEXT NOT NULL,
+      body ${bytes},
+      key_id TEXT,
+      wrapped_key ${bytes},
+      PRIMARY KEY (customer_trace_number, attempt, kind),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX derived_documents_from ON derived_documents (from_trace_number)',
+    'CREATE INDEX derived_documents_by_key ON derived_documents (key_id)',
+  ];
+}
+
+/** What was disposed of or held, by whom and why; and which inquiries are old enough, found without reading the others. */
+function retention(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE retention_events (
+      event_id TEXT PRIMARY KEY,
+      caller_id TEXT NOT NULL,
+      -- NULL: all of it.
+      product_code TEXT,
+      kind TEXT NOT NULL,
+      recorded_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      details TEXT,
+      recorded_at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX retention_events_of_caller ON retention_events (caller_id, kind)',
+    ...dialect.guardRows('retention_events', 'appendOnly'),
+    'CREATE INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
+    'CREATE INDEX inquiries_on_legal_hold ON inquiries (legal_hold_at) WHERE legal_hold_at IS NOT NULL',
+    // Kept with the attempt that it made accepted, where it can be destroyed: a decision is never changed.
+    'ALTER TABLE decisions DROP COLUMN answer',
+  ];
+}
+
+/**
+ * Which report is meant by a reference, and which report a share is of. References stay sealed: both sides hold a keyed
+ * digest of one, so that each finds the other without anything being unsealed.
+ */
+function secondaryUse(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE report_references (
+      reference_digest TEXT NOT NULL,
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      PRIMARY KEY (customer_trace_number, attempt, reference_digest),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
+    // Until when answers of before then had their rows; `migrateLedger` sees to them at once since version 8.
+    'CREATE TABLE report_references_until (only_row BIGINT PRIMARY KEY CHECK (only_row = 1), until_ms BIGINT NOT NULL)',
+    'INSERT INTO report_references_until VALUES (1, 0)',
+    `CREATE TABLE report_shares (
+      caller_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      reference_digest TEXT NOT NULL,
+      -- Whose report it is, where a caller said so; else the report's own inquiry tells.
+      report_end_user_code TEXT,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (caller_id, share_id)
+    )`,
+    'CREATE INDEX report_shares_of_report ON report_shares (reference_digest)',
+    'CREATE INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)',
+    ...dialect.guardRows('report_references', 'appendOnly'),
+    ...dialect.guardRows('report_shares', 'appendOnly'),
+  ];
+}
+
+/**
+ * Whom an inquiry asks about, by the caller's ids (`["1A"]`): what a person accepts for it is held against them, and what
+ * came of each is told by them. NULL: claimed before there was such a column.
+ */
+function applicantsAsked(): string[] {
+  return ['ALTER TABLE inquiries ADD COLUMN applicant_ids TEXT'];
+}
+
+/**
+ * What the claims and decisions of this version check, and no older code does. Each group of statements names its rule.
+ */
+function newFences(dialect: SqlDialect): string[] {
+  return [
+    // From which version on a program may write beside these tables. NULL: this version asks no more than the one before.
+    'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
+    // From when an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
+    'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
+    'DROP TABLE report_references_until',
+    // Of the canonical form (model/canonical-request.ts) that the digest was made in.
+    'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
+    // Attempts that were never claimed, and cannot be any more: close.ts. Apart from those that were, so that nothing
+    // that counts what was sent counts them.
+    `CREATE TABLE closed_attempts (
+      customer_trace_number TEXT NOT NULL REFERENCES inquiries,
+      attempt BIGINT NOT NULL CHECK (attempt >= 1),
+      closed_at BIGINT NOT NULL,
+      workflow_id TEXT NOT NULL,
+      run_id TEXT NOT NULL,
+      -- The resend that it would have spent: the next attempt is made under the same.
+      permitted_by TEXT,
+      PRIMARY KEY (customer_trace_number, attempt)
+    )`,
+    ...dialect.guardRows('closed_attempts', 'appendOnly'),
+    // NULL until the first claim: what only a decision was written about takes no key. See repeatOf in claim.ts.
+    'ALTER TABLE inquiries ADD COLUMN permitted_repeat BIGINT',
+    // What was claimed before there was a key takes one, whatever customers it was claimed for.
+    `UPDATE inquiries SET permitted_repeat = (SELECT count(DISTINCT o.customer_id) FROM inquiries o
+       WHERE o.caller_id = inquiries.caller_id AND o.product_code = inquiries.product_code
+         AND o.environment = inquiries.environment AND o.workflow_type = inquiries.workflow_type
+         AND coalesce(o.share_id, '') = coalesce(inquiries.share_id, '') AND o.customer_id < inquiries.customer_id
+         AND EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = o.customer_trace_number))
+     WHERE EXISTS (SELECT 1 FROM attempts a WHERE a.customer_trace_number = inquiries.customer_trace_number)`,
+    `CREATE UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, caller_id, product_code,
+      (coalesce(share_id, '')), ordinal, permitted_repeat)`,
+    ...knownConsumers(),
+    // The id of the key that has signed the decision. NULL: it came without a proof.
+    'ALTER TABLE decisions ADD COLUMN proven_by TEXT',
+    ...keptConsents(dialect),
+    ...restoreTables(dialect),
+  ];
+}
+
+/** What an `accept` is held against. */
+function knownConsumers(): string[] {
+  return [
+    // Whose a consumerId is, as far as the ledger knows, by a keyed digest: destroyed by a disposal.
+    `CREATE TABLE report_consumers (
+      consumer_digest TEXT NOT NULL,
+      customer_trace_number TEXT NOT NULL,
+      attempt BIGINT NOT NULL,
+      applicant_id TEXT NOT NULL,
+      PRIMARY KEY (customer_trace_number, attempt, applicant_id, consumer_digest),
+      FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
+    )`,
+    'CREATE INDEX report_consumers_by_digest ON report_consumers (consumer_digest)',
+    // 1: a person has confirmed that these consumerIds are right, although the ledger has them of others.
+    'ALTER TABLE decisions ADD COLUMN confirms_consumers BIGINT',
+  ];
+}
+
+/** Consents that no run was told, or whose share no run knew when it was told: kept, shown, and found by their run. */
+function keptConsents(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE kept_consents (
+      journey_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      applicant_id TEXT NOT NULL,
+      consent_id TEXT NOT NULL,
+      decision TEXT NOT NULL,
+      kept_at BIGINT NOT NULL,
+      -- What of it is not known: journey, share or applicant. NULL: it matches.
+      unmatched TEXT,
+      listed_from BIGINT NOT NULL,
+      -- The first run of the chain that was told. NULL: none was.
+      told_to TEXT,
+      seen_at BIGINT,
+      seen_by TEXT,
+      seen_reason TEXT,
+      PRIMARY KEY (journey_id, share_id, applicant_id, consent_id, decision),
+      FOREIGN KEY (journey_id, share_id, applicant_id, consent_id, decision) REFERENCES consents
+    )`,
+    'CREATE INDEX kept_consents_unmatched ON kept_consents (kept_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
+    ...dialect.guardRows('kept_consents', 'keepRows'),
+  ];
+}
+
+/** Consents with their proofs, and what makes it show when a consent or a decision is tampered with: audit-chain.ts. */
+function auditChain(dialect: SqlDialect): string[] {
+  return [
+    'ALTER TABLE consents ADD COLUMN proof TEXT',
+    `CREATE TABLE audit_chain (
+      position BIGINT PRIMARY KEY,
+      row_table TEXT NOT NULL,
+      -- The row's primary key, as a JSON list.
+      row_key TEXT NOT NULL,
+      previous TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      UNIQUE (row_table, row_key)
+    )`,
+    // Its one row is made by `migrateLedger`: that takes the ledger's key.
+    `CREATE TABLE audit_head (
+      only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+      entries BIGINT NOT NULL,
+      hash TEXT NOT NULL,
+      mac TEXT NOT NULL
+    )`,
+    ...dialect.guardRows('audit_chain', 'appendOnly'),
+    ...dialect.guardRows('audit_head', 'keepRows'),
+  ];
+}
