@@ -1,4 +1,4 @@
-/** RFC 3339 instants with an offset, checked as real calendar dates. Pure, so that workflow code may use it. */
+/** RFC 3339 instants: read with an offset and checked as real calendar dates, written in UTC. Pure, so that workflow code may use it. */
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z|[+-](\d{2}):(\d{2}))$/;
 
 export function isCalendarDate(year: number, month: number, day: number): boolean {
@@ -17,4 +17,9 @@ export function parseInstantMs(text: string): number | null {
   if (offsetHours > 23 || offsetMinutes > 59) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
+}
+
+/** RFC 3339 in UTC. */
+export function utcInstant(ms: number): string {
+  return new Date(ms).toISOString();
 }

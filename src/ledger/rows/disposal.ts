@@ -7,6 +7,8 @@
  * although a copy is left in Temporal. Were the ledger first, its rows would say so too early; without (1) a journey
  * started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
  */
+
+import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';
 import type { SqlDialect, SqlSession, SqlValue, Written } from '../database/sql-session.ts';
 import type {
@@ -18,7 +20,6 @@ import type {
   Obstacle,
   Warrant,
 } from '../retention.ts';
-import { instant } from './inquiry-rows.ts';
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
 import { insertEvent, readDisposalTimes } from './retention-events.ts';
@@ -55,9 +56,9 @@ export async function readDisposalView(
     ...scope,
     inquiries: counted?.inquiries ?? 0,
     reports: counted?.reports ?? 0,
-    ...(newestAtMs === null ? {} : { newestAt: instant(newestAtMs) }),
-    ...(isUnfinished ? { begunAt: instant(begunAtMs) } : {}),
-    ...(disposedAtMs === null ? {} : { disposedAt: instant(disposedAtMs) }),
+    ...(newestAtMs === null ? {} : { newestAt: utcInstant(newestAtMs) }),
+    ...(isUnfinished ? { begunAt: utcInstant(begunAtMs) } : {}),
+    ...(disposedAtMs === null ? {} : { disposedAt: utcInstant(disposedAtMs) }),
     runs: runs.map((row) => ({ workflowId: row.workflow_id, runId: row.run_id })),
     obstacles: await readObstacles(session, dialect, scope),
   };

@@ -1,6 +1,6 @@
 /** Reads what was asked of the gateway in pages by time, so that a million rows never lie in memory at once. */
 
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { Answer } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -14,7 +14,8 @@ import {
   judgesAttempts,
   postedOf,
 } from '../inquiry-audit.ts';
-import { type AttemptRow, type DecisionRow, descriptionOf, type InquiryRow, instant } from './inquiry-rows.ts';
+import type { AttemptRow, DecisionRow, InquiryRow } from './inquiry-rows.ts';
+import { descriptionOf } from './inquiry-views.ts';
 
 /** Attempts that are looked at in one statement, whether or not the query wants them: it stays short in any ledger. */
 const PAGE_SIZE = 1_000;
@@ -256,7 +257,7 @@ function auditedAttempt(
   return {
     ...descriptionOf(row),
     attempt: row.attempt,
-    claimedAt: instant(row.claimed_at),
+    claimedAt: utcInstant(row.claimed_at),
     outcome: row.audit_outcome,
     posted: postedOf({
       state,
@@ -265,15 +266,15 @@ function auditedAttempt(
       ...(said ? { providerSaid: said.provider_said } : {}),
     }),
     consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
-    ...(row.requested_at === null ? {} : { requestedAt: instant(row.requested_at) }),
+    ...(row.requested_at === null ? {} : { requestedAt: utcInstant(row.requested_at) }),
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
     ...(decision ? { decision: decisionView(decision) } : {}),
     ...(row.late_at === null ? {} : { late: lateOf(row, row.late_at) }),
-    ...(row.abandoned_at === null ? {} : { abandonedAt: instant(row.abandoned_at) }),
-    ...(row.disposed_at === null ? {} : { disposedAt: instant(row.disposed_at) }),
+    ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
+    ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
 }
 
@@ -291,7 +292,7 @@ function permitOf(
 
 function lateOf(row: FoundRow, lateAtMs: number): NonNullable<AuditedAttempt['late']> {
   const outcome = row.late_outcome;
-  return { at: instant(lateAtMs), ...(outcome === null ? {} : { outcome }) };
+  return { at: utcInstant(lateAtMs), ...(outcome === null ? {} : { outcome }) };
 }
 
 function decisionView(row: DecisionRow): AuditDecision {

@@ -1,9 +1,10 @@
 /** Legal holds: nothing of a journey that is under one is disposed of. */
+
+import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';
 import type { SqlDialect, SqlSession, Written } from '../database/sql-session.ts';
 import type { LegalHold, Warrant } from '../retention.ts';
 import { lockInquiriesOf } from './disposal.ts';
-import { instant } from './inquiry-rows.ts';
 import { isReview, ofOwner, reviewOfRow } from './owner-rows.ts';
 import { insertEvent } from './retention-events.ts';
 
@@ -72,7 +73,7 @@ export async function readHolds(session: SqlSession, journeyId?: string): Promis
   );
   return byReview(rows).map((row) => ({
     journeyId: row.caller_id,
-    setAt: instant(row.legal_hold_at),
+    setAt: utcInstant(row.legal_hold_at),
     by: row.legal_hold_by,
     reason: row.legal_hold_reason,
   }));

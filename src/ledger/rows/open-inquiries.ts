@@ -1,6 +1,6 @@
 /** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
 import { differingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
 import { ATTEMPT_STATES, type AttemptState, type AttemptView } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -17,7 +17,8 @@ import type {
   SeenRecord,
   SeenVerdict,
 } from '../records.ts';
-import { type AttemptRow, instant, readInquiries } from './inquiry-rows.ts';
+import type { AttemptRow } from './inquiry-rows.ts';
+import { readInquiries } from './inquiry-views.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 /** How the latest attempt of an undecided inquiry may stand. */
@@ -145,7 +146,7 @@ interface Dated {
 }
 
 function dated(reason: OpenWork['reason'], { since, workflow_id }: Dated): OpenWork {
-  return { reason, since: instant(since), ...(workflow_id === null ? {} : { workflowId: workflow_id }) };
+  return { reason, since: utcInstant(since), ...(workflow_id === null ? {} : { workflowId: workflow_id }) };
 }
 
 /** Of an attempt that the query calls undecided: its `sending` is overdue, its `answered` is no outcome. */

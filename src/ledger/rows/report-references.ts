@@ -5,7 +5,8 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { ReferredInquiry } from '../records.ts';
-import { type AttemptRow, readInquiries } from './inquiry-rows.ts';
+import type { AttemptRow } from './inquiry-rows.ts';
+import { readInquiries } from './inquiry-views.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 /** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */

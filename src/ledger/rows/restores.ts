@@ -3,7 +3,7 @@
  * seen one that is not here has found a restore. Nothing is claimed then until a person has accepted it.
  */
 
-import { parseInstantMs } from '../../base/instants.ts';
+import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
 import type { SqlSession } from '../database/sql-session.ts';
@@ -46,7 +46,7 @@ export async function readRestore(session: SqlSession, seen?: SeenAttempt): Prom
 
 function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {
   if (position === null || claimedAtMs === null) return undefined;
-  return { position, claimedAt: new Date(claimedAtMs).toISOString() };
+  return { position, claimedAt: utcInstant(claimedAtMs) };
 }
 
 /** Writes down that this attempt was seen and is not here. From its commit on nothing is claimed. */

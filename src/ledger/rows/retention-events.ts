@@ -1,9 +1,9 @@
 /** Rows of `retention_events`: who disposed of what, or held it, when and why. */
 import { randomUUID } from 'node:crypto';
+import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { DisposalScope, RetentionEvent, Warrant } from '../retention.ts';
-import { instant } from './inquiry-rows.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 interface EventRow {
@@ -47,7 +47,7 @@ export async function readEvents(session: SqlSession, callerId: string): Promise
     ...scopeOf(row),
     ...warrantOf(row),
     kind: row.kind,
-    recordedAt: instant(row.recorded_at),
+    recordedAt: utcInstant(row.recorded_at),
     ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
   }));
 }

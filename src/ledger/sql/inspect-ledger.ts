@@ -1,10 +1,10 @@
 /** What `doctor` asks a ledger: reads only, needs no key, and makes or migrates nothing. */
 
+import { utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import type { Environment } from '../../model/products.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
-import { instant } from '../rows/inquiry-rows.ts';
 import { countOpenInquiries } from '../rows/open-inquiries.ts';
 import { readRestore } from '../rows/restores.ts';
 import { openEngine } from './open-ledger.ts';
@@ -125,5 +125,5 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
 async function clockOf(session: SqlSession, dialect: SqlDialect): Promise<LedgerInspection['clock']> {
   const askedAtMs = Date.now();
   const [row] = await session.rows<{ now: number }>(`SELECT ${dialect.now} AS now`);
-  return { now: instant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
+  return { now: utcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
 }

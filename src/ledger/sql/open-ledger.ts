@@ -1,6 +1,7 @@
 /** Opens the ledger that a configuration names, or makes it where that is allowed. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { utcInstant } from '../../base/instants.ts';
 import type { Environment } from '../../model/products.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -11,7 +12,6 @@ import type { SqlEngine } from '../database/sql-session.ts';
 import { openSqlite } from '../database/sqlite-engine.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError } from '../errors.ts';
 import type { Ledger } from '../port.ts';
-import { instant } from '../rows/inquiry-rows.ts';
 import { migrateLedger } from './migrate-ledger.ts';
 import { SqlLedger } from './sql-ledger.ts';
 
@@ -53,7 +53,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const identity = {
       ledgerId: row.ledger_id,
       environment: row.environment,
-      createdAt: instant(row.created_at),
+      createdAt: utcInstant(row.created_at),
       schemaVersion,
     };
     requireExpected(row, options);

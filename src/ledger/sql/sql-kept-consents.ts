@@ -1,5 +1,6 @@
 /** Rows of `kept_consents` on any SQL engine: each method is one transaction. */
 
+import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { revokesAllOf } from '../../consent/refusals.ts';
 import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
@@ -15,7 +16,6 @@ import type {
   UnmatchedConsent,
 } from '../kept-consents.ts';
 import { type ConsentRow, consentRecord, insertConsents } from '../rows/consent-rows.ts';
-import { instant } from '../rows/inquiry-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
 
 /** A flood must not fill a run. The claim reads every refusal all the same. */
@@ -112,7 +112,7 @@ export class SqlKeptConsents implements KeptConsents {
         consentId: row.consent_id,
         decision: row.decision,
         unmatched: row.unmatched,
-        since: instant(row.kept_at),
+        since: utcInstant(row.kept_at),
       }));
     });
   }

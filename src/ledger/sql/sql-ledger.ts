@@ -1,6 +1,7 @@
 /** The ledger on a SQL engine: what the port promises, by the rules of claim.ts, outcome.ts and decision.ts. */
 import { isDeepStrictEqual } from 'node:util';
 import { otherContent } from '../../base/differing-paths.ts';
+import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
@@ -53,18 +54,8 @@ import { objectionOf, readClaimedShare } from '../rows/claimed-shares.ts';
 import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
 import { disposalOfAny, insertDerived, newestDerived } from '../rows/derived-rows.ts';
 import { auditedAttempts } from '../rows/inquiry-audit-pages.ts';
-import {
-  type AttemptRow,
-  differencesToDecided,
-  type InquiryState,
-  instant,
-  latestIsOverdue,
-  latestView,
-  openAnswer,
-  readInquiries,
-  readState,
-  standingView,
-} from '../rows/inquiry-rows.ts';
+import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
+import { differencesToDecided, latestView, readInquiries, standingView } from '../rows/inquiry-views.ts';
 import {
   insertAttempt,
   insertClosed,
@@ -173,9 +164,9 @@ export class SqlLedger implements Ledger {
             value: {
               kind: 'claimed',
               attempt: request.attempt,
-              claimedAt: instant(claimedAt),
-              firstClaimedAt: instant(state.attempts[0]?.claimed_at ?? claimedAt),
-              ...(request.resendAfterMs ? { resendFrom: instant(claimedAt + request.resendAfterMs) } : {}),
+              claimedAt: utcInstant(claimedAt),
+              firstClaimedAt: utcInstant(state.attempts[0]?.claimed_at ?? claimedAt),
+              ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
               position,
             },
           };
@@ -254,7 +245,7 @@ export class SqlLedger implements Ledger {
         case 'writerTooOld':
           throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
         case 'close': {
-          const closedAt = instant(await insertClosed(writing, request, decision.permittedBy));
+          const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));
           return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
         }
         default:
@@ -285,7 +276,7 @@ export class SqlLedger implements Ledger {
       }
       const reason =
         effect.kind === 'tooEarly'
-          ? resendRule(instant(state.nowMs + effect.resendInMs))
+          ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
           : await acceptProblem(writing, inquiry, decision);
       if (reason) return { keep: settled, value: { kind: 'refused', reason } };
       await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
@@ -367,12 +358,12 @@ export class SqlLedger implements Ledger {
       sealed: await newestReport(session, wanted),
       disposedAtMs: await disposedReport(session, wanted),
     }));
-    if (!sealed && disposedAtMs !== null) throw new DisposedError(instant(disposedAtMs));
+    if (!sealed && disposedAtMs !== null) throw new DisposedError(utcInstant(disposedAtMs));
     if (!sealed) return null;
     const { customerTraceNumber, attempt, storedAtMs } = sealed;
     const { ledgerId } = this.identity;
     const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
-    return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
+    return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
   }
 
   async readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null> {
@@ -380,11 +371,11 @@ export class SqlLedger implements Ledger {
       sealed: await reportOfInquiry(session, customerTraceNumber),
       disposal: await this.#disposalOf(session, ledgerId, [customerTraceNumber]),
     }));
-    if (disposal !== null) throw new DisposedError(instant(disposal));
+    if (disposal !== null) throw new DisposedError(utcInstant(disposal));
     if (!sealed) return null;
     const { attempt, storedAtMs, productCode } = sealed;
     const body = await unseal(this.#keys, sealed, { ledgerId, customerTraceNumber, attempt });
-    return { customerTraceNumber, productCode, attempt, storedAt: instant(storedAtMs), body };
+    return { customerTraceNumber, productCode, attempt, storedAt: utcInstant(storedAtMs), body };
   }
 
   async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
@@ -402,10 +393,10 @@ export class SqlLedger implements Ledger {
   async readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
     const found = await this.#engine.read((session) => newestDerived(session, callerId, kind));
     if (!found) return null;
-    if (found.disposedAtMs !== undefined) throw new DisposedError(instant(found.disposedAtMs));
+    if (found.disposedAtMs !== undefined) throw new DisposedError(utcInstant(found.disposedAtMs));
     const { of, from, sealed, storedAtMs } = found;
     const body = await unseal(this.#keys, sealed, { ledgerId: this.identity.ledgerId, ...of, kind });
-    return { kind, of, from, storedAt: instant(storedAtMs), body };
+    return { kind, of, from, storedAt: utcInstant(storedAtMs), body };
   }
 
   watch(ledgerId: string, seen?: SeenAttempt): Promise<RestoreState> {
@@ -448,7 +439,7 @@ export class SqlLedger implements Ledger {
       session.rows<{ now: number }>(`SELECT ${this.#engine.dialect.now} AS now FROM ledger_identity`),
     );
     if (!row) throw new LedgerChangedError('the database that answers holds no ledger');
-    return { now: instant(row.now) };
+    return { now: utcInstant(row.now) };
   }
 
   close(): Promise<void> {

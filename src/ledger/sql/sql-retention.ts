@@ -1,5 +1,6 @@
 /** The retention side of the ledger on any SQL engine: each method is one transaction. */
 
+import { utcInstant } from '../../base/instants.ts';
 import type { SqlEngine, SqlSession, Written } from '../database/sql-session.ts';
 import { LedgerChangedError } from '../errors.ts';
 import type { LedgerIdentity } from '../port.ts';
@@ -16,7 +17,6 @@ import type {
   Warrant,
 } from '../retention.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
-import { instant } from '../rows/inquiry-rows.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
 import { readSeparateShares } from '../rows/report-shares.ts';
 import { readEvents, readUnfinished } from '../rows/retention-events.ts';
@@ -65,7 +65,7 @@ export class SqlRetention implements Retention {
         [callerId],
       );
       const begunAtMs = row?.begun_at ?? null;
-      return begunAtMs === null ? null : instant(begunAtMs);
+      return begunAtMs === null ? null : utcInstant(begunAtMs);
     });
   }
 
