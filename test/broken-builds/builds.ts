@@ -162,7 +162,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: 'a look-up is not compared with what was asked for before',
     edits: [
       {
-        file: 'src/ledger/sql/sql-ledger.ts',
+        file: 'src/ledger/sql/inquiry-transactions.ts',
         find: '  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;\n',
         replace: '  if (known.digest === null || comparableDigest(inquiry, digests)) return;\n',
       },

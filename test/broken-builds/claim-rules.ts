@@ -93,9 +93,9 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a look-up after a lost activity closes nothing',
     edits: [
       {
-        file: 'src/ledger/sql/sql-ledger.ts',
-        find: 'const closedAt = instant(await insertClosed(writing, request, decision.permittedBy));',
-        replace: 'const closedAt = instant(Date.now());',
+        file: 'src/ledger/sql/inquiry-transactions.ts',
+        find: 'const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));',
+        replace: 'const closedAt = utcInstant(Date.now());',
       },
     ],
     tests: [{ path: ON_SQLITE, title: 'an attempt that nobody has claimed is closed' }],

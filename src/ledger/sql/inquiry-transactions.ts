@@ -1,0 +1,281 @@
+/** The transactions about one inquiry, which write what the rules decide: claims, outcomes, closing look-ups, decisions. */
+import { isDeepStrictEqual } from 'node:util';
+import { otherContent } from '../../base/differing-paths.ts';
+import { utcInstant } from '../../base/instants.ts';
+import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
+import { resendRule } from '../../model/resend-rule.ts';
+import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
+import { decideClaim } from '../claim.ts';
+import { decideClose } from '../close.ts';
+import { SCHEMA_VERSION } from '../database/schema.ts';
+import { LostRaceError, type Written } from '../database/sql-session.ts';
+import type { Writing } from '../database/writing.ts';
+import { type DecisionEffect, decideDecision } from '../decision.ts';
+import { LedgerChangedError, LedgerUnavailableError, RequestDiffersError } from '../errors.ts';
+import { decideOutcome } from '../outcome.ts';
+import type {
+  ClaimRequest,
+  ClaimVerdict,
+  CloseRequest,
+  DecisionRecord,
+  DecisionVerdict,
+  OutcomeRecord,
+  RecordVerdict,
+  RequestDigests,
+} from '../records.ts';
+import { comparableDigest } from '../request-digests.ts';
+import { acceptProblem } from '../rows/accept-problem.ts';
+import { objectionOf, readClaimedShare } from '../rows/claimed-shares.ts';
+import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
+import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
+import { differencesToDecided, standingView } from '../rows/inquiry-views.ts';
+import {
+  insertAttempt,
+  insertClosed,
+  insertDecision,
+  insertInquiry,
+  lockInquiry,
+  markClaimed,
+  markUnknown,
+  readRepeat,
+  writeAbandoned,
+  writeAccepted,
+  writeLate,
+  writeOutcome,
+} from '../rows/inquiry-writes.ts';
+import { flagIfRefused } from '../rows/refused-postings.ts';
+import { indexReference } from '../rows/report-references.ts';
+import { insertReport } from '../rows/report-rows.ts';
+import { insertShare } from '../rows/report-shares.ts';
+import { readRestore } from '../rows/restores.ts';
+
+/** The inquiry, in the ledger that the run has used before. */
+export async function ownState(
+  reading: Pick<Writing, 'session' | 'dialect'>,
+  ledgerId: string,
+  customerTraceNumber: string,
+): Promise<InquiryState> {
+  const state = await stateOf(reading, customerTraceNumber);
+  requireSameLedger(ledgerId, state.known.ledgerId);
+  return state;
+}
+
+function stateOf(
+  { session, dialect }: Pick<Writing, 'session' | 'dialect'>,
+  customerTraceNumber: string,
+): Promise<InquiryState> {
+  return readState(session, dialect, customerTraceNumber);
+}
+
+/** Claims the attempt, or says what forbids it. */
+export async function claimAttempt(writing: Writing, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
+  const { customerTraceNumber } = request.inquiry;
+  const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
+  const isNew = await insertInquiry(
+    writing,
+    request.inquiry,
+    otherNumber ? undefined : { ...request, permittedRepeat },
+  );
+  if (!isNew) await lockInquiry(writing, customerTraceNumber);
+  const state = await stateOf(writing, customerTraceNumber);
+  const digest = comparableDigest(state.inquiry, request.digests);
+  // Neither ours nor there: another number has taken the key since it was read.
+  if (!state.inquiry) throw new LostRaceError('the number was taken');
+  const share = await readClaimedShare(writing, request);
+  const { lost } = await readRestore(writing.session, request.seen);
+  const known = {
+    ...{ ...state.known, isRestored: lost !== undefined },
+    ...(otherNumber ? { otherNumber } : {}),
+    ...(share ? { share } : {}),
+  };
+  const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
+  switch (decision.kind) {
+    case 'anotherNumber':
+    case 'requestDiffers':
+    case 'ledgerRestored':
+    case 'ledgerChanged':
+    case 'writerTooOld':
+      return { keep: false, value: decision };
+    case 'notPermitted':
+      return { keep: false, value: { ...decision, ...objectionOf(share) } };
+    case 'latest':
+      return {
+        keep: await settleOverdue(writing, state, customerTraceNumber),
+        value: { kind: 'latest', latest: standingView(state, writing.cipher) },
+      };
+    case 'claim': {
+      await settleOverdue(writing, state, customerTraceNumber);
+      const { claimedAt, position } = await insertAttempt(writing, request, decision.permittedBy);
+      await insertConsents(writing, request.consents);
+      await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
+      await insertClaimedShare(writing, request);
+      if (!isNew || otherNumber) await markClaimed(writing, { ...request, permittedRepeat });
+      return {
+        keep: true,
+        value: {
+          kind: 'claimed',
+          attempt: request.attempt,
+          claimedAt: utcInstant(claimedAt),
+          firstClaimedAt: utcInstant(state.attempts[0]?.claimed_at ?? claimedAt),
+          ...(request.resendAfterMs ? { resendFrom: utcInstant(claimedAt + request.resendAfterMs) } : {}),
+          position,
+        },
+      };
+    }
+  }
+}
+
+/** @param sealed the report of an answer */
+export async function recordAttempt(
+  writing: Writing,
+  record: OutcomeRecord,
+  sealed: Sealed | undefined,
+): Promise<Written<RecordVerdict>> {
+  const { customerTraceNumber, attempt } = record;
+  await lockInquiry(writing, customerTraceNumber);
+  const state = await ownState(writing, record.ledgerId, customerTraceNumber);
+  const row = state.attempts.find((candidate) => candidate.attempt === attempt);
+  const isRepeated = row !== undefined && says(row, record, writing.cipher);
+  const { kind } = decideOutcome(state.known, { attempt, state: record.state, isRepeated });
+  const isDisposed = state.known.disposal === 'done';
+  switch (kind) {
+    case 'missing':
+      return { keep: false, value: 'missing' };
+    case 'already':
+      // Recorded once without its report, by a run that had none.
+      return {
+        keep: await keepReport(writing, record, record.state === 'answered' && !isDisposed ? sealed : undefined, false),
+        value: 'already',
+      };
+    case 'late':
+      if (row?.late_state !== record.state) await writeLate(writing, record, !isDisposed);
+      await flagIfRefused(writing, record);
+      await indexReference(writing, record, { isDisposed });
+      await keepReport(writing, record, isDisposed ? undefined : sealed, true);
+      return { keep: true, value: 'late' };
+    case 'record':
+      await writeOutcome(writing, record);
+      await flagIfRefused(writing, record);
+      await indexReference(writing, record);
+      await keepReport(writing, record, sealed, false);
+      return { keep: true, value: 'recorded' };
+  }
+}
+
+/** Shows the inquiry; where the attempt was never claimed, no program can claim it from then on. */
+export async function lookUpAndClose(writing: Writing, request: CloseRequest): Promise<Written<AttemptView>> {
+  const { inquiry, attempt, run } = request;
+  const { customerTraceNumber } = inquiry;
+  await insertInquiry(writing, inquiry);
+  await lockInquiry(writing, customerTraceNumber);
+  const state = await ownState(writing, request.ledgerId, customerTraceNumber);
+  requireSameRequest(state, request.digests);
+  const digest = comparableDigest(state.inquiry, request.digests);
+  const decision = decideClose(state.known, { ...request, digest, writer: SCHEMA_VERSION });
+  switch (decision.kind) {
+    case 'ledgerChanged':
+      throw new LedgerChangedError(`attempt ${attempt} has none before it`);
+    case 'writerTooOld':
+      throw new LedgerUnavailableError('the ledger takes no writer as old as this one');
+    case 'close': {
+      const closedAt = utcInstant(await insertClosed(writing, request, decision.permittedBy));
+      return { keep: true, value: { attempt, state: 'notSent', closedAt, runId: run.runId } };
+    }
+    default:
+      return {
+        keep: await settleOverdue(writing, state, customerTraceNumber),
+        value: standingView(state, writing.cipher),
+      };
+  }
+}
+
+/** Keeps the decision and what it changes, or says why it does not count. */
+export async function decide(
+  writing: Writing,
+  ledgerId: string,
+  inquiry: InquiryDescription,
+  decision: DecisionRecord,
+): Promise<Written<DecisionVerdict>> {
+  const { customerTraceNumber } = inquiry;
+  await insertInquiry(writing, inquiry);
+  await lockInquiry(writing, customerTraceNumber);
+  const state = await ownState(writing, ledgerId, customerTraceNumber);
+  const differing = await differencesToDecided(writing.session, state, decision, writing.cipher);
+  if (differing.length > 0) {
+    return { keep: false, value: { kind: 'refused', reason: otherContent('/decisionId was used', differing) } };
+  }
+  const effect = decideDecision(state.known, decision);
+  if (effect.kind === 'repeated') return { keep: false, value: { kind: 'recorded' } };
+  const settled = await settleOverdue(writing, state, customerTraceNumber);
+  if (effect.kind === 'overtaken') {
+    return { keep: settled, value: { kind: 'overtaken', latest: standingView(state, writing.cipher) } };
+  }
+  const reason =
+    effect.kind === 'tooEarly'
+      ? resendRule(utcInstant(state.nowMs + effect.resendInMs))
+      : await acceptProblem(writing, inquiry, decision);
+  if (reason) return { keep: settled, value: { kind: 'refused', reason } };
+  await insertDecision(writing, decision, effect.kind === 'permit' ? effect.attempt : undefined);
+  await applyDecision(writing, decision, effect);
+  return { keep: true, value: { kind: 'recorded' } };
+}
+
+/** @throws LedgerChangedError */
+export function requireSameLedger(asked: string, found: string): void {
+  if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
+}
+
+/** @throws RequestDiffersError */
+export function requireSameRequest({ known, inquiry }: InquiryState, digests: RequestDigests): void {
+  if (known.digest === null || known.digest === comparableDigest(inquiry, digests)) return;
+  throw new RequestDiffersError('another request was made under this trace number');
+}
+
+async function settleOverdue(writing: Writing, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
+  if (!latestIsOverdue(state)) return false;
+  await markUnknown(writing, customerTraceNumber);
+  await flagIfRefused(writing, { customerTraceNumber, attempt: state.attempts.at(-1)?.attempt ?? 0 });
+  return true;
+}
+
+async function applyDecision(writing: Writing, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
+  if (effect.kind === 'abandon') await writeAbandoned(writing, decision.customerTraceNumber);
+  if (effect.kind !== 'accept') return;
+  if (!decision.answer) throw new Error('accept without an answer');
+  await writeAccepted(writing, decision, decision.answer);
+  await indexReference(writing, decision);
+}
+
+async function insertClaimedShare(writing: Writing, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
+  const { callerId, shareId } = inquiry;
+  if (sharedReference === undefined || shareId === undefined) return;
+  await insertShare(writing, { callerId, shareId, reportReferenceNumber: sharedReference });
+}
+
+async function keepReport(
+  writing: Writing,
+  record: OutcomeRecord,
+  sealed: Sealed | undefined,
+  late: boolean,
+): Promise<boolean> {
+  if (!sealed) return false;
+  await insertReport(writing, record, sealed, late);
+  return true;
+}
+
+/**
+ * Whether the row holds this news already. Compared by substance: a run that repeats what its activity could not
+ * record does not know every detail, and a detail that it does not know is no other outcome.
+ */
+function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
+  if (record.state === 'answered') {
+    if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
+    // As JSON, in which a field that is undefined is a field that is not there.
+    const told = JSON.parse(JSON.stringify(record.answer));
+    return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
+  }
+  if (row.state !== record.state) return false;
+  if (record.state !== 'unknown') return true;
+  const agrees = (theirs: unknown, ours: unknown) => theirs === undefined || theirs === ours;
+  return agrees(record.httpStatus, row.http_status) && agrees(record.failureType, row.failure_type);
+}
