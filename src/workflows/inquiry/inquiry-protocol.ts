@@ -2,13 +2,11 @@
  * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
  * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
  */
-import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import { CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
+import type { InquiryFailure } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
-import type { InquiryContent, InquiryDescription, Outcome } from '../../model/inquiry.ts';
-import { traceNumber } from '../../model/trace-number.ts';
+import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
 import { acquireTokenOf } from '../run/activity-stubs.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
 import { applicationFailureOf } from '../run/flights.ts';
@@ -21,7 +19,9 @@ import {
   standsInTheWay,
   waitOut,
 } from './attempt.ts';
+import { describeInquiry } from './describe-inquiry.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-terms.ts';
+import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
@@ -31,7 +31,7 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
   let current = spec;
   let amends = spec.resume?.amends;
   for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
-    const inquiry = describe(host.run, current, ordinal, amends);
+    const inquiry = describeInquiry(host.run, current, ordinal, amends);
     if (spec.repeat && amends === undefined && !spec.resume) {
       if (!(await recordRepeat(host.run, inquiry, spec.repeat))) return { kind: 'abandoned' };
     }
@@ -41,42 +41,6 @@ export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<
     const { resume: _past, ...rest } = current;
     current = { ...rest, applicants: end.applicants };
   }
-}
-
-/**
- * What an attempt of another run came to, such as of one before a reset; `undefined` where the ledger has no outcome of
- * this very request. Reads, and waits while an attempt may still be answered.
- */
-export async function outcomeInLedger(
-  host: InquiryHost,
-  spec: InquirySpec,
-): Promise<{ answer: Outcome; customerTraceNumber: string } | undefined> {
-  const inquiry = describe(host.run, spec, 0);
-  const content: InquiryContent = { inquiry, ...(spec.reference ? { reference: spec.reference } : {}) };
-  let step = await lookAgain(host, content, 1);
-  while (step.kind === 'wait') step = await waitOut(host, content, step);
-  if (step.kind !== 'answered' || step.answer.kind !== 'outcome') return undefined;
-  return { answer: step.answer, customerTraceNumber: inquiry.customerTraceNumber };
-}
-
-function describe(run: PreparedRun, spec: InquirySpec, ordinal: number, amends?: string): InquiryDescription {
-  const { callerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode } = spec;
-  const { workflowType } = workflowInfo();
-  return {
-    customerTraceNumber: traceNumber({ ...run, workflowType, callerId, productCode, shareId, ordinal }),
-    environment: run.environment,
-    profile: run.profile,
-    customerId: run.customerId,
-    workflowType,
-    callerId,
-    productCode,
-    ordinal,
-    ...(shareId === undefined ? {} : { shareId }),
-    ...(endUserCode === undefined ? {} : { endUserCode }),
-    ...(endUser === undefined ? {} : { endUser }),
-    ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
-    ...(amends === undefined ? {} : { amends }),
-  };
 }
 
 class InquiryRun {
@@ -320,11 +284,11 @@ class InquiryRun {
     if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
     // The token was taken: a 401 that comes later is a new one.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
-    const waitMs = this.#backOffMs(failure);
-    const summary = `waiting ${Math.round(waitMs / 100) / 10} s: ${WHY_WAITING[failure.failureType] ?? failure.failureType}`;
-    const status = failure.httpStatus === undefined ? '' : ` (HTTP ${failure.httpStatus})`;
+    const waitMs = backOffMs(failure, this.#host.run.settings, this.#failures);
+    // A wait that the gateway has set does not count towards the back-off.
+    if (failure.retryAfterMs === undefined) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
-    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: `${summary}${status}` }, attempts);
+    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: retrySummary(failure, waitMs) }, attempts);
   }
 
   async #waitForRetry(retry: NonNullable<InquiryResumption['retry']>, attempts: number): Promise<void> {
@@ -339,15 +303,6 @@ class InquiryRun {
     this.#retry = undefined;
     this.#stand();
     this.#progress('running', attempts);
-  }
-
-  /** `Retry-After` where the gateway gave one, within bounds; else exponential, with jitter of one half. */
-  #backOffMs({ retryAfterMs }: InquiryFailure): number {
-    const { settings } = this.#host.run;
-    if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
-    const exponent = Math.min(this.#failures++, 20);
-    const fullMs = Math.min(settings.backoffInitialMs * 2 ** exponent, settings.backoffMaxMs);
-    return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
   }
 
   async #hold(failure: InquiryFailure, heldSince?: string): Promise<Taken> {
@@ -422,18 +377,3 @@ class InquiryRun {
     });
   }
 }
-
-/** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */
-function isRetried(failure: InquiryFailure): boolean {
-  if (failure.failureType === 'ActivityFailed') return !failure.claimed;
-  return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);
-}
-
-const WHY_WAITING: Partial<Record<string, string>> = {
-  TokenUnavailable: 'the token service is not answering',
-  LedgerUnavailable: 'the ledger cannot be reached',
-  LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
-  GatewayUnreachable: 'the gateway cannot be reached',
-  Throttled: 'the gateway said to wait',
-  ActivityFailed: 'the attempt failed before it was claimed',
-};

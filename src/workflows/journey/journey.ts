@@ -10,7 +10,6 @@ import type {
   JourneyOutcome,
   JourneyReferences,
   JourneyResult,
-  JourneyState,
   JourneyStatus,
   LendingJourneyInput,
   PassGateMessage,
@@ -18,7 +17,6 @@ import type {
   RepeatStageMessage,
   ShareInput,
   ShareState,
-  ShareStatus,
   StageStatus,
   WithdrawMessage,
 } from '../../messages/journey/shapes.ts';
@@ -36,6 +34,7 @@ import { Holds } from '../run/holds.ts';
 import { PublishedAttributes } from '../run/published-attributes.ts';
 import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
 import type { JourneyResumption } from './journey-resumption.ts';
+import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
 import type { StageRecord } from './stage-record.ts';
 
 export class Journey {
@@ -142,7 +141,7 @@ export class Journey {
       ...(openUntil === undefined ? {} : { openUntil }),
       holds: { open: this.holds.carried, settled: this.holds.settled },
       events: this.events.carried,
-      refused: this.#refused.status(),
+      refused: this.refusedMessages,
       published: this.#published.carried,
     };
   }
@@ -301,42 +300,25 @@ export class Journey {
     else this.#retries.set(customerTraceNumber, waitingFor);
   }
 
+  /** What a retry waits for, in words; `undefined` where none waits. */
+  get retry(): string | undefined {
+    return this.#retries.values().next().value;
+  }
+
+  get refusedMessages(): ReturnType<RefusedMessages['status']> {
+    return this.#refused.status();
+  }
+
   status(): JourneyStatus {
-    const waitingFor = this.#waitingFor();
-    return {
-      journeyId: this.journeyId,
-      environment: this.run?.environment ?? null,
-      state: this.#state(),
-      ...(waitingFor === undefined ? {} : { waitingFor }),
-      ...(this.reportTooOld === undefined ? {} : { reportTooOld: this.reportTooOld }),
-      stages: this.stages.map(({ status }) => ({ ...status })),
-      shares: this.#shareStatuses(),
-      holds: this.holds.list,
-      ...this.#earlyConsents(),
-      ...this.#refused.status(),
-    };
+    return journeyStatus(this);
   }
 
   references(): JourneyReferences {
-    return {
-      journeyId: this.journeyId,
-      references: this.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
-        reference ? [{ productCode, ...(occurrence === undefined ? {} : { occurrence }), reference }] : [],
-      ),
-      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
-        reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
-      ),
-    };
+    return journeyReferences(this);
   }
 
   result(environment: Environment, outcome: JourneyOutcome): JourneyResult {
-    return {
-      journeyId: this.journeyId,
-      environment,
-      outcome,
-      stages: this.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
-      shares: this.#shareStatuses(),
-    };
+    return journeyResult(this, environment, outcome);
   }
 
   /** Brings the search attributes up to date; those that the server does not know are left out. */
@@ -353,50 +335,6 @@ export class Journey {
       NeedsAttention: attention[0] ?? null,
       ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
       CustomerTraceNumber: traceNumbers,
-    });
-  }
-
-  #state(): JourneyState {
-    if (this.endedAs) return this.endedAs;
-    if (this.holds.list.length > 0) return 'held';
-    if (this.outcome) return this.outcome;
-    if (this.gate) return 'waitingAtGate';
-    if (this.stagesAreSettled && this.#waitingShare()) return 'waitingForConsent';
-    return 'running';
-  }
-
-  #waitingFor(): string | undefined {
-    if (this.endedAs) return undefined;
-    const hold = this.holds.list[0];
-    if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
-    if (this.outcome) return undefined;
-    if (this.gate) return this.gate;
-    const [retry] = this.#retries.values();
-    if (retry !== undefined) return retry;
-    const share = this.stagesAreSettled ? this.#waitingShare() : undefined;
-    return share ? `share ${share.input.shareId}` : undefined;
-  }
-
-  #waitingShare(): ShareRecord | undefined {
-    return [...this.shares.values()].find(({ state }) => state === 'awaitingConsent');
-  }
-
-  #earlyConsents(): Pick<JourneyStatus, 'earlyConsents'> {
-    const early = this.endedAs ? undefined : this.consents.early((shareId) => this.shares.has(shareId));
-    return early?.count ? { earlyConsents: early } : {};
-  }
-
-  #shareStatuses(): ShareStatus[] {
-    return [...this.shares.values()].map((share) => {
-      const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
-      return {
-        shareId: input.shareId,
-        state,
-        waitingFor: state === 'awaitingConsent' ? this.ungranted(share) : [],
-        ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
-        ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
-        ...(attention === undefined ? {} : { attention }),
-      };
     });
   }
 

@@ -12,8 +12,9 @@ import { DEFAULT_AWAIT_CONSENT_FOR, noteRefusalAfterPosting, tellPosted } from '
 import { type Consent, consentTowards, consentValidForMs } from '../consent/share-consent.ts';
 import { heed } from '../consent/share-objections.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
-import { outcomeInLedger, runInquiry } from '../inquiry/inquiry-protocol.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-terms.ts';
+import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
 import type { Journey } from './journey.ts';
 
 /**

@@ -1,0 +1,125 @@
+/** How a journey stands, as its queries and its result say it. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { ConsentBook } from '../../consent/consent-book.ts';
+import type {
+  EndWithoutOutcome,
+  HoldStatus,
+  JourneyOutcome,
+  JourneyReferences,
+  JourneyResult,
+  JourneyState,
+  JourneyStatus,
+  ShareStatus,
+} from '../../messages/journey/shapes.ts';
+import type { Environment, StageCode } from '../../model/products.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
+import type { RefusedMessages } from '../run/refused-messages.ts';
+import type { StageRecord } from './stage-record.ts';
+
+/** What of a journey shows in its status. */
+export interface JourneyStanding {
+  journeyId: string;
+  run: PreparedRun | undefined;
+  stages: readonly StageRecord[];
+  stagesAreSettled: boolean;
+  shares: ReadonlyMap<string, ShareRecord>;
+  consents: Pick<ConsentBook, 'early'>;
+  holds: { list: HoldStatus[] };
+  gate: StageCode | undefined;
+  reportTooOld: StageCode | undefined;
+  /** What a retry waits for, in words. */
+  retry: string | undefined;
+  outcome: JourneyOutcome | undefined;
+  endedAs: EndWithoutOutcome | undefined;
+  refusedMessages: ReturnType<RefusedMessages['status']>;
+  /** The applicants who have not consented. */
+  ungranted(share: ShareRecord): string[];
+}
+
+/** The answer to the query `status`. */
+export function journeyStatus(journey: JourneyStanding): JourneyStatus {
+  const waitingFor = waitingForOf(journey);
+  return {
+    journeyId: journey.journeyId,
+    environment: journey.run?.environment ?? null,
+    state: stateOf(journey),
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
+    stages: journey.stages.map(({ status }) => ({ ...status })),
+    shares: shareStatuses(journey),
+    holds: journey.holds.list,
+    ...earlyConsents(journey),
+    ...journey.refusedMessages,
+  };
+}
+
+/** The answer to the query `references`. */
+export function journeyReferences(journey: JourneyStanding): JourneyReferences {
+  return {
+    journeyId: journey.journeyId,
+    references: journey.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
+      reference ? [{ productCode, ...(occurrence === undefined ? {} : { occurrence }), reference }] : [],
+    ),
+    shares: [...journey.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+      reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
+    ),
+  };
+}
+
+export function journeyResult(
+  journey: JourneyStanding,
+  environment: Environment,
+  outcome: JourneyOutcome,
+): JourneyResult {
+  return {
+    journeyId: journey.journeyId,
+    environment,
+    outcome,
+    stages: journey.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
+    shares: shareStatuses(journey),
+  };
+}
+
+function stateOf(journey: JourneyStanding): JourneyState {
+  if (journey.endedAs) return journey.endedAs;
+  if (journey.holds.list.length > 0) return 'held';
+  if (journey.outcome) return journey.outcome;
+  if (journey.gate) return 'waitingAtGate';
+  if (journey.stagesAreSettled && waitingShare(journey)) return 'waitingForConsent';
+  return 'running';
+}
+
+function waitingForOf(journey: JourneyStanding): string | undefined {
+  if (journey.endedAs) return undefined;
+  const hold = journey.holds.list[0];
+  if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
+  if (journey.outcome) return undefined;
+  if (journey.gate) return journey.gate;
+  const { retry } = journey;
+  if (retry !== undefined) return retry;
+  const share = journey.stagesAreSettled ? waitingShare(journey) : undefined;
+  return share ? `share ${share.input.shareId}` : undefined;
+}
+
+function waitingShare(journey: JourneyStanding): ShareRecord | undefined {
+  return [...journey.shares.values()].find(({ state }) => state === 'awaitingConsent');
+}
+
+function earlyConsents(journey: JourneyStanding): Pick<JourneyStatus, 'earlyConsents'> {
+  const early = journey.endedAs ? undefined : journey.consents.early((shareId) => journey.shares.has(shareId));
+  return early?.count ? { earlyConsents: early } : {};
+}
+
+function shareStatuses(journey: JourneyStanding): ShareStatus[] {
+  return [...journey.shares.values()].map((share) => {
+    const { input, state, customerTraceNumber, reportReferenceNumber, attention } = share;
+    return {
+      shareId: input.shareId,
+      state,
+      waitingFor: state === 'awaitingConsent' ? journey.ungranted(share) : [],
+      ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(attention === undefined ? {} : { attention }),
+    };
+  });
+}
