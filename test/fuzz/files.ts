@@ -1,18 +1,14 @@
-/** Files that an operator writes, and proofs that a consent system signs, with things wrong in them. */
+/** Files that an operator writes, with things wrong in them. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
 import { KeyRingError } from '../../src/protection/errors.ts';
 import { readKeyRing } from '../../src/protection/keys/key-ring-file.ts';
-import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
 import { readKeySet } from '../../src/protection/proofs/key-set.ts';
-import { aConsent } from '../validation/sample-messages.ts';
 import {
   type ByteMutation,
   byteMutations,
@@ -21,6 +17,7 @@ import {
   type TreeMutation,
   treeMutations,
 } from './mutations.ts';
+import { KEY_SET, openProofs } from './proofs.ts';
 import { type OpenTarget, property } from './property.ts';
 import { assertNothingPersonal, assertSafeError } from './sentinel.ts';
 
@@ -59,15 +56,6 @@ const PROFILES = {
       notProcessedStatuses: [401],
     },
   },
-};
-
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const { publicKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-const KEY_SET = {
-  keys: [
-    { ...publicKey.export({ format: 'jwk' }), kid: 'consents', alg: 'ES256', use: 'sig' },
-    { ...rsa.export({ format: 'jwk' }), kid: 'rsa', alg: 'RS256', use: 'sig' },
-  ],
 };
 
 interface FileCase {
@@ -150,50 +138,7 @@ export function openFiles(): OpenTarget {
     },
   });
   return {
-    properties: [keyRings, profiles, keySets, proofs(directory)],
+    properties: [keyRings, profiles, keySets, ...openProofs(directory)],
     close: async () => rmSync(directory, { recursive: true }),
   };
-}
-
-const RECEIVED_AT = new Date('2026-06-01T00:00:00Z');
-const CONSENT = aConsent() as unknown as ConsentMessage;
-const CLAIMS = { consent: CONSENT, exp: RECEIVED_AT.getTime() / 1_000 + 600, iat: RECEIVED_AT.getTime() / 1_000 - 5 };
-const HEADER = { alg: 'ES256', kid: 'consents' };
-
-const part = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64url');
-
-function proofs(directory: string) {
-  const file = join(directory, 'jwks.json');
-  writeFileSync(file, JSON.stringify(KEY_SET));
-  const verify = createConsentProofVerifier(file);
-  const unchanged = { arbitrary: fc.constant<TreeMutation[]>([]), weight: 2 };
-  return property({
-    name: 'consent-proofs',
-    weight: 1,
-    cases: fc.record({
-      header: fc.oneof(unchanged, {
-        arbitrary: treeMutations(['alg', 'kid', 'crit', 'b64', 'jwk', 'jku', 'typ', 'zip'], 2),
-        weight: 1,
-      }),
-      claims: fc.oneof(unchanged, {
-        arbitrary: treeMutations(['consent', 'exp', 'iat', 'nbf', 'proof'], 2),
-        weight: 1,
-      }),
-      bytes: fc.oneof(
-        { arbitrary: fc.constant<ByteMutation[]>([]), weight: 3 },
-        { arbitrary: byteMutations(2), weight: 1 },
-      ),
-    }),
-    check: async ({ header, claims, bytes }) => {
-      const payload = changedText(CLAIMS, claims);
-      const signed = `${part(changedText(HEADER, header))}.${part(payload)}`;
-      const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-      const proof = changedBytes(Buffer.from(`${signed}.${part(signature)}`), bytes).toString('latin1');
-      const verdict = await verify({ ...CONSENT, proof }, RECEIVED_AT);
-      if (!verdict.accepted) return;
-      const proved = JSON.parse(Buffer.from(proof.split('.')[1] ?? '', 'base64url').toString('utf8'));
-      assert.ok(isDeepStrictEqual(proved.consent, CONSENT), 'another consent was proved');
-      assert.ok(proved.exp > RECEIVED_AT.getTime() / 1_000 - 10, 'a proof that is over');
-    },
-  });
 }
