@@ -1,6 +1,7 @@
 /** Rules about messages, consents and identity, each taken out by one edit. As `builds.ts`, which lists the fences. */
 import type { BrokenBuild } from './builds.ts';
 
+const DECISION_PROOFS = 'test/workflows/decision-proofs.test.ts';
 const CONSENT_RECORDING = 'test/workflows/consent-recording.test.ts';
 
 export const BROKEN_RULES: readonly BrokenBuild[] = [
@@ -114,5 +115,41 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [{ path: 'test/hazards/profile-missing.test.ts', title: 'leaves every start to a worker that has it' }],
+  },
+  {
+    name: 'a decision is recorded whatever its proof',
+    edits: [
+      {
+        file: 'src/activities/decision-activities.ts',
+        find: "    if (!verdict.accepted) return { kind: 'refused', reason: `/proof ${verdict.rule}` };\n    const { keyId } = verdict;\n",
+        replace: '    const { keyId } = verdict.accepted ? verdict : {};\n',
+      },
+    ],
+    tests: [
+      { path: DECISION_PROOFS, title: 'a journey’s decision without a good one is refused' },
+      { path: DECISION_PROOFS, title: 'takes none about a row without one' },
+    ],
+  },
+  {
+    name: 'a repeat is accepted whatever its proof',
+    edits: [
+      {
+        file: 'src/activities/decision-activities.ts',
+        find: '        if (!verdict.accepted) throw',
+        replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
+      },
+    ],
+    tests: [{ path: DECISION_PROOFS, title: 'a repeat is a decision, too' }],
+  },
+  {
+    name: 'a decision is written into the ledger whatever its proof',
+    edits: [
+      {
+        file: 'src/client/ledger/ledger-decisions.ts',
+        find: '  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n',
+        replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
+      },
+    ],
+    tests: [{ path: DECISION_PROOFS, title: 'one for an inquiry whose run is gone needs one' }],
   },
 ];
