@@ -6,6 +6,7 @@ import { loadClientSettings, loadConfig, loadLedgerAccess } from '../../src/conf
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { CONSENT_KEYS } from '../support/consent-proofs.ts';
+import { DECISION_KEYS } from '../support/decision-proofs.ts';
 import { configurationBlocks } from './deploy-page.ts';
 import {
   type Container,
@@ -48,6 +49,7 @@ async function environment(t: TestContext, name: string, temporal: string): Prom
     '/run/secrets/credit-journey/ledger-url': LEDGER_URL,
     '/run/secrets/credit-journey/ledger-ca.pem': '-----BEGIN CERTIFICATE-----',
     '/run/secrets/credit-journey/consent-jwks.json': JSON.stringify(CONSENT_KEYS),
+    '/run/secrets/credit-journey/decision-jwks.json': JSON.stringify(DECISION_KEYS),
     '/run/secrets/tls/tls.crt': 'example',
     '/run/secrets/tls/tls.key': 'example',
     '/run/keys/placeholder': '',
@@ -63,6 +65,7 @@ test('worker, codec server and setup start in production with what the manifests
   assert.equal(config.environment, 'production');
   assert.ok(config.temporal.connectionOptions.apiKey);
   assert.ok(config.temporal.connectionOptions.tls);
+  assert.equal(config.decisionKeysFile, env.DECISION_JWKS_FILE);
   const grace = pod(WORKER).terminationGracePeriodSeconds ?? 0;
   assert.ok(grace * 1000 > config.worker.shutdownGraceMs, 'the grace period outlives the shutdown');
   const byCertificate = loadConfig(await environment(t, WORKER, mutualTls));
