@@ -108,9 +108,19 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
   return {
-    trust: new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust])),
+    trust: trustByName(profiles),
     ...(decisionKeysFile === undefined ? {} : { keysFile: decisionKeysFile }),
   };
+}
+
+/** For a client that warns before it sends: the workers' configuration decides, so nothing that is wrong here is reported. */
+export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust'] {
+  const reader = new EnvironmentReader(env);
+  return trustByName(readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader))));
+}
+
+function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTrust['trust'] {
+  return new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** One decision for each hold of a kind, after an outage. */
 import type { CreditJourneys, OpenHold } from '../../client.ts';
+import { knownDecisionTrust } from '../../config/config.ts';
 import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, isFailureType } from '../../model/failure-types.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -33,7 +34,8 @@ type RunHold = OpenHold & { attempt: number };
 
 /** Returns the exit code. */
 export async function resolveAll(options: ResolveOptions): Promise<number> {
-  const asking = isAsking(createOutput(options));
+  const ownOutput = createOutput(options);
+  const asking = isAsking(ownOutput);
   const { failureType } = queryOf({ ...options, ledger: false });
   if (failureType === undefined) throw new UsageError('--all needs a --type');
   const ofEach = [
@@ -49,6 +51,7 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
       '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof are of one inquiry, not of --all',
     );
   }
+  requireNoProofs(process.env, ownOutput);
   if (!asking) requireFlags(options, { attempt: false });
   const draft = await draftOf(options);
   requireSense(draft, failureType);
@@ -66,6 +69,16 @@ export async function resolveAll(options: ResolveOptions): Promise<number> {
       ? await askAll(journeys, waiting, draft, options, output)
       : await decideWithoutAsking(journeys, waiting, draft, options, output);
   });
+}
+
+/** Each proof is of one decision, and --all makes the decisions itself. Warns where that goes for some profiles alone. */
+function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
+  const trust = [...knownDecisionTrust(env)];
+  const proving = trust.filter(([, needed]) => needed === 'proof').map(([name]) => name);
+  if (proving.length === 0) return;
+  const reason = 'takes a decision only with a proof, and --all can give none: decide one by one, with --proof';
+  if (proving.length === trust.length) throw new UsageError(`every gateway profile here ${reason}`);
+  output.note(`profile ${proving.join(', ')} ${reason}`);
 }
 
 /** @param products of the inquiries; until they are known, any that is no share */
