@@ -1,4 +1,4 @@
-/** Which addresses an environment may have: environments cannot be confused (docs/protection.md). */
+/** The addresses that each environment may have, so that environments cannot be confused (docs/protection.md). */
 import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
 
@@ -15,14 +15,14 @@ export function addressProblem(address: string, environment: Environment): strin
     if (isCalledSandbox(url.hostname)) return 'must not be a sandbox in production';
     return null;
   }
-  // A stand-in on the same machine sends nothing over a wire that others share.
+  // A local stand-in sends nothing over a shared network.
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return 'must be https outside the sandbox';
   return null;
 }
 
 /**
- * The rule that an address of a gateway or its token service breaks, or `null`. The sandbox environment encrypts
- * nothing where it is told so and makes ledgers by itself: a gateway that posts must never be met with that.
+ * The rule that an address of a gateway or its token service breaks, or `null`. The sandbox environment may run
+ * unencrypted and makes ledgers by itself, so it must never reach a gateway that posts.
  */
 export function gatewayAddressProblem(address: string, environment: Environment): string | null {
   const rule = addressProblem(address, environment);
@@ -32,7 +32,7 @@ export function gatewayAddressProblem(address: string, environment: Environment)
     : 'must be a stand-in in the sandbox: this machine, a private address, a name without a dot, or a host called sandbox';
 }
 
-/** Where no provider's gateway can be: container networks name their hosts without a dot. */
+/** Hosts where no provider's gateway can be: container networks name their hosts without a dot. */
 function isStandIn(hostname: string): boolean {
   if (isLoopback(hostname) || isCalledSandbox(hostname)) return true;
   if (!hostname.includes('.') && !hostname.startsWith('[')) return true;
@@ -43,7 +43,7 @@ function isCalledSandbox(hostname: string): boolean {
   return /(^|[.-])sandbox([.-]|$)/.test(hostname);
 }
 
-/** What two environments may not have in common: the host, and on one machine host and port. */
+/** The part that two environments may not share: the host, and on one machine host and port. */
 export function hostOf(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { host, hostname } = new URL(address);

@@ -1,4 +1,4 @@
-/** When a figure of a report counts as moved, and which status codes are those of a closed tradeline: docs/changes.md. */
+/** When a figure of a report counts as moved, and which status codes mean a closed tradeline: docs/changes.md. */
 import { z } from 'zod';
 import { DEFAULT_CHANGE_OPTIONS } from '../changes/change-options.ts';
 import type { ChangeOptions, FigureThreshold } from '../model/change-options.ts';

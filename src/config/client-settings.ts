@@ -1,4 +1,4 @@
-/** What a client needs: how its payloads are encoded, and what production lets it hold. */
+/** The settings of a client: how its payloads are encoded, and what production permits it to hold. */
 
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
@@ -8,19 +8,19 @@ import type { EnvironmentReader } from './environment-reader.ts';
 import { SANDBOX_KEY_RING_FILE } from './ledger-settings.ts';
 import { optionalSecret } from './secrets.ts';
 
-/** What the program that asks is. */
+/** The kind of program that asks. */
 export interface ClientUse {
-  /** Runs beside the ledger, with a worker's secrets: production lets it have keys and ledger. Default false. */
+  /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
   besideLedger?: boolean;
-  /** Brings a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
+  /** Has a data converter of its own, and needs neither keys nor codec server for payloads. Default false. */
   ownDataConverter?: boolean;
-  /** Brings a connection of its own: how it reaches Temporal is not ours to judge. Default false. */
+  /** Has a connection of its own: its way to Temporal is not checked. Default false. */
   ownConnection?: boolean;
 }
 
 const SECRETS_OF_OTHERS = ['KEY_RING_FILE', 'LEDGER_URL', 'LEDGER_URL_FILE'];
 
-/** Only workers, the codec server and what runs beside the ledger hold keys in production (docs/configuration.md). */
+/** In production only workers, the codec server and programs beside the ledger hold keys (docs/configuration.md). */
 export function refuseKeys(reader: EnvironmentReader, environment: Environment, use: ClientUse): void {
   if (environment !== 'production' || use.besideLedger) return;
   for (const variable of SECRETS_OF_OTHERS) {
@@ -29,7 +29,7 @@ export function refuseKeys(reader: EnvironmentReader, environment: Environment, 
   }
 }
 
-/** The codec server wins over a key ring; in the clear is for the sandbox alone. */
+/** A codec server takes precedence over a key ring; only the sandbox may use payloads in the clear. */
 export function readPayloadAccess(
   reader: EnvironmentReader,
   about: { environment: Environment; isEncrypted: boolean; codecServer: CodecServerAccess | undefined; use: ClientUse },
@@ -47,7 +47,7 @@ export function readPayloadAccess(
   return { kind: 'clear' };
 }
 
-/** `CODEC_SERVER_URL` and what belongs to it; `undefined` where it is not set. */
+/** `CODEC_SERVER_URL` and its companion variables; `undefined` where it is not set. */
 export function readCodecServer(reader: EnvironmentReader, environment: Environment): CodecServerAccess | undefined {
   const url = reader.optional('CODEC_SERVER_URL');
   if (url === undefined) return undefined;

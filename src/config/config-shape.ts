@@ -1,4 +1,4 @@
-/** What `config.ts` makes of the environment. Types only, so that anything may name them. */
+/** The configuration that `config.ts` reads from the environment. Types only, so that any file may name them. */
 
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
@@ -8,7 +8,7 @@ import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import type { LogLevel } from './log-level.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
 
-/** Where the ledger is and which one it must be. */
+/** The ledger's address, and the id that it must have. */
 export interface LedgerSettings {
   /** `file:<path>` or `postgres://…` */
   url: string;
@@ -16,52 +16,52 @@ export interface LedgerSettings {
   expectedId?: string;
 }
 
-/** All that it takes to open the ledger. */
+/** Everything that is needed to open the ledger. */
 export interface LedgerAccess {
   environment: Environment;
   ledger: LedgerSettings;
   keyRingFile: string;
-  /** Whether a key ring is made where none is found: the sandbox with no file named. */
+  /** Whether a missing key ring is made: in the sandbox, when no file is named. */
   keyRingMayBeMade: boolean;
 }
 
-/** How to reach the codec server: for whoever holds no key (docs/codec-server.md). */
+/** How to reach the codec server: for programs without a key (docs/codec-server.md). */
 export interface CodecServerAccess {
-  /** May hold the unguessable path, which is a secret: never shown. */
+  /** Its path may be unguessable and thus a secret: never shown. */
   url: string;
-  /** The bearer token, asked for at each call, so that it can be renewed. Absent where the path authenticates. */
+  /** Reads the bearer token at each call, so that it can be renewed. Absent where the path authenticates. */
   readToken?: () => Promise<string>;
-  /** PEM of a certificate authority beside the system's. */
+  /** A certificate authority in PEM, used in addition to the system's. */
   caCertificate?: string;
 }
 
 /** How a client's payloads are encoded. */
 export type PayloadAccess =
   | { kind: 'clear' }
-  /** In the clear where the file is missing and may be. */
+  /** In the clear where the file is missing and may be missing. */
   | { kind: 'keyRing'; file: string; mayBeMissing: boolean }
   | { kind: 'codecServer' };
 
-/** Where a client reads reports. */
+/** The source from which a client reads reports. */
 export type ReportAccess =
   | { kind: 'ledger'; access: LedgerAccess }
   | { kind: 'codecServer'; server: CodecServerAccess; namespace: string };
 
-/** All that a caller needs who only talks to Temporal: no secret of the gateway, no ledger. */
+/** The settings of a program that only talks to Temporal: no secret of the gateway, no ledger. */
 export interface ClientSettings {
   payloads: PayloadAccess;
-  /** Always there where `payloads` says `codecServer`. */
+  /** Always present where `payloads` says `codecServer`. */
   codecServer?: CodecServerAccess;
   environment: Environment;
   temporal: TemporalOptions;
   taskQueue: string;
-  /** As configured for the workers' default profile; the worker has the last word. */
+  /** As configured for the workers' default profile; the worker decides. */
   maxApplicants: number;
-  /** Whether calls are traced, by whatever provider the program has registered. */
+  /** Whether calls are traced, by the provider that the program has registered. */
   traces: boolean;
 }
 
-/** What it takes to say which version of the workers gets the work. */
+/** The settings of a program that promotes a version of the workers. */
 export interface DeploymentAccess extends Partial<DeploymentVersion> {
   temporal: TemporalOptions;
 }
@@ -72,11 +72,11 @@ export interface WorkerSettings {
   maxConcurrentActivities: number;
   /** Slots of one profile's gateway queue on this worker; never more than its connections. */
   maxConcurrentInquiries: number;
-  /** Across all workers of a gateway queue; the provider's limits are not shown (interface 8). */
+  /** Across all workers of a gateway queue; the interface does not show the provider's limits (8). */
   maxInquiriesPerSecond?: number;
-  /** How often the newest attempt of the ledger is looked for. */
+  /** How often the watch looks for the newest attempt of the ledger. */
   ledgerWatchMs: number;
-  /** Outlives the HTTP time-out, so that SIGTERM never cuts off an attempt in flight. */
+  /** Longer than the HTTP time-out, so that SIGTERM never interrupts an attempt in flight. */
   shutdownGraceMs: number;
   /** Path of the prebuilt workflow bundle; absent in development. */
   workflowBundlePath?: string;
@@ -90,10 +90,10 @@ export interface ListenAddress {
   port: number;
 }
 
-/** What a worker tells of itself, each where it is asked for (docs/metrics.md). */
+/** The telemetry of a worker, each part only where it is configured (docs/metrics.md). */
 export interface TelemetrySettings {
   metricsAddress?: ListenAddress;
-  /** How often what is open is counted. */
+  /** How often the worker counts open work. */
   metricsRefreshMs: number;
   healthAddress?: ListenAddress;
   /** An OTLP/HTTP collector, without `/v1/traces`. */
@@ -101,22 +101,22 @@ export interface TelemetrySettings {
 }
 
 export interface Config extends LedgerAccess {
-  /** Whether payloads are encrypted; only the sandbox may do without. */
+  /** Whether payloads are encrypted; only the sandbox may run without. */
   payloadsAreEncrypted: boolean;
   temporal: TemporalOptions;
   taskQueue: string;
-  /** By name; always holds `default`. */
+  /** By name; always contains `default`. */
   profiles: ReadonlyMap<string, GatewayProfile>;
   protocol: ProtocolSettings;
-  /** Of the delivery of events; the endpoints are their profiles'. */
+  /** For the delivery of events; the endpoints belong to their profiles. */
   webhooks: WebhookSettings;
   worker: WorkerSettings;
   logLevel: LogLevel;
   telemetry: TelemetrySettings;
-  /** JWKS file that proofs of consents are checked with; without one none is accepted. */
+  /** JWKS file to check proofs of consents with; without it no proof is accepted. */
   consentKeysFile?: string;
   /** The same for proofs of decisions. */
   decisionKeysFile?: string;
-  /** Where portfolio files are, and their results. */
+  /** The directory of portfolio files and their results. */
   portfolioDirectory?: string;
 }

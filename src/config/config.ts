@@ -1,5 +1,5 @@
 /**
- * From environment variables to a validated configuration: the only reader of the environment. Each loader lists
+ * Turns environment variables into a validated configuration: the only reader of the environment. Each loader lists
  * every problem at once, by variable name and never by value (docs/configuration.md has the table).
  */
 
@@ -34,7 +34,7 @@ export type { ClientUse } from './client-settings.ts';
 export { ConfigError, type ConfigProblem } from './environment-reader.ts';
 
 /**
- * All of it, as a worker needs it.
+ * The whole configuration, for a worker.
  *
  * @throws ConfigError
  */
@@ -46,8 +46,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * The same with its problems beside it, for `doctor`: what a wrong variable stands for is a default or empty, and not
- * to be used.
+ * The same together with its problems, for `doctor`. A wrong variable is replaced by a default or an empty text, which
+ * must not be used.
  */
 export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
   const reader = new EnvironmentReader(env);
@@ -88,7 +88,7 @@ function readConfig(reader: EnvironmentReader): Config {
   };
 }
 
-/** Whose decisions are taken, profile by profile. */
+/** Whose decisions are trusted, profile by profile. */
 export interface DecisionTrust {
   /** By the profile's name. */
   trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
@@ -99,7 +99,7 @@ export interface DecisionTrust {
  * For a program beside the ledger that writes decisions there. It may lack what only workers need, such as the
  * gateway's secrets.
  *
- * @throws ConfigError where what is said of decisions is wrong
+ * @throws ConfigError where a setting about decisions is wrong
  */
 export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   const reader = new EnvironmentReader(env);
@@ -124,7 +124,7 @@ function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTru
 }
 
 /**
- * What a program needs that only talks to Temporal: no secret of the gateway and no ledger.
+ * The settings of a program that only talks to Temporal: no secret of the gateway and no ledger.
  *
  * @throws ConfigError
  */
@@ -150,7 +150,7 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 }
 
 /**
- * What it takes to say which version of the workers gets the work: no keys, no ledger.
+ * The settings of a program that promotes a version of the workers: no keys, no ledger.
  *
  * @throws ConfigError
  */
@@ -163,7 +163,7 @@ export function loadDeploymentAccess(env: NodeJS.ProcessEnv): DeploymentAccess {
 }
 
 /**
- * Where the command line sends its traces; `undefined` where it makes none.
+ * The endpoint for the command line's traces; `undefined` where it makes none.
  *
  * @throws ConfigError
  */
@@ -175,7 +175,7 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /**
- * What a message is checked by before any server is asked for.
+ * The limits by which a message is checked before any call to a server.
  *
  * @throws ConfigError
  */
@@ -187,7 +187,7 @@ export function loadMessageLimits(env: NodeJS.ProcessEnv): Pick<ClientSettings, 
 }
 
 /**
- * Which environment a program is in that needs nothing else of the configuration.
+ * The environment alone, for a program that needs nothing else of the configuration.
  *
  * @throws ConfigError
  */
@@ -199,7 +199,7 @@ export function loadEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 /**
- * The zone in which days begin and end for people who read what was asked: the default profile's, else UTC.
+ * The time zone in which days begin and end in audits: the default profile's, else UTC.
  *
  * @throws ConfigError
  */
@@ -211,7 +211,7 @@ export function loadTimeZone(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Where a client reads reports: the codec server where one is named, else the ledger.
+ * The source from which a client reads reports: the codec server where one is named, else the ledger.
  *
  * @throws ConfigError
  */
@@ -227,7 +227,7 @@ export function loadReportAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): R
 }
 
 /**
- * What it takes a client to open the ledger: in production nobody may but who runs beside it.
+ * Access to the ledger for a client. In production only programs that run beside the ledger get it.
  *
  * @throws ConfigError
  */
@@ -243,7 +243,7 @@ export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = 
 }
 
 /**
- * What it takes to open the ledger. `setup`, which makes it, needs no `LEDGER_ID` yet.
+ * Access to the ledger. `setup`, which makes the ledger, needs no `LEDGER_ID` yet.
  *
  * @throws ConfigError
  */
@@ -262,14 +262,17 @@ function readEnvironment(reader: EnvironmentReader): Environment {
   return reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
 }
 
-/** In the clear is for the sandbox alone, such as to try a caller in a language that has no codec yet. */
+/** Only the sandbox may run in the clear, for example to try a caller in a language without a codec. */
 function readEncryption(reader: EnvironmentReader, environment: Environment): boolean {
   const isOn = reader.oneOf('PAYLOAD_ENCRYPTION', ['on', 'off'], 'on') === 'on';
   if (!isOn && environment !== 'sandbox') reader.report('PAYLOAD_ENCRYPTION', 'may be off in the sandbox alone');
   return isOn;
 }
 
-/** The default carries the environment, so that workers of two never take each other's work (docs/protection.md). */
+/**
+ * The default contains the environment, so that workers of two environments never take each other's work
+ * (docs/protection.md).
+ */
 function readTaskQueue(reader: EnvironmentReader, environment: Environment): string {
   return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) => {
     if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
@@ -280,7 +283,7 @@ function readTaskQueue(reader: EnvironmentReader, environment: Environment): str
   });
 }
 
-/** The environment that a task queue is called after, where it is not this one. */
+/** The environment in a task queue's name, where it is not this one. */
 export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
   const words = taskQueue.split(/[._/-]/);
   return ENVIRONMENTS.find((one) => one !== environment && words.includes(one));

@@ -9,7 +9,7 @@ import { readLimits } from './limits.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
 import { webhookFromEnvironment } from './webhook-settings.ts';
 
-/** Where `credit-journey dev` and `credit-journey sandbox` listen unless told otherwise. */
+/** Where `credit-journey dev` and `credit-journey sandbox` listen by default. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:7280';
 
 export function readDefaultProfile(reader: EnvironmentReader, environment: Environment): GatewayProfile {
@@ -22,7 +22,7 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
     authUrl: reader.text('GATEWAY_AUTH_URL', inSandbox(SANDBOX_ADDRESS), checkAddress),
     baseUrl: reader.text('GATEWAY_BASE_URL', inSandbox(SANDBOX_ADDRESS), checkAddress),
     apiVersion: reader.text('GATEWAY_API_VERSION', 'grs_v001', apiVersionProblem),
-    // Interface 2.1: the sample value is the only one that is known.
+    // Interface 2.1: only the sample value is known.
     audience: reader.text('GATEWAY_AUDIENCE', 'servicegateway'),
     customerId: reader.text('GATEWAY_CUSTOMER_ID', inSandbox('SANDBOX0001'), codeProblem(16)),
     softwareProviderId: reader.text('GATEWAY_SOFTWARE_PROVIDER_ID', inSandbox('CJ01'), codeProblem(4)),
@@ -39,13 +39,14 @@ export function readDefaultProfile(reader: EnvironmentReader, environment: Envir
       ['secondaryUse', 'originalRequest'],
       'secondaryUse',
     ),
-    // Whoever may send signals in the namespace could make one up: where real files are at stake, that is not enough.
+    // Any sender with write access to the namespace could invent a consent. For real credit files that is not enough.
     consentTrust: reader.oneOf(
       'CONSENT_TRUST',
       ['namespace', 'proof'],
       environment === 'production' ? 'proof' : 'namespace',
     ),
-    // A person decides from Temporal's UI, too, where there is nothing to sign with: who has a signing system says so.
+    // By default a person may also decide in Temporal's UI, which cannot sign. An operator with a signing system sets
+    // `proof`.
     decisionTrust: reader.oneOf('DECISION_TRUST', ['namespace', 'proof'], 'namespace'),
     changes: readChangeOptions(reader),
     allowed: {},
@@ -61,7 +62,7 @@ function readSsnsWithNine(reader: EnvironmentReader, environment: Environment): 
   return value;
 }
 
-/** Test persons are the provider's test environment's. */
+/** Test persons belong to the provider's test environment. */
 export function ssnsWithNineProblem(value: SsnsWithNine | undefined, environment: Environment): string | null {
   return value === 'send' && environment === 'production' ? 'must be refuse or itinOnly in production' : null;
 }
@@ -81,7 +82,7 @@ export function apiVersionProblem(value: string): string | null {
 export function timeZoneProblem(value: string): string | null {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: value });
-    // An offset has no daylight saving; the interface's times are a place's.
+    // An offset has no daylight saving time; the interface's times are those of a place.
     return /^[+-]/.test(value) ? 'must be an IANA name, not an offset' : null;
   } catch {
     return 'must be an IANA time zone, such as America/Chicago';
@@ -101,8 +102,8 @@ export function isPem(text: string): boolean {
 }
 
 /**
- * A standing decision (docs/protocol.md): statuses that mean "not processed". Set but empty: none. Only 4xx and 5xx
- * may be listed, since a success was processed by definition.
+ * A standing decision (docs/protocol.md): statuses that mean "not processed". Set to an empty text: none. Only 4xx and
+ * 5xx may be listed, since a success was processed by definition.
  */
 function readNotProcessedStatuses(reader: EnvironmentReader): number[] {
   const variable = 'GATEWAY_NOT_PROCESSED_STATUSES';

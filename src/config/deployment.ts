@@ -1,14 +1,14 @@
-/** Which version of which deployment a worker belongs to. Unversioned until a deployment is named. */
+/** The deployment and version of a worker. A worker without a deployment name is unversioned. */
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** Temporal puts "." or ":" between the name and the build id. */
 const DEPLOYMENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** A tag, a commit or a digest's hex digits. */
+/** A tag, a commit or the hex digits of a digest. */
 const BUILD_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Of a worker: `undefined` where `DEPLOYMENT_NAME` is not set, whatever build id an image has. */
+/** Of a worker: `undefined` where `DEPLOYMENT_NAME` is not set, even if the image has a build id. */
 export function readDeployment(reader: EnvironmentReader): DeploymentVersion | undefined {
   const { deploymentName, buildId } = readDeploymentNames(reader);
   if (deploymentName === undefined) return undefined;
@@ -16,7 +16,7 @@ export function readDeployment(reader: EnvironmentReader): DeploymentVersion | u
   return { deploymentName, buildId: buildId ?? '' };
 }
 
-/** As far as they are set. */
+/** Both names, each only where it is set. */
 export function readDeploymentNames(reader: EnvironmentReader): Partial<DeploymentVersion> {
   const [deploymentName, buildId] = [reader.optional('DEPLOYMENT_NAME'), reader.optional('BUILD_ID')];
   if (deploymentName !== undefined && !DEPLOYMENT_NAME.test(deploymentName)) {

@@ -1,13 +1,13 @@
-/** Reads variables one by one and collects what is wrong with them, so that all of it is told at once. */
+/** Reads variables one by one and collects their problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
 
-/** One variable that is wrong: its name and what would be right, never its value. */
+/** One wrong variable: its name and the rule, never its value. */
 export interface ConfigProblem {
   variable: string;
   rule: string;
 }
 
-/** Thrown when the environment is not a configuration; carries every problem at once. */
+/** Thrown when the environment is not a valid configuration; carries every problem at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -18,7 +18,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `ENOENT` and the like; the message of a file error would be as long as its path. */
+/** `ENOENT` and the like; the message of a file error would contain its path. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 }
@@ -46,7 +46,7 @@ export class EnvironmentReader {
     return this.env[variable] || undefined;
   }
 
-  /** The value, else the default, else a problem and the empty text. */
+  /** The value, or else the default; without either a problem and the empty text. */
   text(variable: string, fallback: string | undefined, check: (value: string) => string | null = () => null): string {
     const value = this.optional(variable) ?? fallback;
     if (value === undefined) {

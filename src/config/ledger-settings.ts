@@ -1,4 +1,4 @@
-/** Where the ledger and the key ring are. */
+/** The addresses of the ledger and the key ring. */
 
 import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
@@ -10,9 +10,7 @@ export const SANDBOX_KEY_RING_FILE = '.credit-journey/keys.json';
 
 const URL_FORMS = 'file:<path> or postgres://<host>/<database>';
 
-/**
- * @param needsId false for `setup` alone, which makes the ledger and tells its id
- */
+/** @param needsId false for `setup` alone, which makes the ledger and prints its id */
 export function readLedgerAccess(
   reader: EnvironmentReader,
   environment: Environment,
@@ -59,7 +57,7 @@ function urlProblem(url: string): string | null {
   return isPostgres ? null : `must be ${URL_FORMS}`;
 }
 
-/** Secrets come from files in production (docs/protection.md). */
+/** In production secrets come from files (docs/protection.md). */
 function passwordProblem(url: string, environment: Environment): string | null {
   if (environment !== 'production' || url.startsWith('file:')) return null;
   const { password, searchParams } = new URL(url);
@@ -67,7 +65,7 @@ function passwordProblem(url: string, environment: Environment): string | null {
   return holdsPassword ? 'must not hold a password in production: name a file in LEDGER_URL_FILE' : null;
 }
 
-/** What goes to the ledger over a network is encrypted in production, to a server whose certificate was checked. */
+/** In production the connection to a ledger over a network is encrypted, and the server's certificate is checked. */
 function wireProblem(url: string, environment: Environment): string | null {
   if (environment !== 'production' || url.startsWith('file:')) return null;
   const { hostname, searchParams } = new URL(url);

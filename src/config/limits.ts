@@ -8,23 +8,24 @@ interface Limit extends IntegerRange {
 
 const MEGABYTE = 1024 * 1024;
 
-/** No time-out of a request is longer than this: the activity's own would have to be longer still. */
+/** The longest time-out of a request. The activity's own time-out must be longer still. */
 const LONGEST_TIMEOUT_MS = 600_000;
 
 export const GATEWAY_LIMITS: Readonly<Record<keyof GatewayLimits, Limit>> = {
-  // The provider's limits are not shown (interface 8). Eight at once are some 16 inquiries a second at half a
-  // second each: more than a lending platform starts, and little enough for a provider to bear unasked.
+  // The interface does not show the provider's limits (8). Eight connections carry some 16 inquiries a second at half a
+  // second each. That is more than a lending platform starts, and little enough for any provider.
   connections: { variable: 'GATEWAY_CONNECTIONS', default: 8, min: 1, max: 256 },
-  // Before the first byte a failure is harmless and is retried; ten seconds outlast a lost SYN or two.
+  // Before the first byte a failure is harmless and is retried. Ten seconds cover one or two lost SYN packets.
   connectTimeoutMs: { variable: 'GATEWAY_CONNECT_TIMEOUT_MS', default: 10_000, min: 1, max: LONGEST_TIMEOUT_MS },
-  // Time-outs of 30 to 60 s are advised (docs/decisions/gateway.md), and giving up early costs a hold: the longer one.
+  // Advised are time-outs of 30 to 60 s (docs/decisions/gateway.md). Giving up early costs a hold, hence the longer
+  // one.
   headersTimeoutMs: { variable: 'GATEWAY_HEADERS_TIMEOUT_MS', default: 60_000, min: 1, max: LONGEST_TIMEOUT_MS },
-  // A report is some hundred kilobytes: silence of half a minute within it is a broken connection.
+  // A report is some hundred kilobytes: half a minute of silence within it means a broken connection.
   bodyTimeoutMs: { variable: 'GATEWAY_BODY_TIMEOUT_MS', default: 30_000, min: 1, max: LONGEST_TIMEOUT_MS },
-  // Below what proxies and balancers allow: a connection that the other side is closing turns a request into an
-  // unknown outcome, while a new one costs a round trip.
+  // Below what proxies and balancers allow. A request on a connection that the other side is closing ends with an
+  // unknown outcome, while a new connection costs one round trip.
   keepAliveTimeoutMs: { variable: 'GATEWAY_KEEP_ALIVE_TIMEOUT_MS', default: 4_000, min: 1, max: LONGEST_TIMEOUT_MS },
-  // Payload limits are not shown (interface 8). The longest joint files are about one megabyte: ten times that.
+  // The interface does not show payload limits (8). The longest joint files have about one megabyte: ten times that.
   maxResponseBytes: { variable: 'GATEWAY_MAX_RESPONSE_BYTES', default: 10 * MEGABYTE, min: 1_024, max: 256 * MEGABYTE },
   // JSON compresses ten to one, a compression bomb a thousand to one.
   maxDecodedBytes: { variable: 'GATEWAY_MAX_DECODED_BYTES', default: 40 * MEGABYTE, min: 1_024, max: 512 * MEGABYTE },

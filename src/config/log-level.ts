@@ -1,4 +1,4 @@
-/** `LOG_LEVEL`: how much is logged. */
+/** `LOG_LEVEL`: how much the programs log. */
 import type { Environment } from '../model/products.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
@@ -7,7 +7,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function readLogLevel(reader: EnvironmentReader, environment: Environment): LogLevel {
   const level = reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'INFO');
-  // At this level the SDK hands whole tasks to its logger: only our list of fields would stand before a person's data.
+  // At this level the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
   if (level === 'TRACE' && environment !== 'sandbox') reader.report('LOG_LEVEL', 'may be TRACE in the sandbox alone');
   return level;
 }

@@ -1,11 +1,11 @@
-/** Where portfolio files are. */
+/** The directory of portfolio files. */
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const VARIABLE = 'PORTFOLIO_DIR';
 
-/** An absolute path; `undefined` where this worker is to read no portfolios. */
+/** An absolute path; `undefined` where this worker reads no portfolios. */
 export function readPortfolioDirectory(reader: EnvironmentReader): string | undefined {
   const path = reader.optional(VARIABLE);
   if (path === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** What would undo the other rules without appearing among them (docs/configuration.md, "What each environment refuses"). */
+/**
+ * Checks settings that would undo the other rules without being part of them (docs/configuration.md, "What each
+ * environment refuses").
+ */
 
 import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
@@ -6,7 +9,7 @@ import type { EnvironmentReader } from './environment-reader.ts';
 import { checkSecretFile } from './private-file.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
 
-/** Secrets that libraries read from the environment by themselves, and where they belong in production. */
+/** Secrets that libraries read from the environment by themselves, and their proper place in production. */
 const SECRETS_IN_VARIABLES: Readonly<Record<string, string>> = {
   TEMPORAL_API_KEY: 'TEMPORAL_CONFIG_FILE',
   TEMPORAL_TLS_CLIENT_KEY_DATA: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
@@ -15,10 +18,10 @@ const SECRETS_IN_VARIABLES: Readonly<Record<string, string>> = {
   AWS_SECRET_ACCESS_KEY: 'AWS_SHARED_CREDENTIALS_FILE, or give the machine a role',
 };
 
-/** Files of others than us with a secret in them. */
+/** Files of other software that contain a secret. */
 const SECRET_FILES = ['TEMPORAL_CONFIG_FILE', 'TEMPORAL_TLS_CLIENT_KEY_PATH'];
 
-/** Options of Node that write down or show what TLS and memory hold. */
+/** Options of Node that write or show the content of TLS connections or memory. */
 const TELLTALE_OPTIONS = /--(tls-keylog|trace-tls|inspect|heapsnapshot|heap-prof|report-)/;
 
 /** Rules about the process itself. */
@@ -41,16 +44,16 @@ export function checkProcess(reader: EnvironmentReader, environment: Environment
   for (const variable of SECRET_FILES) checkSecretFile(reader, environment, variable);
 }
 
-/** Rules about the way to Temporal, whichever variables or files it came from. */
+/** Rules about the connection to Temporal, for any variable or file that it came from. */
 export function checkTemporal(reader: EnvironmentReader, environment: Environment, temporal: TemporalOptions): void {
   const { address, connectionOptions } = temporal;
-  // An empty address is what could not be read: that has been told.
+  // An empty address could not be read, and has its own problem already.
   if (environment !== 'production' || address === '' || connectionOptions.tls) return;
   if (isLoopback(hostnameOf(address))) return;
   reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
 }
 
-/** Of `host:port`; the empty text, which is no loopback, where it is not that. */
+/** The host of `host:port`. Otherwise the empty text, which is no loopback address. */
 function hostnameOf(address: string): string {
   return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : '';
 }

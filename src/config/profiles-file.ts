@@ -30,9 +30,9 @@ import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webho
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
 
-/** Both are told in problems, so that they can be found: nothing longer, no line breaks. */
+/** Problems name both, so that an operator can find them: limited in length, without line breaks. */
 const CREDENTIALS_NAME = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/);
-/** As an answer may have it (gateway/answers.ts). */
+/** The form that an answer may have (gateway/answers.ts). */
 const RETURN_CODE = z.string().regex(/^[\x20-\x7e]{1,40}$/);
 
 function checked(check: (value: string) => string | null) {
@@ -57,7 +57,7 @@ const allowedSchema = z.partialRecord(
 );
 
 const returnCodesSchema = z.partialRecord(
-  // For SECONDUSE only `Record` means posted (docs/protocol.md): nothing may be added to that.
+  // For SECONDUSE only `Record` means posted (docs/protocol.md): no code may be added.
   z.enum(PRODUCTS).exclude(['SECONDUSE']),
   z.record(RETURN_CODE, z.enum(['record', 'noRecord', 'noReport'])),
 );
@@ -105,7 +105,7 @@ const fileSchema = z.strictObject({
 type FileProfile = z.infer<typeof profileSchema>;
 type FileCredentials = z.infer<typeof credentialsSchema>;
 
-/** All profiles by name, `default` among them; without a file, `default` alone. Problems go to the reader. */
+/** All profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
 export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): Map<string, GatewayProfile> {
   const path = reader.optional(VARIABLE);
   const file = path === undefined ? undefined : parseFile(reader, path);
@@ -134,7 +134,7 @@ export function readProfiles(reader: EnvironmentReader, base: GatewayProfile): M
   return profiles;
 }
 
-/** Those of the file, after the one that variables name. */
+/** The webhooks of the file, after the one that variables name. */
 function defaultWebhooks(
   reader: EnvironmentReader,
   { environment, webhooks = [] }: GatewayProfile,
@@ -196,7 +196,7 @@ function checkAddresses(reader: EnvironmentReader, profile: FileProfile, place: 
   }
 }
 
-/** Two environments that share a host are one slip away from an inquiry on a real person's file. */
+/** If two environments share a host, one mistake is enough for an inquiry on a real person's file. */
 function noteHosts(
   reader: EnvironmentReader,
   hosts: Map<string, Environment>,
@@ -293,9 +293,9 @@ function merged(
     consentTrust: profile.consentTrust ?? defaults.consentTrust,
     decisionTrust: profile.decisionTrust ?? defaults.decisionTrust,
     ...thresholds(defaults, profile.changes),
-    // What one customer may ask for says nothing about another.
+    // The permissions of one customer say nothing about another's.
     allowed: profile.allowed ?? {},
-    // Nor are one customer’s events for another’s endpoints.
+    // One customer's events never go to another's endpoints either.
     webhooks: webhookEndpoints(reader, profile.webhooks ?? [], {
       environment: profile.environment,
       variable: VARIABLE,
@@ -304,7 +304,7 @@ function merged(
   };
 }
 
-/** What the file leaves out is as it was; nothing where neither says anything. */
+/** What the file leaves out stays as it was; empty where neither says anything. */
 function thresholds(base: GatewayProfile, own: FileProfile['changes']): Pick<GatewayProfile, 'changes'> {
   return { changes: { ...base.changes, ...(own as GatewayProfile['changes']) } };
 }

@@ -1,4 +1,4 @@
-/** The keys that proofs are checked with: those of consent systems, and those of the people or systems that decide. */
+/** The keys to check proofs with: those of consent systems, and those of deciding people or systems. */
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { readKeySet } from '../protection/proofs/key-set.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
@@ -22,7 +22,7 @@ export interface ProofKeys {
   decisionKeysFile?: string;
 }
 
-/** The paths of the key sets, checked; absent where there is none and no profile needs one. */
+/** The checked paths of the key sets; absent where none is set and no profile needs one. */
 export function readProofKeys(reader: EnvironmentReader, profiles: Iterable<GatewayProfile>): ProofKeys {
   const all = [...profiles];
   const consentKeysFile = readKeys(reader, all, 'consent');

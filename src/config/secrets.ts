@@ -1,4 +1,4 @@
-/** Credentials from variables or files. Files are read anew at each use, so that a rotated secret is seen. */
+/** Credentials from variables or files. Files are read anew at each use, so that a rotated secret takes effect. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { CredentialsSource } from '../gateway/profile.ts';
@@ -8,9 +8,9 @@ import { openFileProblem } from './private-file.ts';
 
 type Secret = { kind: 'value'; value: string } | { kind: 'file'; path: string };
 
-/** Where one secret is to be found, and under which name a problem with it is told. */
+/** The places of one secret, and the name that problems give it. */
 export interface SecretPlace {
-  /** Told in problems: `GATEWAY_CLIENT_SECRET`, or the profiles file. */
+  /** The name in problems: `GATEWAY_CLIENT_SECRET`, or the profiles file. */
   variable: string;
   /** Put before each rule: the path in the profiles file. */
   place?: string;
@@ -18,7 +18,7 @@ export interface SecretPlace {
   file?: string | undefined;
   /** For the sandbox alone. */
   fallback?: string | undefined;
-  /** Production takes the secret from a file only (docs/protection.md). */
+  /** In production the secret comes from a file only (docs/protection.md). */
   fileOnly: boolean;
 }
 
@@ -35,12 +35,12 @@ export function credentialsFromEnvironment(reader: EnvironmentReader, environmen
   const secret = place('GATEWAY_CLIENT_SECRET', 'sandbox-secret');
   return credentialsSource(reader, 'default', {
     clientId: place('GATEWAY_CLIENT_ID', 'sandbox-client'),
-    // The interface sends the client id by plain e-mail (section 1): only the secret is a secret.
+    // The provider sends the client id by plain e-mail (section 1): only the client secret is secret.
     clientSecret: { ...secret, fileOnly: environment === 'production' },
   });
 }
 
-/** Checks at start that both can be read; reports what is wrong. */
+/** Checks at start that both can be read; reports their problems. */
 export function credentialsSource(
   reader: EnvironmentReader,
   name: string,
@@ -54,7 +54,7 @@ export function credentialsSource(
   };
 }
 
-/** A secret that a program may do without: how it is read at each use. Checks at start that it can be. */
+/** A reader for an optional secret, which reads it at each use. Checks at start that it can be read. */
 export function optionalSecret(reader: EnvironmentReader, place: SecretPlace): (() => Promise<string>) | undefined {
   if (place.file === undefined && place.value === undefined) return undefined;
   const secret = secretAt(reader, place);
@@ -65,7 +65,7 @@ function secretAt(reader: EnvironmentReader, place: SecretPlace): Secret {
   const report = (rule: string) => reader.report(place.variable, `${place.place ?? ''}${rule}`);
   if (place.file !== undefined) {
     if (place.value !== undefined) report('must not be given beside its file');
-    // Where only a file will do, it is one that not everybody may read.
+    // Where only a file is accepted, it must not be open to every user.
     const problem = secretFileProblem(place.file) ?? (place.fileOnly ? openFileProblem(place.file) : null);
     if (problem) report(problem);
     return { kind: 'file', path: place.file };
@@ -88,6 +88,6 @@ function secretFileProblem(path: string): string | null {
 
 async function readSecret(secret: Secret): Promise<string> {
   if (secret.kind === 'value') return secret.value;
-  // Secret managers and editors end files with a newline that belongs to nobody.
+  // Secret managers and editors end files with a newline that is no part of the secret.
   return (await readFile(secret.path, 'utf8')).trim();
 }

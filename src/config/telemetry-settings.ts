@@ -1,11 +1,13 @@
-/** Where a worker's metrics and health are read, and where traces go. Each is off unless its variable is set. */
+/**
+ * The addresses of a worker's metrics and health, and of its trace collector. Each is off unless its variable is set.
+ */
 import { isIP } from 'node:net';
 import { isLoopback } from '../base/loopback.ts';
 import type { Environment } from '../model/products.ts';
 import type { TelemetrySettings } from './config-shape.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
-/** Once a minute is as exact as an alert needs it; each time is a few statements and at most 50 calls of Temporal. */
+/** Once a minute is exact enough for an alert. Each time costs a few statements and at most 50 calls to Temporal. */
 const REFRESH_SECONDS = { default: 60, min: 1, max: 3_600 };
 
 export function readTelemetry(reader: EnvironmentReader, environment: Environment): TelemetrySettings {
@@ -23,7 +25,10 @@ export function readTelemetry(reader: EnvironmentReader, environment: Environmen
   };
 }
 
-/** Spans hold journey ids and whom we talk to, when: outside the sandbox they cross no wire in the clear. */
+/**
+ * Spans hold journey ids, and the hosts and times of calls. Outside the sandbox they never cross a network in the
+ * clear.
+ */
 export function readTraceEndpoint(reader: EnvironmentReader, environment: Environment): string | undefined {
   const variable = 'OTEL_EXPORTER_OTLP_ENDPOINT';
   const endpoint = reader.optional(variable);
@@ -47,7 +52,7 @@ function endpointProblem(endpoint: string, environment: Environment): string | n
   return 'must be https outside the sandbox, or this machine';
 }
 
-/** `9464`, `0.0.0.0:9464` or `[::]:9464`; this machine alone where no address is given. */
+/** `9464`, `0.0.0.0:9464` or `[::]:9464`; without an address, this machine alone. */
 function readListenAddress(reader: EnvironmentReader, variable: string): TelemetrySettings['metricsAddress'] {
   const value = reader.optional(variable);
   if (value === undefined) return undefined;

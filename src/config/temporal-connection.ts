@@ -1,5 +1,5 @@
 /**
- * How to reach Temporal, as `@temporalio/envconfig` reads it: profile file, environment, TLS, API key. The same
+ * The connection to Temporal, as `@temporalio/envconfig` reads it: profile file, environment, TLS, API key. The same
  * options serve the client's `Connection` and the worker's `NativeConnection`.
  */
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { ConfigError, type ConfigProblem, errorCode } from './environment-reader
 /** Not `localhost`, which may mean `::1`, where the development server does not listen. */
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
 
-/** The part of the options that both kinds of connection take. Holds secrets: never logged. */
+/** The options that both kinds of connection take. They contain secrets: never logged. */
 export interface TemporalConnectionOptions {
   address: string;
   apiKey?: string;
@@ -26,10 +26,10 @@ export interface TemporalOptions {
 }
 
 /**
- * Options from `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE` and the rest of envconfig, `127.0.0.1:7233` and `default`
- * where nothing is said. An empty variable counts as absent.
+ * Options from `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE` and the other variables of envconfig. Defaults:
+ * `127.0.0.1:7233` and `default`. An empty variable counts as absent.
  *
- * @throws ConfigError naming the variables at fault
+ * @throws ConfigError that names the wrong variables
  */
 export function temporalOptions(env: NodeJS.ProcessEnv): TemporalOptions {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value)) as Record<string, string>;
@@ -54,7 +54,7 @@ function loaded(env: Record<string, string>): ReturnType<typeof toClientOptions>
   try {
     profile = loadClientConfigProfile({ overrideEnvVars: env });
   } catch {
-    // The parser's own message quotes the file, which may hold an API key.
+    // The parser's own message quotes the file, which may contain an API key.
     const variable = env.TEMPORAL_PROFILE === undefined ? 'TEMPORAL_CONFIG_FILE' : 'TEMPORAL_PROFILE';
     const rule = 'must lead to a readable Temporal configuration file that holds the profile';
     throw new ConfigError([{ variable, rule }]);
@@ -67,7 +67,7 @@ function loaded(env: Record<string, string>): ReturnType<typeof toClientOptions>
   }
 }
 
-/** envconfig would name neither the variable nor more than the first. */
+/** Checked here, because envconfig would not name the variable, and would report only the first file. */
 function unreadableFiles(env: Record<string, string>): ConfigProblem[] {
   const variables = [
     'TEMPORAL_CONFIG_FILE',

@@ -1,6 +1,6 @@
 /**
- * Where a profile's events are sent: `webhooks` in the profiles file, and `WEBHOOK_*` for one endpoint of the default
- * profile. Secrets come from files alone, in every environment.
+ * The endpoints for a profile's events: `webhooks` in the profiles file, and `WEBHOOK_*` for one endpoint of the
+ * default profile. Secrets come from files alone, in every environment.
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,9 +15,9 @@ import { type EnvironmentReader, errorCode } from './environment-reader.ts';
 import { openFileProblem } from './private-file.ts';
 import { readDuration } from './protocol.ts';
 
-/** A limit on everything: each is a chain of its own for every journey. */
+/** A limit on everything: each endpoint has a chain of its own for every journey. */
 const MOST_ENDPOINTS = 10;
-/** The old one and the new one, while one follows another; a third where that went wrong. */
+/** The old and the new secret during a rotation, and a third for a rotation that failed. */
 const MOST_SECRETS = 3;
 
 const DAY_MS = 24 * 3_600_000;
@@ -38,7 +38,7 @@ export const webhooksSchema = z
   .max(MOST_ENDPOINTS);
 export type DeclaredWebhooks = z.infer<typeof webhooksSchema>;
 
-/** The endpoints of one profile; what is wrong with them is reported under `variable` and `place`. */
+/** The endpoints of one profile. Their problems are reported under `variable` and `place`. */
 export function webhookEndpoints(
   reader: EnvironmentReader,
   declared: DeclaredWebhooks,
@@ -102,12 +102,12 @@ export function webhookFromEnvironment(reader: EnvironmentReader, environment: E
   return [endpointOf({ name: 'default', url, allowPrivateAddresses: allows, ...filter }, files)];
 }
 
-/** How long is tried, and how long what was given up is kept: of every profile. */
+/** How long an event is tried, and how long a failed one is kept, for every profile. */
 export function readWebhookSettings(reader: EnvironmentReader): WebhookSettings {
   return {
     // A receiver that broke on a Friday evening is repaired by Monday.
     giveUpAfterMs: readDuration(reader, 'WEBHOOK_GIVE_UP_AFTER', 3 * DAY_MS),
-    // As long as a gate waits: whoever looks once a month still finds it.
+    // As long as a gate waits: an operator who looks once a month still finds it.
     keepFailedForMs: readDuration(reader, 'WEBHOOK_KEEP_FAILED_FOR', 30 * DAY_MS),
   };
 }
@@ -116,7 +116,7 @@ function listOf(value: string | undefined): string[] {
   return (value ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
 }
 
-/** The rule that an endpoint's address breaks, or `null`. Where its name leads is checked when it is connected to. */
+/** The rule that an endpoint's address breaks, or `null`. The connector checks where its name leads. */
 export function webhookAddressProblem(address: string, environment: Environment): string | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'must be an http or https address';

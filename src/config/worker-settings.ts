@@ -1,4 +1,4 @@
-/** How much one worker does at a time, each figure with its reason. */
+/** The work that one worker does at a time, each figure with its reason. */
 import { existsSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -7,20 +7,21 @@ import type { WorkerSettings } from './config-shape.ts';
 import { readDeployment } from './deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
-/** Beyond the activity's own time-out: the answer is recorded, and Temporal is told. */
+/** Added to the activity's own time-out: time to record the answer and to report it to Temporal. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
 const MEBIBYTE = 1024 * 1024;
-/** Of V8's limit, before any run is cached: some 200 for what is young, and the workflow code. */
+/** The part of V8's limit that is used before any run is cached: some 200 for young objects, and the workflow code. */
 const HEAP_BESIDE_CACHE_MIB = 300;
-/** A run that waits at its first gate has some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
+/** A run that waits at its first gate takes some 0.4 in the heap of the SDK's workflow thread (docs/reliability.md). */
 const HEAP_OF_A_RUN_MIB = 0.6;
 
 const MIN_CACHED = 10;
 
 /**
- * As many runs as V8's heap limit has room for, and never fewer than 10: with more, the SDK's workflow thread runs out of
- * memory once the cache is full, and ends the worker. Each of a process's threads has a heap with the process's limit.
+ * The number of runs that V8's heap limit has room for, and never fewer than 10. With more, a full cache would exhaust
+ * the memory of the SDK's workflow thread and end the worker. Each thread of a process has a heap with the process's
+ * limit.
  */
 export function cachedWorkflowsThatFit(heapLimitBytes = getHeapStatistics().heap_size_limit): number {
   const runs = Math.floor((heapLimitBytes / MEBIBYTE - HEAP_BESIDE_CACHE_MIB) / HEAP_OF_A_RUN_MIB);
@@ -36,7 +37,7 @@ export function readWorkerSettings(
   const workflowBundlePath = readBundlePath(reader);
   const deployment = readDeployment(reader);
   return {
-    // A workflow task is a few milliseconds of CPU: more at once than this only wait for one another on a core.
+    // A workflow task takes a few milliseconds of CPU. More tasks at once only wait for each other on a core.
     maxConcurrentWorkflowTasks: reader.integer('WORKER_MAX_CONCURRENT_WORKFLOW_TASKS', {
       default: 40,
       min: 2,
@@ -52,7 +53,7 @@ export function readWorkerSettings(
     maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
     maxConcurrentInquiries: readInquirySlots(reader, profiles),
     ...(rate === undefined ? {} : { maxInquiriesPerSecond: rate }),
-    // What was sent since the last look is what a restored ledger may lack unseen.
+    // A restored ledger may lack attempts since the last look without notice.
     ledgerWatchMs: reader.integer('LEDGER_WATCH_EVERY_MS', { default: 60_000, min: 200, max: 86_400_000 }),
     shutdownGraceMs: readShutdownGrace(reader, protocol),
     ...(workflowBundlePath === undefined ? {} : { workflowBundlePath }),

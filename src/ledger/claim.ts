@@ -1,69 +1,69 @@
 /**
- * Fence 1 (docs/protocol.md): who may send. The claim table as an ordered list of rules, each of which forbids;
- * what no rule forbids may be claimed. Pure, so that every interleaving of it can be explored without a database:
- * the engines only see to it that one decision at a time is taken about an inquiry, and that it is written or lost.
+ * Fence 1 (docs/protocol.md): decides who may send. The claim table is an ordered list of rules, each of which forbids;
+ * what no rule forbids may be claimed. Pure, so that a test can explore every interleaving without a database. The
+ * engines only make sure that decisions about one inquiry are taken one at a time, and that each is written or lost.
  */
 import type { GrantFault } from '../consent/consent-record.ts';
 import type { DecisionAction } from '../model/failure-types.ts';
 import type { Answer, AttemptState } from '../model/inquiry.ts';
 
-/** One attempt as the ledger has it. */
+/** One attempt in the ledger. */
 export interface KnownAttempt {
   attempt: number;
-  /** As written; `standing` says what it means by now. */
+  /** The written state; `standing` gives its present meaning. */
   state: AttemptState;
   /** How long its answer may still come, by the database's clock; zero or less when that time is over. */
   answerInMs: number;
-  /** How long its request may still arrive where its outcome is unknown. Absent, zero or less: no more. */
+  /** How long its request may still arrive, for an unknown outcome. Absent, zero or less: it cannot arrive any more. */
   resendInMs?: number;
-  /** Of the answer that came, where one did. */
+  /** The kind of the answer, where one came. */
   answerKind?: Answer['kind'];
-  /** It was never claimed: a look-up has closed it, and it stands as `notSent`. */
+  /** It was never claimed: a look-up has closed it, and its state is `notSent`. */
   closed?: true;
 }
 
-/** A decision on the inquiry that the ledger has. */
+/** A decision on the inquiry, in the ledger. */
 export interface KnownDecision {
   decisionId: string;
   action: DecisionAction;
   attempt: number;
-  /** With a `resend` of a claimed attempt: the one attempt that it permits. Unspent until that attempt is there. */
+  /** For a `resend` of a claimed attempt: the one attempt that it permits. Unspent until that attempt exists. */
   permitsAttempt?: number;
 }
 
-/** Everything the ledger knows of one trace number, read under the lock that the outcome is written under. */
+/** Everything that the ledger knows of one trace number, read under the lock under which outcomes are written. */
 export interface KnownInquiry {
   ledgerId: string;
-  /** Below which version no program writes any more: the ledger has a fence that it would not keep. */
+  /** The lowest program version that may write: older programs do not keep a fence of this ledger. */
   oldestWriter: number;
   /** `null` until something was claimed: a decision may come before any claim. */
   digest: string | null;
-  /** It is an older copy of itself, which nobody has accepted. */
+  /** The ledger is an older copy of itself, which no operator has accepted. */
   isRestored?: boolean;
   abandoned: boolean;
-  /** Absent where nobody disposes of it. Once that was begun nothing is sent; when it is done no answer is left. */
+  /** Absent without a disposal. After its begin nothing is sent; after its end no answer is left. */
   disposal?: 'begun' | 'done';
-  /** The number under which this very inquiry was claimed, where that is another one: the customer was changed. */
+  /** The other number under which this inquiry was claimed, where its customer was changed. */
   otherNumber?: string;
   /** In ascending order. */
   attempts: readonly KnownAttempt[];
   decisions: readonly KnownDecision[];
-  /** Of a share: what the ledger has about sharing its report, held against the claim's grants. */
+  /** For a share: what the ledger has about sharing its report, compared with the claim's grants. */
   share?: KnownShare;
 }
 
-/** What a share's claim goes by, read under the lock that every writer of consents takes. */
+/** What a share's claim depends on, read under the lock that every writer of consents takes. */
 export interface KnownShare {
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
-  /** What the claim's grants are worth; `missing` for an applicant who has none that is for this share. */
+  /** The worth of the claim's grants; `missing` for an applicant without a grant for this share. */
   grants: readonly { worth: GrantFault | 'stands' }[];
 }
 
-/** What is claimed: attempt n of a request with this digest, by a run that started with this ledger. */
+/** A claim: attempt n of a request with this digest, by a run that started with this ledger. */
 export interface ClaimFacts {
   ledgerId: string;
-  /** Of the program that claims: the version of the tables that it knows. */
+  /** The version of the tables that the claiming program knows. */
   writer: number;
   digest: string;
   attempt: number;
@@ -72,24 +72,24 @@ export interface ClaimFacts {
 export type ClaimDecision =
   /** Write the row as `sending`; `permittedBy` is the decision that this spends. */
   | { kind: 'claim'; attempt: number; permittedBy?: string }
-  /** Send nothing; answer how the latest attempt stands. */
+  /** Send nothing; answer with the state of the latest attempt. */
   | { kind: 'latest' }
   | { kind: 'requestDiffers' }
-  /** Of a share: what permits it is not there, or not any more. */
+  /** For a share: what permits it is missing, or no longer stands. */
   | { kind: 'notPermitted' }
   | { kind: 'anotherNumber'; customerTraceNumber: string }
   | { kind: 'ledgerChanged' }
   | { kind: 'ledgerRestored' }
-  /** A newer program has to make the claim. */
+  /** A newer program must make the claim. */
   | { kind: 'writerTooOld' };
 
 export interface ClaimRule {
   name: string;
-  /** What follows where the rule applies, `null` where it does not. */
+  /** The decision where the rule applies; `null` where it does not. */
   forbids(known: KnownInquiry, claim: ClaimFacts): Exclude<ClaimDecision, { kind: 'claim' }> | null;
 }
 
-/** States that only a person's decision leads out of. */
+/** States that only a person's decision can end. */
 export const HELD_STATES: readonly AttemptState[] = [
   'unknown',
   'refused',
@@ -102,7 +102,10 @@ const SETTLED_STATES: readonly AttemptState[] = ['answered', 'accepted', 'abando
 
 const NOT_PERMITTED = { kind: 'notPermitted' } as const;
 
-/** Only of shares, and after everything else: an attempt that was made is told of, whatever became of its permission. */
+/**
+ * For shares alone, after all other rules: an attempt that was made is reported even where its permission has ended
+ * since.
+ */
 export const SHARE_RULES: readonly ClaimRule[] = [
   { name: 'reportGone', forbids: ({ share }) => (share?.reportIsGone ? NOT_PERMITTED : null) },
   {
@@ -114,7 +117,7 @@ export const SHARE_RULES: readonly ClaimRule[] = [
   { name: 'consentSpent', forbids: ({ share }) => (share && has(share, 'spent') ? NOT_PERMITTED : null) },
 ];
 
-/** The order matters: whose request and whose ledger this is comes before anything is said about an attempt. */
+/** The order matters: whether request and ledger are the right ones is decided before anything about an attempt. */
 export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'anotherLedger',
@@ -173,7 +176,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   ...SHARE_RULES,
 ];
 
-/** What becomes of a claim. `rules` is there to be thinned out by tests that show what each rule is for. */
+/** Decides a claim. Tests leave out single `rules` to show what each rule prevents. */
 export function decideClaim(
   known: KnownInquiry,
   claim: ClaimFacts,
@@ -192,13 +195,13 @@ export interface ClaimedNumber {
   customerTraceNumber: string;
   customerId: string;
   ordinal: number;
-  /** 0 for the first customer; each one that a decision permits beside it has the next. */
+  /** 0 for the first customer; each further one that a decision permits has the next number. */
   permittedRepeat: number;
 }
 
 /**
- * Which repeat a customer's numbers of one stage take, and the number that is there already and not this customer's.
- * Two inquiries that are one but for their customer would take the same key: the second needs a decision.
+ * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
+ * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
  */
 export function repeatOf(
   numbers: readonly ClaimedNumber[],
@@ -213,7 +216,7 @@ export function repeatOf(
   return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
 }
 
-/** What an attempt means by now: a `sending` whose time is over is `unknown`. */
+/** The present state of an attempt: a `sending` whose time is over is `unknown`. */
 export function standing(attempt: KnownAttempt): AttemptState {
   return isOverdue(attempt) ? 'unknown' : attempt.state;
 }
@@ -236,7 +239,10 @@ export function permitFor(known: KnownInquiry, attempt: number): KnownDecision |
   return known.decisions.find((decision) => decision.permitsAttempt === attempt);
 }
 
-/** The resend that attempt n spends: its own, or that of the closed attempts just before it, under which nothing was sent. */
+/**
+ * The resend that attempt n spends: its own, or that of the closed attempts just before it, under which nothing was
+ * sent.
+ */
 export function permitToSpend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
   const permit = permitFor(known, attempt);
   return permit || !attemptOf(known, attempt - 1)?.closed ? permit : permitToSpend(known, attempt - 1);

@@ -1,6 +1,6 @@
 /**
- * What becomes of an attempt whose activity was lost: a look-up that finds no claim of it closes it, so that a worker
- * out of touch can claim it no more. Pure; docs/protocol.md, fence 1.
+ * Decides about an attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker
+ * without contact can no longer claim it. Pure; docs/protocol.md, fence 1.
  */
 import {
   CLAIM_RULES,
@@ -16,9 +16,9 @@ export type CloseDecision =
   { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
 
 /**
- * What forbids a claim because of the attempts themselves, or of who writes: an attempt that could not be claimed needs no closing, and over
- * a gap, or an attempt that nobody has judged, a closed one would let the next be claimed. Whatever else forbids a claim may
- * cease to, so it does not keep an attempt open.
+ * The rules that keep an attempt from being closed: those about the attempts themselves, and about the writer. An
+ * attempt that cannot be claimed needs no closing. A closed attempt after a gap, or after an undecided attempt, would
+ * let the next one be claimed. All other reasons against a claim may end, so they do not prevent closing.
  */
 const CLOSE_RULES: readonly string[] = [
   'olderWriter',
@@ -33,7 +33,7 @@ const CLOSE_RULES: readonly string[] = [
   'needsDecision',
 ];
 
-/** @param rules to be thinned out by tests that show what each is for */
+/** @param rules tests leave out single ones to show what each prevents */
 export function decideClose(
   known: KnownInquiry,
   attempt: ClaimFacts,

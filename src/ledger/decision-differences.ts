@@ -1,8 +1,8 @@
-/** Where a decision differs from the one that stands under its id. Pure. */
+/** The differences between a decision and the one that stands under its id. Pure. */
 import { differingPaths } from '../base/differing-paths.ts';
 import type { DecisionRecord } from './records.ts';
 
-/** Paths of the message that brings a decision. An accepted answer that was disposed of since is compared no more. */
+/** Paths in the message that brings a decision. An accepted answer that was disposed of is not compared any more. */
 export function decisionDifferences(kept: DecisionRecord, sent: DecisionRecord): string[] {
   const isWhole = kept.answer !== undefined || kept.action !== 'accept';
   return differingPaths(contentOf(kept, isWhole), contentOf(sent, isWhole));

@@ -1,4 +1,4 @@
-/** What a person's decision may still do, given what the ledger knows by now. Pure; docs/protocol.md, fence 1. */
+/** Decides what effect a person's decision may still have, given the ledger. Pure; docs/protocol.md, fence 1. */
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState } from '../model/inquiry.ts';
 import {
@@ -18,19 +18,19 @@ import type { DecisionRecord } from './records.ts';
 export type DecisionFacts = Pick<DecisionRecord, 'decisionId' | 'action' | 'attempt' | 'failureType'>;
 
 export type DecisionEffect =
-  /** It stands already: write nothing. */
+  /** The same decision stands already: write nothing. */
   | { kind: 'repeated' }
-  /** Write it down; the inquiry stays as it is. */
+  /** Write it; the inquiry stays as it is. */
   | { kind: 'keep' }
-  /** Write it down, and that it permits this one attempt. */
+  /** Write it, and that it permits this one attempt. */
   | { kind: 'permit'; attempt: number }
-  /** Write it down, and its answer as what came of the attempt. */
+  /** Write it, and its answer as the attempt's outcome. */
   | { kind: 'accept' }
-  /** Write it down, and close the inquiry for good. */
+  /** Write it, and close the inquiry for good. */
   | { kind: 'abandon' }
-  /** What is to be sent again may still arrive: write nothing. */
+  /** The request that would be sent again may still arrive: write nothing. */
   | { kind: 'tooEarly'; resendInMs: number }
-  /** Something else stands: write nothing. */
+  /** Another decision or answer stands: write nothing. */
   | { kind: 'overtaken' };
 
 const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
@@ -38,29 +38,29 @@ const OVERTAKEN: DecisionEffect = { kind: 'overtaken' };
 export function decideDecision(known: KnownInquiry, decision: DecisionFacts): DecisionEffect {
   const same = known.decisions.find((candidate) => candidate.decisionId === decision.decisionId);
   if (same) {
-    // An id used again for something else decided nothing: to say "recorded" would be a lie.
+    // An id that was used for another decision has not decided this: "recorded" would be false.
     const isRepeated = same.action === decision.action && same.attempt === decision.attempt;
     return isRepeated ? { kind: 'repeated' } : OVERTAKEN;
   }
   if (known.disposal) return OVERTAKEN;
-  // It says who wanted the inquiry at all, before its first attempt, and judges none.
+  // It records who wanted the inquiry, before its first attempt, and judges none.
   if (decision.action === 'repeat') return { kind: 'keep' };
-  // The row belongs to another request: whatever is decided about ours must not touch it, nor return its outcome.
+  // The row belongs to another request: a decision about ours must neither change it nor return its outcome.
   if (decision.failureType === 'RequestDiffers') return { kind: 'keep' };
   if (decision.action === 'resend' && permitsNumber(known, decision))
     return { kind: 'permit', attempt: decision.attempt };
   return !known.abandoned && isAboutTheLatest(known, decision) ? effectOf(known, decision) : OVERTAKEN;
 }
 
-/** The inquiry stands under another number: its first attempt under this one is permitted beside it, once. */
+/** The inquiry has another number: a resend permits its first attempt under this one beside it, once. */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
   return attempt === (latestOf(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
 }
 
 /**
- * Whether the person has judged the latest attempt that the ledger knows of, as it stands. Else the decision would pass
- * over an attempt that may have posted: the run looks again, and holds for that one.
+ * Whether the person has judged the latest attempt that the ledger knows, in its present state. Otherwise the decision
+ * would pass over an attempt that may have posted: the run looks again, and holds for that attempt.
  */
 function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean {
   const latest = latestOf(known);
@@ -68,15 +68,15 @@ function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean
   if (latest && decision.attempt < latest.attempt) return false;
   // An outcome stands, or may still come: there is nothing to judge.
   if (latest && (isSettled(latest) || standing(latest) === 'sending')) return false;
-  // The ledger lacks what the run has made: who decides about `LedgerChanged` was told so.
+  // The ledger lacks an attempt that the run has made. `LedgerChanged` says exactly that, so a decision about it may.
   if (decision.attempt > next) return decision.failureType === 'LedgerChanged';
   if (!latest || !needsJudging(known, latest)) return true;
   if (decision.attempt === next) return decision.failureType === 'LedgerChanged';
-  // To resend means no more than to go on where it judges nothing: the claim decides as ever.
+  // A resend that judges nothing only means "go on": the claim decides, as always.
   return decision.action === 'resend' || isWhatWasJudged(standing(latest), decision.failureType);
 }
 
-/** Whether only a person's decision leads on from it, and none has been taken. */
+/** Whether the attempt needs a person's decision and has none. */
 function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
   const state = standing(latest);
   const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
@@ -87,12 +87,12 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
   if (action === 'abandon') return { kind: 'abandon' };
   if (action === 'amend') return { kind: 'keep' };
   const judged = attemptOf(known, attempt);
-  // The hold came before the attempt was claimed: to resend means to go on.
+  // The hold came before the attempt was claimed: a resend only means "go on".
   if (action === 'resend' && (!judged || !judgesAttempts(failureType ?? null))) return { kind: 'keep' };
   if (!judged) return OVERTAKEN;
   const state = standing(judged);
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
-  // One resend for each attempt, first wins, spent or not. What was answered was posted: never sent again.
+  // One resend for each attempt: the first wins, spent or not. An answered attempt was posted, and is never sent again.
   if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
   if (!isWhatWasJudged(state, failureType)) return { kind: 'keep' };
   const { resendInMs = 0 } = judged;
@@ -101,9 +101,9 @@ function effectOf(known: KnownInquiry, { action, attempt, failureType }: Decisio
 }
 
 /**
- * `CredentialsRefused` also holds what was not claimed: a run that was reset, or started anew, can meet it before it hears
- * of an attempt made earlier. Whoever resends then has judged the credentials, not what became of that attempt. After
- * `OutcomeUnknown` the provider was asked: whatever has become known since, it was no less than judged.
+ * `CredentialsRefused` also holds unclaimed attempts: a run that was reset, or started anew, can meet it before it
+ * learns of an earlier attempt. A resend then has judged the credentials, and not that attempt's outcome. After
+ * `OutcomeUnknown` the person has asked the provider: that judges everything that has become known since.
  */
 function isWhatWasJudged(state: AttemptState, failureType: FailureType | undefined): boolean {
   if (failureType === undefined || failureType === 'OutcomeUnknown') return true;

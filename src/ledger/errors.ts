@@ -1,26 +1,26 @@
-/** The ledger could not be reached, or did not answer in time. Whatever was asked counts as not done. */
+/** Thrown when the ledger could not be reached, or did not answer in time. The operation counts as not done. */
 export class LedgerUnavailableError extends Error {
   override readonly name: string = 'LedgerUnavailableError';
 }
 
-/** The ledger that answers is not the one that was asked for (another file, another environment, a backup). */
+/** Thrown when another ledger answers than the expected one (another file, another environment, a backup). */
 export class LedgerChangedError extends Error {
   override readonly name = 'LedgerChangedError';
 }
 
-/** There is no ledger at the configured address, and this process may not make one. */
+/** Thrown when the configured address has no ledger, and this process may not make one. */
 export class LedgerNotFoundError extends Error {
   override readonly name = 'LedgerNotFoundError';
 }
 
-/** The ledger's tables are older or newer than this version of the code can work on. */
+/** Thrown when the ledger's tables are older or newer than this version of the code can work on. */
 export class LedgerSchemaError extends Error {
   override readonly name = 'LedgerSchemaError';
 }
 
 /**
- * The ledger takes writes from a newer version on: it has a fence by now that this program does not keep. As if it could
- * not be reached: what is to be written waits for a newer program.
+ * Thrown when the ledger only takes writes from newer programs: it has a fence that this program does not keep. It
+ * counts as an unreachable ledger: the write waits for a newer program.
  */
 export class WriterTooOldError extends LedgerUnavailableError {
   override readonly name = 'WriterTooOldError';
@@ -30,7 +30,7 @@ export class WriterTooOldError extends LedgerUnavailableError {
   }
 }
 
-/** The report that was asked for was disposed of: neither its text nor its key is left. */
+/** Thrown when the report was disposed of: neither its text nor its key is left. */
 export class DisposedError extends Error {
   override readonly name = 'DisposedError';
   /** RFC 3339. */
@@ -42,7 +42,7 @@ export class DisposedError extends Error {
   }
 }
 
-/** Another request was made under this trace number: its outcome belongs to nobody else. */
+/** Thrown when another request was made under this trace number: its outcome belongs to that request alone. */
 export class RequestDiffersError extends Error {
   override readonly name = 'RequestDiffersError';
 }

@@ -1,12 +1,12 @@
-/** What was asked of the gateway, attempt by attempt, as auditors and accountants read it: shapes, and what they mean. */
+/** The requests to the gateway, attempt by attempt, for auditors and accountants: shapes, and their meaning. */
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { DecisionRecord } from './records.ts';
 
 /**
- * What came of an attempt: the outcome where there is one, also one that a person accepted; else why there is none.
- * `unknown` also while its answer is overdue.
+ * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
+ * covers an overdue answer.
  */
 export const AUDIT_OUTCOMES = [
   'record',
@@ -25,27 +25,27 @@ export const AUDIT_OUTCOMES = [
 ] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Each condition narrows it further; without any, everything. */
+/** Conditions, all of which an attempt must meet; without any, every attempt. */
 export interface InquiriesQuery {
   /** RFC 3339: claimed then or later. */
   from?: string;
   /** RFC 3339: claimed before then. */
   before?: string;
-  /** The code or the name that it was asked under. */
+  /** The code or the name of the end user in the request. */
   endUser?: string;
   productCode?: ProductCode;
   outcome?: AuditOutcome;
-  /** Sealed in the ledger: each attempt that the other conditions leave, and that has a record, is opened for it. */
+  /** Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened. */
   reportReferenceNumber?: string;
 }
 
-/** A person's decision, as it stands in the ledger. */
+/** A person's decision in the ledger. */
 export type AuditDecision = Pick<
   DecisionRecord,
   'decisionId' | 'action' | 'by' | 'reason' | 'providerSaid' | 'decidedAt' | 'provenBy'
 >;
 
-/** One attempt, with the inquiry that it belongs to. Nothing personal, and no reference. */
+/** One attempt, with its inquiry. Nothing personal, and no reference. */
 export interface AuditedAttempt extends InquiryDescription {
   attempt: number;
   /** By the database's clock, RFC 3339. */
@@ -53,17 +53,17 @@ export interface AuditedAttempt extends InquiryDescription {
   /** The instant just before the first byte, where it is known. */
   requestedAt?: string;
   outcome: AuditOutcome;
-  /** Whether there is an inquiry on the consumer's file, as far as anybody knows. */
+  /** Whether the consumer's file has an inquiry, as far as is known. */
   posted: Posted;
-  /** Of an answer that was understood. Any other code is a stranger's text, sealed with its answer. */
+  /** For an answer that was understood. Any other code is unchecked text, and stays sealed with its answer. */
   returnCode?: string;
   httpStatus?: number;
   failureType?: FailureType;
-  /** The decision without which it would not have been made: a resend, or the amendment that led to its inquiry. */
+  /** The decision that permitted it: a resend, or the amendment that led to its inquiry. */
   permittedBy?: AuditDecision;
-  /** The latest decision about what came of it. */
+  /** The latest decision about its outcome. */
   decision?: AuditDecision;
-  /** The grants that permitted it: of SECONDUSE alone. */
+  /** The grants that permitted it: for SECONDUSE alone. */
   consents: { applicantId: string; consentId: string }[];
   /** An answer that came after a decision or a later attempt; never its outcome. */
   late?: { at: string; outcome?: AuditOutcome };
@@ -74,18 +74,18 @@ export interface AuditedAttempt extends InquiryDescription {
 
 export type Posted = 'yes' | 'no' | 'unknown';
 
-/** What `postedOf` goes by. */
+/** The input of `postedOf`. */
 export interface PostingFacts {
-  /** As it stands by now: never `sending` past its time. */
+  /** The present state: never `sending` past its time. */
   state: AttemptState;
-  /** The gateway's answer came and says that it was processed, in time or late. */
+  /** The gateway's answer says that the request was processed. It may have come late. */
   isAnswered: boolean;
   providerSaid?: DecisionRecord['providerSaid'];
   /** A person accepted a share as not posted, and no answer has come since. */
   isAcceptedAsNotPosted?: boolean;
 }
 
-/** States that tell by themselves that nothing was posted, as far as a refusal tells (docs/protocol.md). */
+/** States that mean that nothing was posted, as far as a refusal proves it (docs/protocol.md). */
 const NOT_POSTED: readonly AttemptState[] = [
   'notSent',
   'untrusted',
@@ -96,8 +96,8 @@ const NOT_POSTED: readonly AttemptState[] = [
 ];
 
 /**
- * The gateway's own answer comes first, then the provider's word, as a person has passed it on, then the status. A share
- * is posted by the code `Record` alone: what came under another one is what a person has made of it.
+ * Whether an attempt was posted. The gateway's own answer comes first, then what the provider said to a person, then
+ * the state. A share is posted by the code `Record` alone: any other code got its meaning from a person.
  */
 export function postedOf({ state, isAnswered, providerSaid, isAcceptedAsNotPosted = false }: PostingFacts): Posted {
   if (isAcceptedAsNotPosted) return 'no';
@@ -107,8 +107,8 @@ export function postedOf({ state, isAnswered, providerSaid, isAcceptedAsNotPoste
 }
 
 /**
- * Whether a decision judges an attempt that was made: one about what was never claimed, or about another request under
- * the same trace number, says nothing of it.
+ * Whether a decision with this reason judges an attempt that was made. One about an unclaimed attempt, or about another
+ * request under the same trace number, does not.
  */
 export function judgesAttempts(failureType: FailureType | null): boolean {
   return failureType === null || ATTEMPT_STATE_OF_FAILURE[failureType] !== null;
@@ -125,7 +125,7 @@ export interface InquiryTotal {
   unknown: number;
 }
 
-/** Counts by product and end user: what is set against an invoice. */
+/** Counts by product and end user, for comparison with an invoice. */
 export class InquiryTotals {
   readonly #totals = new Map<string, InquiryTotal>();
 

@@ -12,16 +12,16 @@ export interface LedgerReferences {
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];
   shares: { shareId: string; reportReferenceNumber: string }[];
-  /** Of FAILSAFE, where it was answered: what came of each consumer, as the run told it. */
+  /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
   consumers?: ConsumerResult[];
 }
 
-/** Of each product and share the newest answered inquiry's; none where that had no record. */
+/** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
 export function referencesOf(journeyId: string, inquiries: readonly InquiryView[]): LedgerReferences {
   const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
   const shares = new Map<string, Outcome>();
   let consumers: ConsumerResult[] | undefined;
-  // Oldest first, so that the newest is what stays.
+  // Oldest first, so that the newest remains.
   for (const inquiry of inquiries) {
     const answer = outcomeOf(inquiry);
     if (!answer) continue;
@@ -48,7 +48,7 @@ export function referencesOf(journeyId: string, inquiries: readonly InquiryView[
   };
 }
 
-/** Of what was claimed before the ledger kept whom it asks about: as far as the answer names them. */
+/** The applicants of an inquiry from before the ledger recorded them, as far as the answer names them. */
 function namedIn({ applicants, reference }: Outcome): string[] {
   return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }

@@ -1,4 +1,7 @@
-/** A ledger whose operations are timed by somebody, such as metrics; to its callers it is the ledger itself. */
+/**
+ * A ledger that reports the time of each operation to an observer, such as metrics. To its callers it is the ledger
+ * itself.
+ */
 import { LedgerUnavailableError } from './errors.ts';
 import type { Ledger } from './port.ts';
 
@@ -6,11 +9,11 @@ export interface LedgerOperation {
   /** The name of the port's method. */
   operation: string;
   durationMs: number;
-  /** `unavailable`: it could not be reached, or did not answer in time. */
+  /** `unavailable`: the ledger could not be reached, or did not answer in time. */
   result: 'ok' | 'unavailable' | 'failed';
 }
 
-/** @param observer told of what ends with a promise; what it throws is dropped */
+/** @param observer called for each operation that returns a promise; what it throws is dropped */
 export function observedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
   const timed = (operation: string, result: Promise<unknown>) => {
     const startedAt = performance.now();
@@ -18,7 +21,7 @@ export function observedLedger(ledger: Ledger, observer: (operation: LedgerOpera
       try {
         observer({ operation, durationMs: performance.now() - startedAt, result: how });
       } catch {
-        // Watching must never cost an attempt.
+        // An error of an observer must never cost an attempt.
       }
     };
     result.then(

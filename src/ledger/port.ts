@@ -1,11 +1,11 @@
 /**
  * The ledger's port: the project's own record of what was sent, decided and consented to, outside Temporal.
- * docs/protocol.md and docs/decisions/ledger.md. Two engines stand behind it and pass one contract suite.
+ * docs/protocol.md and docs/decisions/ledger.md. Two engines implement it and pass one contract suite.
  *
- * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time;
- * a commit without an answer counts as not ours. `LedgerChangedError` where `ledgerId` is not this ledger's. Every method
- * that writes, but for `claim`, which says so, and `recordOutcome`, which goes on, throws `WriterTooOldError` where the
- * ledger asks for a newer program by now.
+ * Every method throws `LedgerUnavailableError` when the database cannot be reached or does not answer in time; a commit
+ * without an answer counts as not done. Throws `LedgerChangedError` where `ledgerId` is not this ledger's. Every method
+ * that writes throws `WriterTooOldError` where the ledger asks for a newer program. Two are exceptions: `claim` returns
+ * that as a verdict, and `recordOutcome` writes all the same.
  */
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
@@ -63,56 +63,59 @@ export interface Ledger {
 
   claim(request: ClaimRequest): Promise<ClaimVerdict>;
 
-  /** Idempotent. `report` is the answer's JSON text, sealed before it is written, in the same transaction. */
+  /** Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction. */
   recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict>;
 
   /**
-   * Reads only. Where nothing was claimed or abandoned under the trace number: `null`. With `digests` it tells nothing
-   * of attempts that were made for another request: `RequestDiffersError`.
+   * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digests` it reveals nothing
+   * of attempts for another request: it throws `RequestDiffersError`.
    */
   lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null>;
 
   /**
-   * As `lookUp`, of an attempt that nobody works on any more as far as its run knows. Where it could still be claimed it is
-   * written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. Over a gap nothing is written:
-   * `LedgerChangedError`.
+   * As `lookUp`, for an attempt that no activity works on any more, as far as its run knows. Where it could still be
+   * claimed it is written as closed, so that a late claim loses: its view is `notSent` with `closedAt`. After a gap it
+   * writes nothing and throws `LedgerChangedError`.
    */
   closeAttempt(request: CloseRequest): Promise<AttemptView>;
 
   /**
-   * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed
-   * attempt n permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` says
-   * who wanted this inquiry made at all, and permits nothing: the claim decides as ever.
+   * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed attempt
+   * n permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` records
+   * who wanted this inquiry, and permits nothing: the claim decides as always.
    */
   recordDecision(ledgerId: string, inquiry: InquiryDescription, decision: DecisionRecord): Promise<DecisionVerdict>;
 
   /**
-   * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): what stands under these stays.
-   * The verdict on each, in the same order.
+   * Append-only, idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the
+   * same key stays. Returns the verdict on each, in the same order.
    */
   recordConsents(ledgerId: string, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]>;
 
-  /** Marks posted shares that this late consent message concerns for a person's attention; how many there are. */
+  /** Marks posted shares that this late consent message concerns for a person's attention; returns how many. */
   flagPostedShares(ledgerId: string, consent: ConsentRecord): Promise<number>;
 
-  /** Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else tells whose it is. */
+  /**
+   * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its
+   * owner.
+   */
   inquiriesReferredTo(reportReferenceNumber: string): Promise<ReferredInquiry[]>;
 
   /**
-   * Append-only, idempotent by (callerId, shareId); `false` where another report's share stands under the two: nothing
+   * Append-only, idempotent by (callerId, shareId). `false` where another report's share stands under the two: nothing
    * was written.
    */
   recordShare(ledgerId: string, share: ShareRecord): Promise<boolean>;
 
   /**
-   * Reads only: whether the report may still be shared, and everything that was said about it: to this share, to any
-   * share of the report's owner, and to any other share of the report that the ledger knows of.
+   * Reads only: whether the report may still be shared, and every consent about it: to this share, to any share of the
+   * report's owner, and to any other share of the report that the ledger knows.
    */
   shareFacts(query: ConsentsQuery): Promise<ShareFacts>;
 
   /**
-   * Reads only, in pages: every share that was, or may have been, posted in a period, oldest first, with the report it
-   * is of and the grants that permitted it.
+   * Reads only, in pages: every share that was, or may have been, posted in a period, oldest first. Each comes with its
+   * report and the grants that permitted it.
    */
   sharesBetween(query?: SharesQuery): AsyncIterable<AuditedShare>;
 
@@ -123,71 +126,71 @@ export interface Ledger {
   inquiry(customerTraceNumber: string): Promise<OpenInquiry | null>;
 
   /**
-   * Reads only: inquiries that need a person, oldest first. Those whose latest attempt is undecided (unknown, refused,
-   * answered by what is no outcome), whether or not a run still waits for the decision, and those that something came
-   * too late for. Never one whose answer may still come in time.
+   * Reads only: inquiries that need a person, oldest first. That is those whose latest attempt is undecided (unknown,
+   * refused, or answered without an outcome), even where no run waits for the decision any more. And those with late
+   * news. Never one whose answer may still come in time.
    */
   openInquiries(query?: OpenInquiriesQuery): Promise<OpenInquiry[]>;
 
   /**
-   * Reads only, in pages: every attempt that was claimed in a period, oldest first, with what it was for, who decided
-   * and consented, and what came of it. Attempts claimed meanwhile may be among them.
+   * Reads only, in pages: every attempt that was claimed in a period, oldest first. Each comes with its purpose, its
+   * decisions and consents, and its outcome. Attempts that are claimed meanwhile may be among them.
    */
   inquiriesBetween(query?: InquiriesQuery): AsyncIterable<AuditedAttempt>;
 
-  /** Reads only and unseals nothing: at most so many of each kind of what `openInquiries` lists, oldest first. */
+  /** Reads only and unseals nothing: the oldest of each kind of what `openInquiries` lists, at most `limit` of each. */
   oldestOpen(limit: number): Promise<OpenWork[]>;
 
-  /** Takes what came too late off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
+  /** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
   recordSeen(ledgerId: string, seen: SeenRecord): Promise<SeenVerdict>;
 
   /**
    * The newest answered report of an owner and product, unsealed; `null` where there is none.
    *
-   * @throws DisposedError where there was one
+   * @throws DisposedError where it was disposed of
    */
   readReport(callerId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<StoredReport | null>;
 
   /**
    * The newest answered report of one inquiry, unsealed; `null` where there is none.
    *
-   * @throws DisposedError where there was one
+   * @throws DisposedError where it was disposed of
    */
   readReportOf(ledgerId: string, customerTraceNumber: string): Promise<StoredReport | null>;
 
   /**
-   * Seals a document in place of an earlier one of its kind about the same report. `false` where one of the two reports
-   * was disposed of: nothing was written.
+   * Seals a document, in place of an earlier one of its kind about the same report. `false` where one of the two
+   * reports was disposed of: nothing was written.
    */
   keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean>;
 
   /**
    * The newest document of a kind about a caller's reports, unsealed; `null` where there is none.
    *
-   * @throws DisposedError where there was one
+   * @throws DisposedError where it was disposed of
    */
   readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null>;
 
   /**
-   * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key; reports
-   * themselves are not touched, and what others do meanwhile stands. May be stopped and run again.
+   * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key. The
+   * reports themselves are not touched, and concurrent changes stay. May be stopped and run again.
    *
    * @throws SealBrokenError where a wrapped key was changed: nothing after it was wrapped
    */
   rewrapDataKeys(): Promise<RewrapResult>;
 
   /**
-   * Reads only: holds every consent and decision against the chain over them (docs/protection.md). `expectHead` is a
-   * head of before that was kept elsewhere: the chain must pass through it.
+   * Reads only: compares every consent and decision with the chain over them (docs/protection.md). `expectHead` is an
+   * earlier head that was kept elsewhere: the chain must pass through it.
    */
   verifyChain(options?: { expectHead?: string }): Promise<ChainReport>;
 
-  /** Reads only: whether it still takes claims and decisions from a program of this version. */
+  /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
   mayWrite(): Promise<boolean>;
 
   /**
-   * The newest attempt of all, and whether this is an older copy of the ledger: `lost` was seen and is not here. Where
-   * that is new, it is written down, and nothing is claimed from then on.
+   * Reports the newest attempt, and whether this is an older copy of the ledger: `lost` was seen and is missing. A new
+   * loss is written down, and nothing is claimed from then on.
    *
    * @param seen by the watch over all runs
    */
@@ -196,14 +199,14 @@ export interface Ledger {
   /**
    * Reads only: the newest attempt, and what is known to be missing.
    *
-   * @param seen by the watch over all runs: missing, too, where it is not there and its loss was not accepted
+   * @param seen by the watch over all runs: also `lost`, where it is missing and no operator has accepted its loss
    */
   restoreState(seen?: SeenAttempt): Promise<RestoreState>;
 
-  /** Lets claims go on from what this ledger has; `lost` is what was missing, where that had been found. */
+  /** Permits claims again, on the basis of this ledger; returns as `lost` what was missing, where that was known. */
   acceptRestore(ledgerId: string, acceptance: RestoreAcceptance): Promise<RestoreState>;
 
-  /** Whether it answers, and from which clock. Used by readiness and `doctor`. */
+  /** The time of the ledger's clock, as a proof that it answers. Readiness and `doctor` use it. */
   ping(): Promise<{ now: string }>;
 
   close(): Promise<void>;

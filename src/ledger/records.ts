@@ -1,4 +1,4 @@
-/** What goes into the ledger and comes out of it (types). Nothing here is a row: port.ts says what is done with it. */
+/** The input and output of the ledger (types). Nothing here is a row; port.ts says how each is used. */
 import type { ConsentRecord, ShareObjection } from '../consent/consent-record.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
@@ -7,38 +7,38 @@ import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 
-/** By the version of the form; each lower-case hex. */
+/** By the version of the form; each in lower-case hex. */
 export type RequestDigests = Readonly<Record<string, string>>;
 
 export interface ClaimRequest {
   /** The ledger that the run started with. */
   ledgerId: string;
   inquiry: InquiryDescription;
-  /** Which attempt is to be made: claims are counted, waits before a claim are not. From 1. */
+  /** The number of the attempt to be made, from 1: it counts claims, and not the waits before them. */
   attempt: number;
-  /** Of the request, in every canonical form; the row keeps one, with its version. */
+  /** Digests of the request, in every canonical form; the row keeps one, with its version. */
   digests: RequestDigests;
   run: { workflowId: string; runId: string };
-  /** The newest attempt that the run has seen; where it is not here, this is an older copy. */
+  /** The newest attempt that the run has seen. Where it is missing, this ledger is an older copy. */
   seen?: SeenAttempt;
   /** How long after the claim the first byte may still be written. */
   sendByMs: number;
-  /** How long after the claim the request may still arrive where its outcome is unknown: no `resend` is taken before. */
+  /** How long after the claim the request may still arrive, for an unknown outcome: no `resend` is taken before. */
   resendAfterMs?: number;
   /** How long after the claim an answer may still come: `sendBy` and every time-out of the attempt. */
   answerWithinMs: number;
-  /** The grants that permit this attempt; written in the claim's transaction. Empty but for SECONDUSE. */
+  /** The grants that permit this attempt; written in the claim's transaction. Only SECONDUSE has any. */
   consents: readonly ConsentRecord[];
   /** SECONDUSE: how old a grant may be, by the database's clock. Default: any age. */
   consentValidForMs?: number;
-  /** Of the applicants that the request names, in its order; of a share those of the report. */
+  /** The applicants of the request, in its order; for a share, those of the report. */
   applicantIds?: readonly string[];
-  /** SECONDUSE: which report is shared, by its `reportReferenceNumber`. Kept as a keyed digest. */
+  /** SECONDUSE: the shared report, by its `reportReferenceNumber`. Stored as a keyed digest. */
   sharedReference?: string;
 }
 
 export type ClaimVerdict =
-  /** The row is written as `sending`: this caller, and nobody else, may send now. */
+  /** The row is written as `sending`: this caller, and no other, may send now. */
   | {
       kind: 'claimed';
       attempt: number;
@@ -47,24 +47,24 @@ export type ClaimVerdict =
       position: number;
       resendFrom?: string;
     }
-  /** Nothing may be sent: this is how the latest attempt stands (never `sending` past its time). */
+  /** Nothing may be sent. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | { kind: 'requestDiffers' }
-  /** The inquiry stands under this number already, for another customer: a decision may permit one more. */
+  /** The inquiry already stands under this number, for another customer: a decision may permit one more. */
   | { kind: 'anotherNumber'; customerTraceNumber: string }
-  /** What the ledger has about the share does not permit it; the run that asks may never have heard of it. */
+  /** The ledger's consents do not permit the share. The asking run may not know them. */
   | ({ kind: 'notPermitted' } & ShareObjection)
-  /** An older copy of the ledger was put back: nothing is claimed until `acceptRestore`. */
+  /** The ledger is an older copy: nothing is claimed until `acceptRestore`. */
   | { kind: 'ledgerRestored' }
-  /** Not the ledger that was used: another id, or attempt n−1 is missing. */
+  /** Another ledger than the run has used: its id differs, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' }
-  /** This program lacks a fence that the ledger has by now: a newer one has to make the claim. */
+  /** This program lacks a fence that the ledger has: a newer one must make the claim. */
   | { kind: 'writerTooOld' };
 
-/** An attempt whose activity was lost or cancelled, and of which the ledger may have nothing. */
+/** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
 export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
 
-/** How an attempt ended, or what is now known of it. */
+/** How an attempt ended, or what became known of it later. */
 export interface OutcomeRecord {
   ledgerId: string;
   customerTraceNumber: string;
@@ -73,101 +73,107 @@ export interface OutcomeRecord {
   failureType?: FailureType;
   httpStatus?: number;
   retryAfterMs?: number;
-  /** With `answered`. */
+  /** For `answered`. */
   answer?: Answer;
   /** The instant just before the first byte, RFC 3339. */
   requestedAt?: string;
 }
 
 /**
- * `recorded`: the row now says this. `already`: it said this before. `late`: the attempt had been superseded by a
- * decision or a later attempt; kept beside the row, never returned as its outcome, and marked for attention.
- * `missing`: there is no such attempt (nothing was written).
+ * `recorded`: the row now has this. `already`: it had this before. `late`: a decision or a later attempt had superseded
+ * the attempt. Late news is kept beside the row, never returned as its outcome, and marked for attention. `missing`:
+ * there is no such attempt, and nothing was written.
  */
 export type RecordVerdict = 'recorded' | 'already' | 'late' | 'missing';
 
 export interface DecisionRecord {
   decisionId: string;
   customerTraceNumber: string;
-  /** The attempt that is judged; one that was never claimed where the hold came before a claim; 0 for `repeat`. */
+  /** The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`. */
   attempt: number;
   action: DecisionAction;
   by: string;
   reason: string;
   providerSaid: ProviderSaid;
   /**
-   * Why it was held. What was never claimed permits nothing by being resent, and with `RequestDiffers` the row under
-   * this trace number is another request's: the decision is kept and leaves that row alone. Without it, the rows
-   * alone say what the decision may do.
+   * The reason of the hold. A resend of an unclaimed attempt permits nothing. For `RequestDiffers` the row under this
+   * trace number is another request's: the decision is kept and leaves that row alone. Without a reason, the rows alone
+   * determine what the decision may do.
    */
   failureType?: FailureType;
-  /** With `accept`: what the provider says came of it. */
+  /** For `accept`: the outcome, as the provider says. */
   answer?: Answer;
-  /** With `accept`: its `consumerId`s are right, although the ledger has them of other people's inquiries alone. */
+  /** For `accept`: confirms its `consumerId`s, although the ledger knows them from other people's inquiries alone. */
   confirmConsumerIds?: true;
-  /** The key that has signed the decision, as it was checked. Absent: `by` is what the sender wrote. */
+  /** The id of the key whose signature on the decision was verified. Absent: `by` is only what the sender wrote. */
   provenBy?: string;
   /** When the journey received it, RFC 3339. */
   decidedAt: string;
 }
 
 export type DecisionVerdict =
-  /** Written, or the same decision was there already. */
+  /** It was written, or the same decision stood already. */
   | { kind: 'recorded' }
   /** Another decision on this attempt, or an answer that came meanwhile, stands; nothing was written. */
   | { kind: 'overtaken'; latest: AttemptView }
-  /** Against the rules: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
+  /** The decision breaks a rule: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
   | { kind: 'refused'; reason: string };
 
-/** `paths`: where a consent differs from the one that stands under its key; none of a duplicate. */
+/** `paths`: where a consent differs from the one that stands under its key; empty for a duplicate. */
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
 export interface InquiryView extends InquiryDescription {
   createdAt: string;
-  /** Of whom it asks about, in the request's order. Absent where nothing was claimed since the ledger keeps them. */
+  /** The applicants, in the request's order. Absent where the last claim is from before the ledger recorded them. */
   applicantIds?: string[];
   firstClaimedAt?: string;
-  /** Of the latest claim. */
+  /** The workflow of the latest claim. */
   workflowId?: string;
   runId?: string;
   abandonedAt?: string;
-  /** What needs a person although nothing waits for it: when an answer came too late, and a withdrawn consent. */
+  /**
+   * When an answer came too late, and below when a consent was withdrawn. Both need a person although no run waits for
+   * one.
+   */
   lateAnswerAt?: string;
   lateConsentAt?: string;
-  /** Under a legal hold: nothing of the journey is disposed of. */
+  /** Under a legal hold: nothing of the journey may be disposed of. */
   legalHoldAt?: string;
-  /** Since then its attempts tell their states, and no answer. */
+  /** When it was disposed of. Its attempts still have their states, but no answers. */
   disposedAt?: string;
-  /** When somebody last saw to that; what came later has not been seen to. */
+  /** When a person last marked it as seen. Later news has not been seen. */
   seenAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string })[];
   decisions: DecisionRecord[];
 }
 
 export interface OpenInquiriesQuery {
-  /** RFC 3339. Leaves out what was claimed, or drew attention, before it. */
+  /** RFC 3339. Leaves out attempts and news from before it. */
   since?: string;
-  /** How the latest attempt stands; a `sending` whose time is over stands as `unknown`. Default: all that are open. */
+  /**
+   * The states that the latest attempt may have; a `sending` whose time is over counts as `unknown`. Default: all open
+   * ones.
+   */
   states?: readonly AttemptState[];
 }
 
-/** Why somebody should look at an inquiry that waits for nothing. */
+/** Why an inquiry needs a person's attention although no run waits for it. */
 export type AttentionReason = 'lateAnswer' | 'lateConsent';
 
 export interface OpenInquiry extends InquiryView {
-  /** The latest attempt needs a decision that nobody has taken, for this reason. */
+  /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
-  /** What has come too late and nobody has seen to. */
+  /** The late news that no person has marked as seen. */
   attention: AttentionReason[];
 }
 
-/** What needs a person, as little of it as counting takes. */
+/** An inquiry that needs a person, with only what counting takes. */
 export interface OpenWork {
   reason: FailureType | AttentionReason;
-  /** When the attempt was claimed that nobody has decided about, or the news came. RFC 3339. */
+  /** When the undecided attempt was claimed, or the news came. RFC 3339. */
   since: string;
-  /** Of the latest claim. */
+  /** The workflow of the latest claim. */
   workflowId?: string;
 }
 
@@ -178,21 +184,21 @@ export interface SeenRecord {
   reason: string;
 }
 
-/** `paths`: where it differs from what was written under its id before, which stands; none of a duplicate. */
+/** `paths`: where it differs from the earlier record under its id, which stands; empty for a duplicate. */
 export type SeenVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] } | { kind: 'nothingToSee' };
 
-/** One report: that of an attempt. */
+/** The attempt that a report came from. */
 export interface ReportOrigin {
   customerTraceNumber: string;
   attempt: number;
 }
 
-/** What is worked out from reports and sealed like one. */
+/** A document that is derived from reports and sealed like one. */
 export interface DerivedDocument {
   kind: 'changes';
   /** The report that it is about. */
   of: ReportOrigin;
-  /** The other report that is in it: it is destroyed with either. */
+  /** The other report in it: the document is destroyed with either. */
   from: ReportOrigin;
 }
 
@@ -211,14 +217,14 @@ export interface StoredReport {
   body: string;
 }
 
-/** An inquiry whose answer, in time or late, brought a certain `reportReferenceNumber`. */
+/** An inquiry whose answer, in time or late, brought the given `reportReferenceNumber`. */
 export interface ReferredInquiry {
   inquiry: InquiryView;
-  /** `null` where it was destroyed by a disposal. */
+  /** `null` after a disposal. */
   reference: ReportReference | null;
 }
 
-/** That a report is to be shared, before anybody has consented. */
+/** The intent to share a report, before any consent. */
 export interface ShareRecord {
   /** The share's owner (model/owner-id.ts) and id. */
   callerId: string;
@@ -229,18 +235,18 @@ export interface ShareRecord {
 }
 
 export interface ConsentsQuery {
-  /** The share that consents are looked for. */
+  /** The share whose consents are asked for. */
   callerId: string;
   shareId: string;
-  /** The report that it is of; the ledger finds whose it is. */
+  /** The report that it is of; the ledger finds the report's owner. */
   reportReferenceNumber?: string;
 }
 
 /** What the ledger has about sharing one report. */
 export interface ShareFacts {
-  /** Whose consents may count: the share's owner, and the report's where the ledger has it. */
+  /** The owners whose consents may count: the share's, and the report's where the ledger has it. */
   owners: string[];
-  /** Everything that was said about sharing the report, in the order in which it came. */
+  /** Every consent about sharing the report, in the order in which it came. */
   stored: StoredConsent[];
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
@@ -248,34 +254,34 @@ export interface ShareFacts {
   nowMs: number;
 }
 
-/** A consent as it stands in the ledger. */
+/** A consent in the ledger. */
 export interface StoredConsent {
   consent: ConsentRecord;
   /** The owner of another share that was, or may have been, posted under it. */
   usedBy?: string;
 }
 
-/** What `rewrapDataKeys` did. */
+/** The result of `rewrapDataKeys`. */
 export interface RewrapResult {
-  /** The key of the key ring that everything readable is wrapped under now. */
+  /** The key of the key ring that now wraps everything readable. */
   keyId: string;
-  /** Data keys of reports, and of what was derived from them, that were wrapped anew. */
+  /** The number of rewrapped data keys, of reports and of what was derived from them. */
   reports: number;
-  /** Whether the ledger's own secret was. */
+  /** Whether the ledger's own secret was rewrapped. */
   secret: boolean;
-  /** Reports whose key the key ring lacks: left as they were. */
+  /** Reports whose key is missing in the key ring: left as they were. */
   unreadable: { keyId: string; reports: number }[];
 }
 
 /**
- * What does not fit the chain. `headChanged` with a position: before that entry, the head had been tampered with.
- * `otherChain`: the head that was expected is not on this chain.
+ * A mismatch with the chain. `headChanged` with a position: before that entry, the head had been tampered with.
+ * `otherChain`: the expected head is not on this chain.
  */
 export interface ChainFinding {
   kind: 'changed' | 'removed' | 'inserted' | 'outOfOrder' | 'headChanged' | 'otherChain';
   /** From 1. */
   position?: number;
-  /** Of `removed` without a key: so many, from `position` on. */
+  /** For `removed` without a key: the number of missing rows, from `position` on. */
   rows?: number;
   table?: 'consents' | 'decisions' | 'ledger_restores';
   /** The row's primary key; ids, opaque. */
@@ -283,13 +289,13 @@ export interface ChainFinding {
 }
 
 export interface ChainReport {
-  /** What the head says: how many rows are chained, and the hash of the last one, lower-case hex. */
+  /** The head's content: how many rows are chained, and the hash of the last one, lower-case hex. */
   entries: number;
   head: string;
   findings: ChainFinding[];
 }
 
-/** A person goes on with a ledger that was put back from an older copy. */
+/** An operator's decision to go on with a ledger that was restored from an older copy. */
 export interface RestoreAcceptance {
   acceptanceId: string;
   by: string;

@@ -1,4 +1,4 @@
-/** The digests by which the ledger tells whether a row is of this very request: one in each canonical form. */
+/** The digests by which the ledger decides whether a row is of the same request: one in each canonical form. */
 
 import { CANONICAL_FORMS, CANONICAL_VERSION } from '../model/canonical-request.ts';
 import type { InquiryContent } from '../model/inquiry.ts';
@@ -11,7 +11,7 @@ export function requestDigests(ledger: { digest(text: string): string }, content
   );
 }
 
-/** The digest of a request that the ledger knows nothing of yet. */
+/** The digest of a request that the ledger does not know yet. */
 export function currentDigest(digests: RequestDigests): string {
   const digest = digests[CANONICAL_VERSION];
   if (digest === undefined) throw new Error(`no digest in the form ${CANONICAL_VERSION}`);
@@ -19,9 +19,10 @@ export function currentDigest(digests: RequestDigests): string {
 }
 
 /**
- * The digest to hold against a row's own. A row of no known version is of another request: nothing tells otherwise.
+ * The digest to compare with a row's own. A row with an unknown form counts as another request.
  *
- * @throws LedgerUnavailableError where a newer version of the product has made the row's: it can tell, and is waited for
+ * @throws LedgerUnavailableError where a newer version of the product has made the row: that version can compare it, so
+ * the caller waits
  */
 export function comparableDigest(
   row: { digest: string | null; digest_version: string | null } | null,

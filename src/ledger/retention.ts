@@ -1,24 +1,24 @@
 /**
- * The retention side of the ledger's port (types): what has been kept long enough, disposal, legal holds.
- * docs/retention.md. Errors as everywhere in the port.
+ * The retention side of the ledger's port (types): old inquiries, disposal, legal holds. docs/retention.md. Errors as
+ * everywhere in the port.
  */
 import type { ProductCode } from '../model/products.ts';
 
-/** What is disposed of together: everything of one owner (model/owner-id.ts), or all of one product under it. */
+/** What one disposal covers: everything of one owner (model/owner-id.ts), or everything of one product under it. */
 export interface DisposalScope {
   callerId: string;
   productCode?: ProductCode;
 }
 
-/** Who, and why; kept in the ledger and readable there. */
+/** The person and the reason; kept in the ledger and readable there. */
 export interface Warrant {
   by: string;
   reason: string;
 }
 
 /**
- * Why something is not disposed of: a legal hold on the journey; an attempt that may still be answered; an outcome
- * that nobody has decided about; something that came too late and that nobody has seen to.
+ * Why something cannot be disposed of: a legal hold on the journey; an attempt that may still be answered; an outcome
+ * without a decision; late news that no person has marked as seen.
  */
 export type ObstacleReason = 'legalHold' | 'sending' | 'undecided' | 'attention';
 
@@ -27,24 +27,24 @@ export interface Obstacle {
   customerTraceNumber: string;
 }
 
-/** What the ledger says about a scope. */
+/** The state of a scope in the ledger. */
 export interface DisposalView extends DisposalScope {
-  /** Not disposed of yet. */
+  /** Inquiries that are not disposed of yet. */
   inquiries: number;
-  /** Of those, reports that can be read, late ones too. */
+  /** Their readable reports, late ones too. */
   reports: number;
   /** The newest attempt or answer of the inquiries not disposed of, RFC 3339. */
   newestAt?: string;
-  /** Begun, and not finished: the process that did it was stopped, or something stood in its way. */
+  /** Begun, but not finished: the process stopped, or an obstacle remained. */
   begunAt?: string;
   /** When the last disposal of this scope was finished. */
   disposedAt?: string;
-  /** The runs that have claimed attempts under the id, whatever the product. */
+  /** The runs that have claimed attempts under the id, for any product. */
   runs: { workflowId: string; runId: string }[];
   obstacles: Obstacle[];
 }
 
-/** A share of one of the scope's reports that is an owner of its own: it is not disposed of with the scope. */
+/** A share of one of the scope's reports with an owner of its own: it is not disposed of with the scope. */
 export interface SeparateShare {
   ownerId: string;
   /** Its inquiries that are not disposed of yet; none where nothing was posted. */
@@ -52,16 +52,16 @@ export interface SeparateShare {
 }
 
 export interface AgeQuery {
-  /** How old, by the database's clock, the newest attempt or answer must be. */
+  /** The least age of the newest attempt or answer, by the database's clock. */
   olderThanMs: number;
   productCode?: ProductCode;
-  /** At most so many ids. */
+  /** The most ids of one page. */
   limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after?: AgeCursor;
 }
 
-/** Where a page ended: the oldest come first. */
+/** The end of a page: the oldest come first. */
 export interface AgeCursor {
   createdAtMs: number;
   customerTraceNumber: string;
@@ -69,7 +69,7 @@ export interface AgeCursor {
 
 export interface AgePage {
   callerIds: string[];
-  /** Absent with the last page. */
+  /** Absent on the last page. */
   next?: AgeCursor;
 }
 
@@ -85,12 +85,12 @@ export interface LegalHold extends Warrant {
   setAt: string;
 }
 
-/** What was done under an id, append-only. */
+/** What was done under an id; append-only. */
 export interface RetentionEvent extends DisposalScope, Warrant {
   kind: 'disposalBegun' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
   /** RFC 3339. */
   recordedAt: string;
-  /** Of `disposed`: how much. */
+  /** For `disposed`: the amounts. */
   details?: { inquiries: number; reports: number; runs: number };
 }
 
@@ -98,42 +98,45 @@ export interface Retention {
   /** Reads only. */
   view(scope: DisposalScope): Promise<DisposalView>;
 
-  /** Reads only: shares by themselves of the scope's reports, also where those were disposed of. */
+  /** Reads only: shares with owners of their own of the scope's reports, also where those were disposed of. */
   sharesOf(scope: DisposalScope): Promise<SeparateShare[]>;
 
-  /** Reads only: ids whose newest attempt or answer is old enough, whether or not something stands in the way. */
+  /** Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. */
   olderThan(query: AgeQuery): Promise<AgePage>;
 
   /** Disposals that were begun and not finished. */
   unfinished(): Promise<DisposalScope[]>;
 
   /**
-   * Writes down that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started
-   * under its id. Idempotent until `dispose`.
+   * Records that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started under
+   * its id. Idempotent until `dispose`.
    */
   begin(scope: DisposalScope, warrant: Warrant): Promise<DisposalVerdict>;
 
   /**
-   * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows stay.
-   * Checks once more, in the same transaction, that nothing stands in the way. Idempotent.
+   * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows
+   * stay. Checks the obstacles again in the same transaction. Idempotent.
    *
    * @param runs how many runs were deleted from Temporal, for the log
    */
   dispose(scope: DisposalScope, warrant: Warrant, runs: number): Promise<DisposalVerdict>;
 
   /**
-   * Takes what was overwritten out of the engine's files as far as the engine can (docs/retention.md says how far).
-   * `false` where it could not: somebody else is reading, or has the right to.
+   * Removes overwritten data from the engine's files, as far as the engine can (docs/retention.md says how far).
+   * `false` where another session is reading, or a right is missing.
    */
   scrub(): Promise<boolean>;
 
-  /** When disposal of something under this id began; `null` where none has. */
+  /** When the disposal of something under this id began; `null` where there is none. */
   disposalOf(callerId: string): Promise<string | null>;
 
-  /** Idempotent; the hold that stands. `null` where the ledger has no inquiry of such an id that could be held. */
+  /**
+   * Sets a hold, or finds the standing one. Idempotent. `null` where the ledger has no inquiry of this id that could be
+   * held.
+   */
   setLegalHold(journeyId: string, warrant: Warrant): Promise<(LegalHold & { isNew: boolean }) | null>;
 
-  /** `false` where there was none. */
+  /** Releases the hold; `false` where there was none. */
   releaseLegalHold(journeyId: string, warrant: Warrant): Promise<boolean>;
 
   /** The oldest first. */

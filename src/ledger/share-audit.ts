@@ -1,17 +1,17 @@
-/** Who shared what with whom, when and under whose consent: shapes. Nothing personal, and no reference. */
+/** The audit of shares: sharer, receiver, time and consents (shapes). Nothing personal, and no reference. */
 
 import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { AuditedAttempt } from './inquiry-audit.ts';
 
-/** Each condition narrows it further; without any, everything. */
+/** Conditions, all of which a share must meet; without any, every share. */
 export interface SharesQuery {
   /** RFC 3339: claimed then or later. */
   from?: string;
   /** RFC 3339: claimed before then. */
   before?: string;
-  /** On either side: who shared, or with whom; by code or name. */
+  /** On either side: the sharing or the receiving end user, by code or name. */
   endUser?: string;
-  /** Of the report that was shared: its `reportReferenceNumber`, or the trace number of its inquiry. */
+  /** The shared report: its `reportReferenceNumber`, or the trace number of its inquiry. */
   report?: string;
   /** The owner (model/owner-id.ts) of the report, or of the share. */
   ownerId?: string;
@@ -26,16 +26,16 @@ export interface SharedReportView {
   endUserCode?: string;
 }
 
-/** The consents that it was posted under, as they stand in the ledger. */
+/** The consents that it was posted under, as the ledger has them. */
 export type ShareConsent = Pick<
   ConsentRecord,
   'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decidedAt' | 'evidence'
 >;
 
 export interface AuditedShare extends Omit<AuditedAttempt, 'consents'> {
-  /** `null`: it was given in full, or shared before the ledger kept which report it was. */
+  /** `null`: the caller gave the report in full, or the share is from before the ledger recorded reports of shares. */
   report: SharedReportView | null;
-  /** Whose report it is: of its inquiry, or as the caller said. */
+  /** The report's end user, from its inquiry or from the caller. */
   sharedBy?: string;
   consents: ShareConsent[];
 }

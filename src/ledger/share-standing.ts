@@ -1,6 +1,6 @@
 /**
- * What was said about sharing a report, as the ledger has it: what of it counts for one share, and what the grants that
- * a claim brings are worth. The look-up before an attempt and the claim decide by the same rules. Pure.
+ * The consents about sharing a report, in the ledger: which of them count for one share, and the worth of the grants
+ * that a claim brings. The look-up before an attempt and the claim decide by the same rules. Pure.
  */
 
 import { ConsentBook } from '../consent/consent-book.ts';
@@ -9,19 +9,21 @@ import type { SecondaryUser } from '../model/secondary-user.ts';
 import { isForUser } from '../model/secondary-user.ts';
 import type { StoredConsent } from './records.ts';
 
-/** The share that consents are held against. */
+/** The share that consents are compared with. */
 export interface ShareTerms extends SecondaryUser {
   shareId: string;
-  /** Whose grants may count: the share's own owner (model/owner-id.ts), and for a share by itself the report's. */
+  /** The owners whose grants may count: the share's own (model/owner-id.ts), and for a share by itself the report's. */
   owners: readonly string[];
-  /** What makes a grant count where it was not judged when it came. */
+  /** Decides whether a grant counts that was not judged when it came. */
   consentTrust: 'proof' | 'namespace';
 }
 
 /**
- * - A grant counts that was given under this share's id, to one of its owners, for this very secondary user, and that no
- *   other share was posted under. Where a grant needs a proof, it has one.
- * - A refusal under this share's id counts whomever it names.
+ * Selects the consents that count for one share, by these rules.
+ *
+ * - A grant counts if it was given under this share's id, to one of its owners and for this very secondary user. No
+ *   other share may have been posted under it. Where a grant needs a proof, it must have one.
+ * - A refusal under this share's id counts for any secondary user that it names.
  * - A refusal under another id counts where it may mean this secondary user, and still stands there.
  */
 export function standingConsents(stored: readonly StoredConsent[], terms: ShareTerms): StandingConsents {
@@ -33,32 +35,35 @@ export function standingConsents(stored: readonly StoredConsent[], terms: ShareT
       isForUser(consent.secondaryUser, terms) &&
       (terms.consentTrust !== 'proof' || consent.proof !== undefined));
   return {
-    // What it proves was judged when it came; the ledger keeps it.
+    // Without the proof: it was judged when it came, and the ledger keeps it.
     own: stored.filter((one) => isOwn(one) && counts(one)).map(({ consent: { proof: _, ...rest } }) => rest),
     elsewhere: refusalsElsewhere(stored.filter((one) => !isOwn(one) && mayMean(one.consent.secondaryUser, terms))),
   };
 }
 
-/** What a claim brings, and when. */
+/** The grants of a claim, and its time. */
 export interface BroughtGrants {
   grants: readonly ConsentRecord[];
-  /** Everybody whose grant is needed. */
+  /** All applicants whose grant is needed. */
   applicantIds: readonly string[];
   /** By the database's clock. */
   nowMs: number;
   validForMs?: number | undefined;
 }
 
-/** What the grants of a claim are worth, one by one, and what was refused of the applicants whose grants do not stand. */
+/** The worth of each grant of a claim, and the refusals of the applicants whose grants do not stand. */
 export interface GrantsJudged {
   grants: { applicantId: string; consentId: string; worth: GrantFault | 'stands' }[];
   standing: StandingConsents;
 }
 
-/** Refusals against one grant that a run is told of, the newest: it needs one to go by, and its results are bounded. */
+/**
+ * The most refusals against one grant that a run receives, the newest first: it needs only one, and results are
+ * bounded.
+ */
 const MOST_TOLD = 20;
 
-/** Judges the grants that a claim brings, which the ledger may not have yet, by everything that it has. */
+/** Judges the grants of a claim, which may be new to the ledger, by everything in the ledger. */
 export function judgeGrants(
   stored: readonly StoredConsent[],
   terms: Omit<ShareTerms, 'consentTrust'>,
@@ -66,7 +71,7 @@ export function judgeGrants(
 ): GrantsJudged {
   const known = new Map(stored.map((one) => [keyOf(one.consent), one]));
   const all = [...stored, ...grants.filter((grant) => !known.has(keyOf(grant))).map((consent) => ({ consent }))];
-  // Whether a grant needed a proof was judged by the run that brings it.
+  // The run that brings a grant has judged whether it needed a proof.
   const { own, elsewhere } = standingConsents(all.sort(byArrival), { ...terms, consentTrust: 'namespace' });
   const book = new ConsentBook();
   book.learn(terms.shareId, { own, elsewhere });
@@ -90,7 +95,10 @@ export function judgeGrants(
   };
 }
 
-/** As the runs received them; of two at once the grant first, so that the refusal stands. */
+/**
+ * In the order in which the runs received them. Of two at the same time the grant comes first, so that the refusal
+ * stands.
+ */
 export function byArrival(a: StoredConsent, b: StoredConsent): number {
   const at = ({ consent }: StoredConsent) => Date.parse(consent.receivedAt);
   const rank = ({ consent }: StoredConsent) => (consent.decision === 'granted' ? 0 : 1);

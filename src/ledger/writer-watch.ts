@@ -1,13 +1,13 @@
-/** Notices that the ledger takes nothing more from a program of this version, so that its worker stops. */
+/** Notices that the ledger takes no more writes from this program version, so that its worker stops. */
 import type { Ledger } from './port.ts';
 
 export interface WriterWatch {
-  /** The ledger asks for a newer program; it never takes that back. */
+  /** Whether the ledger asks for a newer program; it never takes that back. */
   readonly isTooOld: boolean;
   close(): void;
 }
 
-/** Claims are refused all the same meanwhile: this only decides how soon newer workers get the work. */
+/** The ledger refuses claims in any case: this only decides how soon newer workers get the work. */
 const ASKED_EVERY_MS = 2_000;
 
 /** @param onTooOld called once */

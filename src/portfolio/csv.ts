@@ -1,10 +1,12 @@
-/** A line of CSV to fields, a header to columns, fields to the row's JSON. No field holds a line break. */
+/**
+ * Turns a line of CSV into fields, a header into columns, and fields into the row's JSON. No field holds a line break.
+ */
 import { parse } from 'csv-parse/sync';
 import type { Problem } from '../model/problems.ts';
 
 /**
- * The columns, and where in the row's JSON each one's field is. One applicant, with one name, one phone and one
- * address; more of any need JSONL.
+ * The columns, and the place of each one's field in the row's JSON. One applicant, with one name, one phone and one
+ * address; rows with more need JSONL.
  */
 const POINTERS = {
   accountId: '/accountId',
@@ -31,7 +33,10 @@ const POINTERS = {
 export type Column = keyof typeof POINTERS;
 export const COLUMNS = Object.keys(POINTERS) as readonly Column[];
 
-/** With an empty field, or without the column, the member is left out; `applicantId` and `addressIdentifier` have defaults. */
+/**
+ * Without the column, or with an empty field, the member is left out. `applicantId` and `addressIdentifier` have
+ * defaults.
+ */
 const OPTIONAL: ReadonlySet<Column> = new Set([
   'applicantId',
   'middle',
@@ -42,20 +47,20 @@ const OPTIONAL: ReadonlySet<Column> = new Set([
   'zip4',
 ]);
 
-/** `null` where a quotation mark is not closed, or stands where none may. */
+/** `null` where a quotation mark is not closed, or stands in a wrong place. */
 export function csvFields(line: string): string[] | null {
-  // Without a quotation mark a comma is all that CSV knows.
+  // Without a quotation mark a comma is the only special character of CSV.
   if (!line.includes('"')) return line.split(',');
   try {
     const records: string[][] = parse(line, { relax_column_count: true, record_delimiter: '\n' });
     return records.length === 1 && records[0] ? records[0] : null;
   } catch {
-    // Its message quotes the field.
+    // The error's message quotes the field.
     return null;
   }
 }
 
-/** What is wrong with a header; its own words are never repeated, since a file without one begins with a person. */
+/** The problems of a header. Its words are never repeated, since a file without a header begins with a person. */
 export function headerProblems(fields: readonly string[]): Problem[] {
   const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
@@ -76,7 +81,7 @@ export function isColumn(text: string): text is Column {
   return Object.hasOwn(POINTERS, text);
 }
 
-/** As a JSONL row would have it. Not checked yet. */
+/** The row in the form of a JSONL row, not checked yet. */
 export function csvRow(columns: readonly Column[], fields: readonly string[]): Record<string, unknown> {
   const of = new Map(columns.map((column, index) => [column, fields[index] ?? '']));
   const object = (...names: Column[]) =>
@@ -102,7 +107,7 @@ export function csvRow(columns: readonly Column[], fields: readonly string[]): R
   };
 }
 
-/** Where a problem is in the file: the column, where the row's JSON pointer is one's. */
+/** The column of a problem, where its JSON pointer belongs to a column. */
 export function columnOf(pointer: string): Column | undefined {
   return COLUMNS.find((column) => POINTERS[column] === pointer);
 }

@@ -1,6 +1,6 @@
-/** What the portfolio's files throw. Never with a value, and never with a path of the machine. */
+/** Errors of the portfolio's files. They contain no value and no path of the machine. */
 
-/** The file is not the one that the review began with. Nothing more may be sent for it. */
+/** Thrown when the file is not the one that the review began with. Nothing more may be sent for it. */
 export class PortfolioChangedError extends Error {
   override readonly name = 'PortfolioChangedError';
   constructor() {
@@ -8,10 +8,10 @@ export class PortfolioChangedError extends Error {
   }
 }
 
-/** The file, or the directory, cannot be read or written here and now: another try may do. */
+/** Thrown when the file, or the directory, cannot be read or written now. A new attempt may succeed. */
 export class PortfolioUnavailableError extends Error {
   override readonly name = 'PortfolioUnavailableError';
-  /** Such as `ENOENT`; `PORTFOLIO_DIR` where this worker was given none. */
+  /** Such as `ENOENT`; `PORTFOLIO_DIR` where this worker has no directory. */
   readonly code: string;
   constructor(code: string) {
     super(
@@ -23,7 +23,7 @@ export class PortfolioUnavailableError extends Error {
   }
 }
 
-/** Whatever the file system said, without its path. */
+/** Turns an error of the file system into ours, without its path. */
 export function unavailable(error: unknown): PortfolioUnavailableError {
   const { code } = error as { code?: unknown };
   return new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');

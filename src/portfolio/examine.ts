@@ -16,12 +16,12 @@ export interface Examination {
   /** SHA-256, in hexadecimal. */
   digest: string;
   mark: FileMark;
-  /** Good ones. */
+  /** The number of valid rows. */
   rows: number;
   badRows: number;
-  /** Lines that would be good rows if another line did not have their id: none of them is sent. */
+  /** Lines whose id another line has too: none of them is sent. */
   duplicateLines: number[];
-  /** Of CSV. */
+  /** For CSV. */
   columns?: Column[];
   /** Where the first row begins. */
   first: { offset: number; line: number };
@@ -31,15 +31,15 @@ export interface ExamineOptions {
   format: PortfolioFormat;
   profile: RowReader['profile'];
   maxBadRows: number;
-  /** Where the bad rows are written: lines, pointers and rules, never values. */
+  /** The path of the report on bad rows: lines, pointers and rules, never values. */
   badRowsPath: string;
-  /** Told after each block of the file. */
+  /** Called after each block of the file. */
   onBlock: () => void;
 }
 
 /**
- * @throws InvalidInputError where nothing is to be sent for such a file; PortfolioChangedError where somebody writes to
- *   it meanwhile; PortfolioUnavailableError
+ * @throws InvalidInputError where nothing may be sent for such a file; PortfolioChangedError where another process
+ * writes to it meanwhile; PortfolioUnavailableError
  */
 export async function examinePortfolio(handle: FileHandle, options: ExamineOptions): Promise<Examination> {
   const mark = await markOf(handle);
@@ -97,7 +97,7 @@ async function examineLines(
       ids.set(accountId, line.line);
       continue;
     }
-    // Which of them is right, nobody knows here.
+    // Which of them is right cannot be known here.
     for (const one of [before, line.line]) {
       if (duplicates.has(one)) continue;
       duplicates.add(one);
@@ -145,7 +145,7 @@ function refused(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
 }
 
-/** Written beside its place and renamed: whoever finds it finds all of it. */
+/** Written to a temporary file and renamed: a reader always finds a complete report. */
 class BadRowsReport {
   readonly #path: string;
   readonly #handle: FileHandle;
@@ -176,7 +176,7 @@ class BadRowsReport {
     if (this.#lines.length >= 1_000) await this.#write();
   }
 
-  /** A file without bad rows leaves no report, and takes that of an earlier run away. */
+  /** A file without bad rows leaves no report, and removes that of an earlier run. */
   async finish(): Promise<void> {
     try {
       await this.#write();
@@ -189,7 +189,7 @@ class BadRowsReport {
     }
   }
 
-  /** Where it was finished, the report stays: it says why the file is refused. */
+  /** A finished report stays: it says why the file is refused. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await rm(temporary(this.#path), { force: true }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Where a portfolio's files are: inside the configured directory, and nowhere else. */
+/** The paths of a portfolio's files: always inside the configured directory. */
 
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
@@ -26,7 +26,9 @@ export async function openPortfolio(directory: string, file: string): Promise<Fi
   }
 }
 
-/** What a review writes, as absolute paths. The portfolio file need not be there any more; its folder must. */
+/**
+ * The files that a review writes, as absolute paths. The portfolio file itself may be missing; its folder must exist.
+ */
 export async function outputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
   const folder = await insideOf(directory, dirname(join(directory, checked(file))));
   const { results, badRows, parts } = outputNamesOf(basename(file), reviewId);
@@ -61,7 +63,7 @@ function refused(rule: string): InvalidInputError {
   return new InvalidInputError([{ path: '/file', rule }]);
 }
 
-/** @throws PortfolioUnavailableError where this worker has none */
+/** @throws PortfolioUnavailableError where this worker has no directory */
 export function requireDirectory(directory: string | undefined): string {
   if (directory === undefined) throw new PortfolioUnavailableError('PORTFOLIO_DIR');
   return directory;

@@ -1,10 +1,10 @@
-/** Whether a file is still the one that was examined. */
+/** Checks that a file is still the one that was examined. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { PortfolioChangedError, unavailable } from './errors.ts';
 import { blocksOf } from './lines.ts';
 
-/** What tells cheaply that nobody has written to it; nanoseconds as text. */
+/** Shows cheaply that the file was not written to; nanoseconds as text. */
 export interface FileMark {
   size: number;
   modified: string;
@@ -25,8 +25,8 @@ export function isSameMark(one: FileMark, other: FileMark): boolean {
 }
 
 /**
- * To be asked after the rows were read, so that what was read is what was looked at. A file whose mark differs, such as
- * a copy on another worker, is read whole and compared by its digest.
+ * Checks the file. Called after the rows were read, so that the check covers what was read. A file whose mark differs,
+ * such as a copy on another worker, is read whole and compared by its digest.
  *
  * @returns the mark that it has now
  * @throws PortfolioChangedError, PortfolioUnavailableError

@@ -1,25 +1,25 @@
-/** Reads a file line by line from any byte, with a limit on everything: never more of it in memory than one block. */
+/** Reads a file line by line from any byte, with a limit on everything: memory holds at most one block of it. */
 import type { FileHandle } from 'node:fs/promises';
 import { unavailable } from './errors.ts';
 
 /** Far above any row of table 2.3 with several applicants. */
 export const MAX_LINE_BYTES = 64 * 1024;
-/** Some 200 rows: little enough for a worker's other work not to wait while they are looked at. */
+/** Some 200 rows: few enough that a worker's other work does not wait for them. */
 const BLOCK_BYTES = 64 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 export interface Line {
-  /** Without its end; `null` where it is longer than {@link MAX_LINE_BYTES}. */
+  /** Without its line end; `null` where it is longer than {@link MAX_LINE_BYTES}. */
   bytes: Buffer | null;
   /** Counted from 1. */
   line: number;
-  /** Of its first byte. */
+  /** The offset of its first byte. */
   offset: number;
-  /** Of the byte after its end. */
+  /** The offset of the byte after its line end. */
   nextOffset: number;
-  /** The last line of a file may lack its end. */
+  /** The last line of a file may lack its line end. */
   isTerminated: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface LinesOptions {
   /** Where the first line begins. */
   offset: number;
   line: number;
-  /** Told each block of the file in its order, such as to digest it. */
+  /** Called with each block of the file in order, for example to digest it. */
   onBlock?: (block: Buffer) => void;
 }
 
@@ -35,7 +35,7 @@ export interface LinesOptions {
 export async function* linesOf(handle: FileHandle, options: LinesOptions): AsyncGenerator<Line> {
   let { offset, line } = options;
   let position = offset;
-  /** What has been read of the line, until it is too long to be kept. */
+  /** The part of the line that has been read, unless it is too long to be kept. */
   let kept: Buffer[] = [];
   let keptBytes = 0;
   for await (const block of blocksOf(handle, offset)) {
@@ -79,7 +79,7 @@ function whole(kept: Buffer[], keptBytes: number): Buffer | null {
 }
 
 async function read(handle: FileHandle, position: number): Promise<Buffer> {
-  // A new one each time: lines are views of it.
+  // A new buffer each time: lines are views of it.
   const buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   try {
     const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position);

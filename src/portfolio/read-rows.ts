@@ -10,16 +10,16 @@ export interface Place {
   line: number;
 }
 
-/** Encrypted and in a history, twice for each row: far below the 2 MB that Temporal takes at once. */
+/** Rows are encrypted and in a history, twice each: far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
 export interface RowsAtOnce {
   rows: PortfolioRow[];
-  /** Where the next ones begin; absent at the file's end. */
+  /** Where the next rows begin; absent at the file's end. */
   next?: Place;
 }
 
-/** The good rows from a place on, at most `limit`; bad ones were reported when the file was examined. */
+/** The valid rows from a place on, at most `limit`. Bad rows were reported when the file was examined. */
 export async function readRows(
   handle: FileHandle,
   reader: RowReader,

@@ -1,4 +1,4 @@
-/** The result file: parts while the review runs, one file at its end. Writing the same again changes nothing. */
+/** The result file: parts while the review runs, and one file at its end. Writing the same again changes nothing. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { PortfolioOutputs } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { unavailable } from './errors.ts';
 
-/** A run that was started again, or reset, finds the parts of the one before and overwrites them. */
+/** A run that was started again, or reset, finds the earlier run's parts and overwrites them. */
 const partName = (part: number) => `${String(part).padStart(6, '0')}.jsonl`;
 
 /** @throws PortfolioUnavailableError */
@@ -31,7 +31,7 @@ export async function writePart(outputs: PortfolioOutputs, part: number, results
 }
 
 /**
- * Makes one file of the first `parts` parts and takes the parts away. Done before, it does nothing.
+ * Joins the first `parts` parts into one file and deletes the parts. A second call does nothing.
  *
  * @throws PortfolioUnavailableError
  */

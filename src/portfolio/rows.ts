@@ -1,4 +1,4 @@
-/** A line to a row, or to what is wrong with it. */
+/** Turns a line into a row, or into its problems. */
 
 import { isJsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
@@ -11,22 +11,22 @@ import { type Column, csvFields, csvRow } from './csv.ts';
 import type { Line } from './lines.ts';
 import { MAX_LINE_BYTES } from './lines.ts';
 
-/** What of the profile says which rows are good. */
+/** The parts of the profile that decide which rows are valid. */
 export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine'> & {
   limits: Pick<GatewayProfile['limits'], 'maxApplicants'>;
 };
 
 export interface RowReader {
   format: PortfolioFormat;
-  /** Of CSV: its header. */
+  /** For CSV: its header. */
   columns?: readonly Column[];
   profile: RowProfile;
 }
 
-/** `null`: an empty line, which is none. */
+/** `null`: an empty line, which is no row. */
 export type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
-/** What of a row's members JSON may not give twice. */
+/** The members of a row that may not occur twice in its JSON. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...['accountId', 'applicants', 'applicantId', 'names', 'first', 'middle', 'last', 'gen', 'ssn', 'dob', 'phones'],
   ...['phoneNumber', 'phoneType', 'emailAddress', 'ipAddress', 'addresses', 'addressIdentifier', 'line1', 'line2'],
@@ -36,7 +36,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 export function readRow(reader: RowReader, { bytes, line, offset, isTerminated }: Line): ReadRow {
   if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
-  // Whoever writes lines ends them: a last one without its end may lack more than that.
+  // A program that writes lines ends them. A last line without its end may lack more than that.
   if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
   const text = utf8(bytes);
   if (text === null) return bad('', 'must be UTF-8');
@@ -83,7 +83,7 @@ function checkedRow(
   }
 }
 
-/** `null` where it is not UTF-8. A byte-order mark in the middle of a file is no letter of a name either. */
+/** `null` where it is not UTF-8, or has a byte-order mark in the middle of a file. */
 export function utf8(bytes: Buffer): string | null {
   try {
     return DECODER.decode(bytes);

@@ -1,4 +1,7 @@
-/** Counts attempts and inquiries by what the worker's activities were asked for and came to; no activity knows of it. */
+/**
+ * Counts attempts and inquiries from the input and result of the worker's activities. The activities themselves do not
+ * know it.
+ */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from '../activities/contract.ts';
 import type { DecisionRecord, DecisionVerdict } from '../ledger/records.ts';
@@ -30,7 +33,7 @@ async function countAttempt(metrics: Metrics, args: SubmitInquiryArgs, result: P
   const product = args?.inquiry?.productCode;
   try {
     const submitted = await result;
-    // `latest` was counted by whoever made that attempt.
+    // The call that made that attempt has already counted `latest`.
     if (submitted.kind === 'answered') {
       const { answer } = submitted;
       switch (answer.kind) {

@@ -1,9 +1,9 @@
-/** Which workflow bundles trace. Pure: the bundle holds it too. */
+/** Tells which workflow bundles trace. Pure: the bundle contains it too. */
 
-/** In the text of every bundle that `workflow-tracing.ts` was baked into, and in no other. */
+/** A mark in the text of every bundle that contains `workflow-tracing.ts`, and of no other. */
 export const WORKFLOW_TRACING_MARK = 'credit-journey-workflow-tracing-1';
 
-/** With a prebuilt bundle the SDK ignores what else a worker says about interceptors. */
+/** With a prebuilt bundle the SDK ignores all other settings of a worker about interceptors. */
 export function bundleTraces(code: string): boolean {
   return code.includes(WORKFLOW_TRACING_MARK);
 }

@@ -1,11 +1,11 @@
-/** Spans of what a client asks of Temporal, and their context in the headers of what is started, signalled or updated. */
+/** Spans of a client's calls to Temporal. Their context travels in the headers of starts, signals and updates. */
 import { context, propagation } from '@opentelemetry/api';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 
 /**
- * By whatever provider the program has registered. Queries are not traced: they change nothing, and are polled.
- * Headers are stored in the clear, so that a program's own baggage, whatever is in it, stays out of them.
+ * An interceptor that uses the provider that the program has registered. Queries are not traced: they change nothing,
+ * and are polled. Headers are stored in the clear, so they never contain the program's own baggage.
  */
 export function clientTracing(): WorkflowClientInterceptor {
   const sdk = new OpenTelemetryWorkflowClientInterceptor();

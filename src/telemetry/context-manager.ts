@@ -1,4 +1,4 @@
-/** OpenTelemetry's current context, carried along by Node's own AsyncLocalStorage. */
+/** Carries OpenTelemetry's current context along with Node's own AsyncLocalStorage. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Context, type ContextManager, ROOT_CONTEXT } from '@opentelemetry/api';
 

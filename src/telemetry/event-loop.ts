@@ -1,11 +1,11 @@
-/** How long the worker's main thread kept everything else waiting: ledger, gateway and messages all run on it. */
+/** Measures how long the worker's main thread blocked all other work: ledger, gateway and messages all run on it. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
-/** Node's timer ticks so often, and its figures hold the tick itself. */
+/** The interval of Node's timer; its figures include the interval itself. */
 const RESOLUTION_MS = 10;
 
-/** Measures until it is closed, and shows the 99th of a hundred waits of each interval. */
+/** Measures until it is closed, and shows the 99th percentile of each interval's waits. */
 export function watchEventLoop(metrics: Metrics, everyMs: number): { close(): void } {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

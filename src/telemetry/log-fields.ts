@@ -1,9 +1,11 @@
-/** What a log line may hold: an allow-list of fields, messages without values, and of an error where it came from. */
+/**
+ * The permitted content of a log line: an allow-list of fields, messages without values, and the origin of an error.
+ */
 import { types } from 'node:util';
 import { mayHoldSsn } from '../model/opaque-id.ts';
 import { ownerIdOfWorkflow } from '../model/owner-id.ts';
 
-/** Ids, names, counts and figures. None of them holds anything personal; nothing else is passed on. */
+/** Ids, names, counts and figures, none of them personal. All other fields are dropped. */
 const ALLOWED_FIELDS = [
   'sdkComponent',
   'target',
@@ -40,7 +42,7 @@ const ALLOWED_FIELDS = [
   'buildId',
 ] as const;
 
-/** As the SDK's native core, and its traces, write them. */
+/** The names that the SDK's native core, and its traces, use. */
 const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
   workflow_id: 'workflowId',
   run_id: 'runId',
@@ -53,7 +55,7 @@ const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
 
 const MAX_TEXT = 200;
 
-/** Those of a line's fields that may be written; a run's lines get its owner's id as `journeyId`. */
+/** The permitted fields of a line. A run's lines get its owner's id as `journeyId`. */
 export function fieldsOf(meta: object): Record<string, unknown> {
   const given = meta as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
@@ -67,18 +69,18 @@ export function fieldsOf(meta: object): Record<string, unknown> {
   return fields;
 }
 
-/** Never an object, whatever its field is called: nobody knows what is in it. */
+/** Never an object, under any field name: its content is unknown. */
 function putScalar(fields: Record<string, unknown>, name: string, value: unknown): void {
   if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value;
   if (typeof value === 'string') fields[name] = withoutSsn(value.slice(0, MAX_TEXT));
 }
 
-/** Of our own constant messages, everything but what a quoted value would be in. */
+/** Our own constant message, without the parts that could quote a value. */
 export function messageOf(message: unknown): string {
   return shown(message, /["{\n]/);
 }
 
-/** The SDK appends values and whole tasks to its messages: only the words before the first sign of one are kept. */
+/** The SDK appends values and whole tasks to its messages. Only the words before the first sign of one are kept. */
 export function foreignMessageOf(message: unknown): string {
   return shown(message, /[:"'`{[(<=\n]|\d{4,}/);
 }
@@ -88,7 +90,7 @@ function shown(message: unknown, end: RegExp): string {
   return withoutSsn((message.split(end, 1)[0] ?? '').slice(0, MAX_TEXT).trimEnd());
 }
 
-/** Ids are checked where they are accepted; what a stranger started may be called anything. */
+/** Our own ids are checked where they are accepted. Runs of other programs may have any id. */
 function withoutSsn(text: string): string {
   return mayHoldSsn(text) ? '(not shown)' : text;
 }
@@ -97,7 +99,7 @@ const SAFE_WORD = /^[A-Za-z][\w.:-]{0,63}$/;
 /** Deep enough for `WorkflowFailedError`, `ActivityFailure`, `ApplicationFailure`. */
 const MAX_CAUSES = 5;
 
-/** What may be said of an error anywhere: its class, its failure type or code, where it was thrown. No message. */
+/** The permitted description of an error: its class, its failure type or code, and where it was thrown. No message. */
 export function errorFields(error: unknown): Record<string, unknown> {
   if (!isError(error)) return { name: typeof error };
   const at = thrownAt(error);
@@ -110,7 +112,7 @@ export function errorFields(error: unknown): Record<string, unknown> {
 }
 
 function isError(value: unknown): value is Error {
-  // Not `instanceof`: errors of workflow code are of another realm.
+  // Not `instanceof`: errors of workflow code come from another realm.
   return types.isNativeError(value) || value instanceof Error;
 }
 
@@ -119,7 +121,7 @@ function wordOf(error: Error, name: 'code' | 'type'): Record<string, unknown> {
   return (typeof value === 'string' && SAFE_WORD.test(value)) || typeof value === 'number' ? { [name]: value } : {};
 }
 
-/** The failure type is often the cause's. */
+/** The failure type is often that of the cause. */
 function typeOf(error: Error): Record<string, unknown> {
   let at: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && isError(at); depth++) {
@@ -130,7 +132,7 @@ function typeOf(error: Error): Record<string, unknown> {
   return {};
 }
 
-/** The first frame. The stack begins with the message, which may have lines that look like one. */
+/** The first frame. The stack begins with the message, which may have lines that look like a frame. */
 function thrownAt({ stack, name, message }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
   const frames = stack.startsWith(`${name}: ${message}`)

@@ -1,6 +1,6 @@
 /**
- * One logger for our own lines, the SDK's and its native core's: JSON on standard error, and nothing in it but what
- * log-fields.ts lets through, whoever logs and with whatever.
+ * One logger for our own lines, the SDK's and its native core's: JSON on standard error. Every line, of any author,
+ * contains only what log-fields.ts permits.
  */
 import { types } from 'node:util';
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
@@ -25,7 +25,7 @@ export { errorFields } from './log-fields.ts';
 export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = standardError()): Logger {
   const logger = pino({ level: level.toLowerCase(), base: null, hooks: { logMethod } }, to);
   const { child } = logger;
-  // pino formats what a child is bound to in the parent alone; children inherit this.
+  // pino formats the bound fields of a child in the parent alone; children inherit this.
   logger.child = function childOf<Custom extends string = never>(
     this: Logger,
     bindings: Bindings,
@@ -36,34 +36,38 @@ export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = s
   return logger;
 }
 
-/** Where nobody reads any more, the work goes on unheard. */
+/** Where the reader of standard error is gone, the work goes on without logs. */
 function standardError(): DestinationStream {
   const stream = destination({ fd: 2, sync: true });
   stream.on('error', () => {});
   return stream;
 }
 
-/** Whatever it is called with, an error alone or texts to be put together: fields first, then a message as it stands. */
+/**
+ * Accepts every form of call, also an error alone or several texts. Writes the fields first, then a message without
+ * further formatting.
+ */
 function logMethod(this: Logger, [first, second]: Parameters<LogFn>, method: LogFn): void {
   const isText = typeof first === 'string';
   const meta = types.isNativeError(first) ? { error: first } : first;
   method.call(this, isText ? {} : fieldsOf((meta ?? {}) as object), messageOf(isText ? first : second));
 }
 
-/** Lines that are our own: the workflows' and the activities'. The rest is the SDK's. */
+/** Components of our own lines: the workflows' and the activities'. All other lines are the SDK's. */
 const OWN_COMPONENTS: readonly unknown[] = ['workflow', 'activity'];
 
 /**
- * Sends the SDK's logs, and its native core's, through our logger, and has it show its metrics where they are asked
- * for. Before anything of the SDK's worker is made.
+ * Sends the logs of the SDK and its native core through our logger, and makes the SDK serve its metrics where they are
+ * configured. To be called before anything of the SDK's worker is made.
  */
 export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsAddress?: ListenAddress): void {
-  // Not `Runtime.install`: a runtime that forwards the core's logs keeps the process alive until the last worker and
-  // connection are gone, and some processes never make one. The SDK makes its runtime by these options when it needs it.
+  // Not `Runtime.install`. A runtime that forwards the core's logs keeps the process alive until the last worker and
+  // connection are gone, and some processes never make one. The SDK makes its runtime from these options when it needs
+  // it.
   Runtime.defaultOptions = {
     logger: new DefaultLogger(level, (entry) => writeEntry(logger, entry)),
     telemetryOptions: {
-      // Below warnings the core writes whole tasks, which nobody needs to sift.
+      // Below warnings the core writes whole tasks, which are of no use here.
       logging: { filter: { core: level === 'ERROR' ? 'ERROR' : 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress ? { metrics: prometheusExporter(metricsAddress) } : {}),
     },
@@ -71,7 +75,7 @@ export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsA
   };
 }
 
-/** One entry of the SDK's as a line of ours. */
+/** Writes one entry of the SDK as a line of ours. */
 export function writeEntry(
   logger: Logger,
   { level, message, meta }: Pick<LogEntry, 'level' | 'message' | 'meta'>,

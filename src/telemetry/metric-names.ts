@@ -1,7 +1,7 @@
-/** Every metric of our own: its name, what it counts, its labels. docs/metrics.md prints this table. */
+/** Every metric of our own: its name, its meaning, its labels. docs/metrics.md prints this table. */
 
 export interface MetricDefinition {
-  /** As Prometheus shows it: counters end in `_total`, times in `_seconds`. */
+  /** The name in Prometheus: counters end in `_total`, times in `_seconds`. */
   name: string;
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
@@ -118,14 +118,14 @@ export const METRICS = {
 
 export type MetricKey = keyof typeof METRICS;
 
-/** Seconds. A gateway answers in about one, and is given up after 90 at most (docs/configuration.md). */
+/** Seconds. A gateway answers in about one; a request is given up after 90 at most (docs/configuration.md). */
 const ANSWER_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90];
-/** Seconds. A claim on a local disk is below a millisecond; the ledger's own time-outs are seconds. */
+/** Seconds. A claim on a local disk takes less than a millisecond; the ledger's own time-outs are seconds. */
 const LEDGER_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Seconds. What an alert about 5 s needs between the SDK's own. */
+/** Seconds. Finer than the SDK's own, for an alert at about 5 s. */
 const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
-/** By the name before its unit, as the SDK wants them. */
+/** By the name without its unit, as the SDK requires. */
 export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
   [baseName(METRICS.timeToAnswer)]: ANSWER_BUCKETS,
   [baseName(METRICS.ledgerLatency)]: LEDGER_BUCKETS,
@@ -133,7 +133,9 @@ export const HISTOGRAM_BUCKETS: Readonly<Record<string, number[]>> = {
   workflow_task_schedule_to_start_latency: SCHEDULE_TO_START_BUCKETS,
 };
 
-/** Without what the SDK's exporter puts at the end by itself: of counters and histograms, and not of gauges. */
+/**
+ * The name without the endings that the SDK's exporter adds by itself: to counters and histograms, and not to gauges.
+ */
 export function baseName({ name, kind }: MetricDefinition): string {
   switch (kind) {
     case 'counter':

@@ -1,4 +1,4 @@
-/** How the SDK's own exporter shows all metrics, its and ours, to Prometheus: one scrape for the whole worker. */
+/** Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker. */
 import { isIPv6 } from 'node:net';
 import { type MetricsExporterConfig, Runtime } from '@temporalio/worker';
 import type { ListenAddress } from '../config/config-shape.ts';
@@ -8,7 +8,7 @@ export function prometheusExporter({ host, port }: ListenAddress): MetricsExport
   return {
     prometheus: {
       bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
-      // As Prometheus names things: counters end in _total, times are seconds and say so.
+      // Prometheus naming: counters end in _total, times are seconds and say so.
       countersTotalSuffix: true,
       unitSuffix: true,
       useSecondsForDurations: true,
@@ -20,7 +20,7 @@ export function prometheusExporter({ host, port }: ListenAddress): MetricsExport
 /**
  * Makes the SDK's runtime, which listens for Prometheus from then on.
  *
- * @throws Error naming the variable, where the SDK's own names the address
+ * @throws Error that names the variable of the address that the SDK refuses
  */
 export function makeRuntime(): Runtime {
   try {

@@ -1,4 +1,7 @@
-/** Our own metrics, over the SDK's meter. None throws, whatever it is given: what is measured goes on unmeasured. */
+/**
+ * Our own metrics, over the SDK's meter. No call throws, with any argument: an error here must not stop the measured
+ * work.
+ */
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { GatewayErrorCode } from '../gateway/errors.ts';
 import { UNMATCHED, type Unmatched } from '../ledger/kept-consents.ts';
@@ -32,7 +35,7 @@ const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as c
 
 type Instrument = (value: number, labels?: MetricTags) => void;
 
-/** A label is one of its list; what a stranger may have written becomes `other`. */
+/** A word of the label's list; any other word becomes `other`. */
 function oneOf(list: readonly string[], word: unknown): string {
   return typeof word === 'string' && list.includes(word) ? word : 'other';
 }
@@ -48,7 +51,7 @@ export class Metrics {
     >;
   }
 
-  /** Shows every series at 0: of a counter that begins at 1 no increase is ever seen. */
+  /** Shows every series at 0. A counter that first appears at 1 would show no increase. */
   begin(profiles: Iterable<string>): void {
     for (const product of PRODUCTS) {
       for (const result of ATTEMPT_RESULTS) this.#put('attempts', 0, { product, result });
@@ -111,7 +114,7 @@ export class Metrics {
     this.#put('unknownKey', 1);
   }
 
-  /** Every reason each time, so that one that is over goes back to 0. `undefined`: not known this time, left as it is. */
+  /** Sets every reason each time, so that an ended one returns to 0. `undefined`: unknown this time, left as it is. */
   openWork({ holds, attention, withoutRun }: OpenWorkCounts): void {
     for (const reason of ATTENTION_REASONS) {
       const { count = 0, oldestMs = 0 } = holds.get(reason) ?? {};

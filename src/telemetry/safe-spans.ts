@@ -1,12 +1,15 @@
 /**
- * What leaves the process of a span: its name, its times, whether it failed, and an allow-list of attributes. The
- * SDK's interceptors put whole error messages, stacks, memos and reasons into spans.
+ * The part of a span that leaves the process: its name, its times, whether it failed, and an allow-list of attributes.
+ * The SDK's interceptors put whole error messages, stacks, memos and reasons into spans.
  */
 import type { Attributes } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { mayHoldSsn } from '../model/opaque-id.ts';
 
-/** Ours, and by whose names the SDK's interceptors call them. Ids here are opaque (docs/configuration.md, "Ids"). */
+/**
+ * Our attributes, and the names that the SDK's interceptors use for them. Ids here are opaque (docs/configuration.md,
+ * "Ids").
+ */
 export const SPAN_ATTRIBUTES = {
   product: 'credit_journey.product',
   attempt: 'credit_journey.attempt',
@@ -31,12 +34,12 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'namespace',
 ]);
 
-/** Names, words and ids: nothing that a person wrote has this form. */
+/** Names, words and ids: no text that a person wrote has this form. */
 const SAFE_TEXT = /^[\w./:~-]{1,200}$/;
-/** `RunActivity:submitInquiry`. */
+/** For example `RunActivity:submitInquiry`. */
 const SAFE_NAME = /^[A-Za-z][\w .-]{0,63}(:[A-Za-z][\w.-]{0,63})?$/;
 
-/** An exporter that shows `exporter` nothing else. */
+/** An exporter that passes only the safe part to `exporter`. */
 export function safeExporter(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(safeSpan), done),
@@ -53,11 +56,11 @@ export function safeSpan(span: ReadableSpan): ReadableSpan {
     ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
     startTime: span.startTime,
     endTime: span.endTime,
-    // Its message is an error's.
+    // Without the status's message, which is an error's.
     status: { code: span.status.code },
     attributes: safeAttributes(span.attributes),
     links: [],
-    // Exceptions, with message and stack.
+    // Without events, which contain exceptions with message and stack.
     events: [],
     duration: span.duration,
     ended: span.ended,

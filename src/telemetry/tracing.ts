@@ -1,4 +1,4 @@
-/** Starts OpenTelemetry in a program of ours. Loaded where traces are asked for and nowhere else. */
+/** Starts OpenTelemetry in one of our programs. Loaded only where traces are configured. */
 import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResourcesSync, envDetectorSync, Resource } from '@opentelemetry/resources';
@@ -17,9 +17,11 @@ export interface TracingOptions {
 
 export interface Tracing {
   resource: Resource;
-  /** Where spans go that were made elsewhere: in the workflows' sandbox. */
+  /** The processor for spans from elsewhere: from the workflows' sandbox. */
   processor: SpanProcessor;
-  /** Sends what is left, within the exporter's time-out. Never rejects: traces are nobody's to wait for. */
+  /**
+   * Sends the remaining spans, within the exporter's time-out. Never rejects: no program should fail because of traces.
+   */
   close(): Promise<void>;
 }
 
@@ -27,15 +29,15 @@ export interface Tracing {
 const EXPORT_TIMEOUT_MS = 3_000;
 
 /**
- * Registers a tracer provider, W3C trace context and a context manager for this process, unless it has them: a
- * program that was started with instrumentation of its own keeps it, and gets our spans.
+ * Registers a tracer provider, W3C trace context and a context manager for this process. A program that was started
+ * with instrumentation of its own keeps its own, and gets our spans.
  */
 export function startTracing({ endpoint, serviceName, environment }: TracingOptions): Tracing {
   const ours = new Resource({
     'service.name': serviceName,
     ...(environment === undefined ? {} : { 'deployment.environment.name': environment }),
   });
-  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES stand above ours.
+  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence over ours.
   const resource = Resource.default()
     .merge(ours)
     .merge(new Resource(detectResourcesSync({ detectors: [envDetectorSync] }).attributes));

@@ -1,4 +1,7 @@
-/** What a worker adds to trace: spans of activities and exchanges, and where the workflows' spans go. Loaded on demand. */
+/**
+ * A worker's part of traces: spans of activities and exchanges, and the way out for the workflows' spans. Loaded on
+ * demand.
+ */
 import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   makeWorkflowExporter,
@@ -36,7 +39,7 @@ export function startWorkerTracing(endpoint: string, environment: Environment): 
   };
 }
 
-/** Within the SDK's interceptor, whose span is the active one: which product and attempt it is about. */
+/** Adds product and attempt to the active span, which is that of the SDK's interceptor. */
 const describeInquiry: ActivityInterceptorsFactory = () => ({
   inbound: {
     async execute(input, next) {
@@ -54,7 +57,7 @@ const describeInquiry: ActivityInterceptorsFactory = () => ({
   },
 });
 
-/** One request over HTTP, to the gateway or its token service; the context goes no further than this. */
+/** A span for one HTTP request to the gateway or its token service. The context is not sent along. */
 const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url }) => {
   const span = trace.getTracer('credit-journey').startSpan(productCode ? 'POST gateway' : 'POST token service', {
     kind: SpanKind.CLIENT,

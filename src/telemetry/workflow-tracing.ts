@@ -1,10 +1,10 @@
 /**
- * The workflows' side of traces: part of the workflow bundle that a tracing worker runs, and of no other.
+ * The workflows' part of traces: part of the workflow bundle of a tracing worker, and of no other.
  *
- * A run must go on under either bundle, and be replayed by either: traces are switched on and off under it. So nothing
- * here makes a command or puts a step between one promise and the next: what the workflow awaits is the very promise
- * that it would await without. The SDK's own interceptors wait in between, and a run that had met an update under them
- * no longer replays without; of them only the tracer and the way out of the sandbox are used.
+ * A run must go on, and replay, under either bundle, because operators switch traces on and off under it. So nothing
+ * here makes a command or puts a step between one promise and the next: the workflow awaits the very promise that it
+ * would await without traces. The SDK's own interceptors wait in between, and a run that had an update under them no
+ * longer replays without. So this file uses only their tracer, and their way out of the sandbox.
  */
 import {
   type Context,
@@ -23,7 +23,7 @@ import {
 import { type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import { WORKFLOW_TRACING_MARK } from './bundle-mark.ts';
 
-/** Looked for in the bundle's text, by the worker that is to run it. */
+/** The worker looks for it in the bundle's text. */
 export const mark = WORKFLOW_TRACING_MARK;
 
 /** Where the SDK's interceptors of every language keep the context. */
@@ -43,7 +43,7 @@ export const interceptors = (): WorkflowInterceptors => {
           spanned(`HandleSignal:${input.signalName}`, contextIn(input.headers), () => next(input)),
         handleUpdate: (input, next) =>
           spanned(`HandleUpdate:${input.name}`, contextIn(input.headers), () => next(input)),
-        // Neither validators nor queries: a status is polled, and nobody follows its trace.
+        // Neither validators nor queries: clients poll a status, and its trace would help no reader.
       },
     ],
     outbound: [
@@ -59,7 +59,10 @@ export const interceptors = (): WorkflowInterceptors => {
   };
 };
 
-/** Runs `work` under a span of its own and returns its promise itself, to which the span's end is no more than a listener. */
+/**
+ * Runs `work` under a span of its own and returns the promise of `work` itself. The span's end is only a listener on
+ * it.
+ */
 function spanned<T>(name: string, parent: Context, work: () => Promise<T>): Promise<T> {
   const span = trace.getTracer('credit-journey-workflow').startSpan(name, {}, parent);
   const end = (code: SpanStatusCode) => endSpan(span, code);
@@ -88,8 +91,8 @@ function headersOf(active: Context): Headers {
 }
 
 /**
- * The context that came with a message, or none. Anybody may send a message with any bytes there: what throws in the
- * workflow's own task would have the run stand still for good.
+ * The context that came with a message, or none. Any sender may put any bytes there, and an error in the workflow's
+ * task would stop the run for good.
  */
 function contextIn({ [TRACE_HEADER]: payload }: Headers): Context {
   const active = context.active();

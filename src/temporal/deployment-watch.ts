@@ -1,12 +1,12 @@
-/** Keeps an eye on whether this worker's version is the one that gets the work, and says where it is not. */
+/** Watches whether this worker's version gets the work, and logs where it does not. */
 import type { Logger } from 'pino';
 import { type DeploymentVersion, type VersionState, versionState } from './worker-deployment.ts';
 
-/** A promotion is noticed after this; asking costs the server a query. */
+/** How soon a promotion is noticed; asking costs the server a query. */
 const ASK_EVERY_MS = 15_000;
 
 export interface DeploymentWatch {
-  /** As last heard; `unknown` until the server has said. */
+  /** The last known state; `unknown` until the server has answered. */
   state(): VersionState;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface WatchedDeployment {
   askEveryMs?: number;
 }
 
-/** Asks at once, then regularly. While the server does not answer, what it said last holds. */
+/** Asks at once, then regularly. While the server does not answer, its last answer holds. */
 export function watchDeployment(watched: WatchedDeployment): DeploymentWatch {
   const { service, namespace, version, askEveryMs = ASK_EVERY_MS } = watched;
   let state: VersionState = 'unknown';
@@ -54,12 +54,15 @@ function say({ version, logger }: WatchedDeployment, state: VersionState, text: 
   else logger.warn(fields, text);
 }
 
-/** Whether new runs come to workers of this version. */
+/** Whether workers of this version get new runs. */
 export function getsWork(state: VersionState): boolean {
   return state === 'current' || state === 'ramping';
 }
 
-/** A version that no worker has told the server of is as good as one that was never promoted: it is being told. */
+/**
+ * Describes a state in words. A version that no worker has polled for yet counts as never promoted: this worker is
+ * about to poll.
+ */
 function textOf(state: VersionState): string {
   if (getsWork(state)) return 'this version of the workers gets the work';
   return state === 'draining' || state === 'drained'

@@ -1,8 +1,8 @@
-/** Which of the project's search attributes a server has: registered under their names, and of their types. */
+/** Which of the project's search attributes are registered on a server, under their names and with their types. */
 import type { OperatorService, WorkflowService } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 
-/** How long the server's answer is believed: attributes registered later are used within this time. */
+/** How long the server's answer is trusted: attributes that are registered later are used within this time. */
 const BELIEVED_FOR_MS = 60_000;
 
 /** `temporal.api.enums.v1.IndexedValueType` */
@@ -14,8 +14,8 @@ export interface SearchAttributeServices {
 }
 
 /**
- * Asks the server which of the project's search attributes are registered. A server that does not say counts as having
- * none: upserting an unregistered one, or one of another type, would park the run for ever.
+ * Asks the server which of the project's search attributes are registered. A server that does not answer counts as
+ * having none. Upserting an unregistered attribute, or one of another type, would stop the run for ever.
  */
 export function registeredSearchAttributes(
   services: SearchAttributeServices,
@@ -30,7 +30,7 @@ export function registeredSearchAttributes(
   };
 }
 
-/** @throws where the server does not say */
+/** @throws where the server does not answer */
 export async function askSearchAttributes(
   { operatorService, workflowService }: SearchAttributeServices,
   namespace: string,
@@ -40,8 +40,8 @@ export async function askSearchAttributes(
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     return names.filter((name) => customAttributes?.[name] === INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]);
   } catch (error) {
-    // Temporal Cloud may keep its operator service to itself; the namespace then tells by its aliases, such as
-    // `Keyword01: "JourneyStage"`.
+    // Temporal Cloud may restrict its operator service. The namespace then lists its aliases, such as `Keyword01:
+    // "JourneyStage"`.
     const { config } = await workflowService.describeNamespace({ namespace });
     const aliases = Object.entries(config?.customSearchAttributeAliases ?? {});
     if (aliases.length === 0) throw error;

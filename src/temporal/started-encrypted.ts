@@ -2,8 +2,8 @@ import type { NativeConnection } from '@temporalio/worker';
 import { wasEncrypted } from '../protection/payloads/payload-codec.ts';
 
 /**
- * Whether the input that a run was started with came encrypted: read raw from its first history event, since whatever
- * else sees it sees it decoded.
+ * Whether the input that a run was started with came encrypted. Reads it raw from the first history event, since every
+ * other reader sees it decoded.
  */
 export async function startedEncrypted(
   connection: Pick<NativeConnection, 'workflowService'>,

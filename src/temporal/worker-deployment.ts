@@ -1,7 +1,7 @@
-/** Worker Deployments: which version of the workers gets the work, asked and changed. docs/versioning.md */
+/** Worker Deployments: reads and changes which version of the workers gets the work. docs/versioning.md */
 import { isGrpcServiceError, type WorkflowService } from '@temporalio/client';
 
-/** What one build of the workers calls itself. */
+/** The name that one build of the workers gives itself. */
 export interface DeploymentVersion {
   deploymentName: string;
   buildId: string;
@@ -10,10 +10,10 @@ export interface DeploymentVersion {
 /**
  * - `current`: gets new runs, and those of older versions that upgrade.
  * - `ramping`: gets a share of them.
- * - `draining`: gets what is left of the runs that are pinned to it.
- * - `drained`: gets nothing more; its workers may go.
+ * - `draining`: gets the remaining runs that are pinned to it.
+ * - `drained`: gets nothing more; its workers may be stopped.
  * - `inactive`: has never been made current.
- * - `unknown`: the server knows no such version: no worker of it has polled yet, or it is long gone.
+ * - `unknown`: the server does not know the version. No worker of it has polled yet, or it was removed long ago.
  */
 export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive' | 'unknown';
 
@@ -25,13 +25,13 @@ export interface DeploymentView {
 }
 
 export interface PromoteOptions {
-  /** Before a worker of this version has polled. Default false. */
+  /** Permits it before a worker of this version has polled. Default false. */
   allowNoPollers?: boolean;
-  /** Although a queue that the current version serves has no worker of this one. Default false. */
+  /** Permits it although a queue of the current version has no worker of this one. Default false. */
   ignoreMissingTaskQueues?: boolean;
 }
 
-/** The server would not make the version current. */
+/** Thrown when the server refused to make the version current. */
 export class PromotionRefusedError extends Error {
   override readonly name = 'PromotionRefusedError';
 }
@@ -78,7 +78,7 @@ export async function versionState(
 
 /**
  * Makes a version current: from then on it gets all new runs, and every older one that upgrades. Returns the build id
- * that was current before; the same version may be promoted again.
+ * of the former current version. The same version may be promoted again.
  *
  * @throws PromotionRefusedError where no worker of it polls, or one of its queues has none
  */

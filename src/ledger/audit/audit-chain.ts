@@ -1,19 +1,21 @@
 /**
- * The chain over consents and decisions: each row's hash covers the one before it, under a key that only the ledger's
- * secret gives, so that whoever can write to the database cannot compute it. docs/protection.md, "The audit chain".
+ * The chain over consents and decisions: each row's hash covers the hash of the row before it. The hashes need a key
+ * that comes from the ledger's secret, so write access to the database is not enough to compute them.
+ * docs/protection.md, "The audit chain".
  *
  * 1. A row and its entry are written in one transaction, while the head is locked: entries have no gaps.
- * 2. The head tells how many entries there are and the hash of the last one, authenticated: the last rows cannot be
- *    taken away without it.
- * 3. A head that is not authentic is never made authentic again without a mark: the mark is an entry itself.
+ * 2. The head states how many entries exist and the hash of the last one, authenticated. So the last rows cannot be
+ *   removed unnoticed.
+ * 3. A head that is not authentic never becomes authentic again without a mark: the mark is an entry itself.
  */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 
 /**
- * What is chained: a row's primary key, which also names it in findings, and all else that its hash covers. `later`: columns
- * that came when rows were chained already. They are covered where they are set, so that the hashes of older rows hold.
+ * The content of the chain: a row's primary key, which also names it in findings, and the columns that its hash covers.
+ * `later`: columns that were added when rows were chained already. The hash covers them only where they are set, so
+ * that the hashes of older rows stay valid.
  */
 export const CHAINED = {
   consents: {
@@ -39,7 +41,7 @@ export const CHAINED = {
 export type ChainedTable = keyof typeof CHAINED;
 export const CHAINED_TABLES = Object.keys(CHAINED) as readonly ChainedTable[];
 
-/** The entry that says: here the head was found not to be authentic. */
+/** The entry that marks where the head was found not to be authentic. */
 export const BROKEN_HEAD = 'audit_head';
 
 export interface ChainHead {
@@ -55,7 +57,7 @@ export interface ChainEntry {
   hash: string;
 }
 
-/** Rows that one statement reads or writes: thousands of values are within what both engines take. */
+/** Rows that one statement reads or writes: both engines take thousands of values. */
 export const CHAIN_BATCH = 500;
 
 function firstColumnsOf(table: ChainedTable): readonly string[] {
@@ -70,7 +72,7 @@ export function keyOf(table: ChainedTable, row: SqlRow): string {
   return JSON.stringify(CHAINED[table].key.map((column) => row[column]));
 }
 
-/** Where the chain begins. */
+/** The hash at which the chain begins. */
 export function beginningOf(cipher: LedgerCipher): string {
   return cipher.chainHash(JSON.stringify(['beginning']));
 }
@@ -90,7 +92,7 @@ function macOf(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
   return cipher.chainHash(JSON.stringify(['head', entries, hash]));
 }
 
-/** `null` where there is none. */
+/** The chain's head; `null` where there is none. */
 export async function readHead(
   session: SqlSession,
   cipher: LedgerCipher,
@@ -101,8 +103,8 @@ export async function readHead(
 }
 
 /**
- * Appends what `work` inserts. Takes the head's lock first, so that two who insert the same rows wait for each other
- * there and nowhere else; of an inquiry's lock and this one, the inquiry's is always taken first.
+ * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
+ * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
 export async function chaining(
   { session, dialect, cipher }: Writing,
@@ -119,8 +121,8 @@ export async function chaining(
 }
 
 /**
- * Keeps every other writer of consents and decisions out until the transaction ends, and of whatever else a share's claim
- * goes by. An inquiry's lock comes first.
+ * Keeps other transactions from writing consents, decisions or anything else that a share's claim depends on, until
+ * this one ends. An inquiry's lock comes first.
  */
 export async function lockHead({ session, dialect }: Pick<Writing, 'session' | 'dialect'>): Promise<void> {
   await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
@@ -131,7 +133,7 @@ async function lockedHead(session: SqlSession, dialect: SqlDialect, cipher: Ledg
   const [last] = await session.rows<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
   // Fewer entries than the head counts leave a gap behind, which is mark enough.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
-  // To stop here would stop every journey; to go on without a mark would hide what was done.
+  // Stopping here would stop every journey; going on without a mark would hide the tampering.
   const found = last ? headAt(last) : { entries: 0, hash: beginningOf(cipher) };
   const key = JSON.stringify([found.entries + 1]);
   const mark = entryAfter(found, BROKEN_HEAD, key, brokenHashOf(cipher, found.hash, key));
@@ -175,7 +177,7 @@ export function places(rows: number, width: number, from = 1): string {
   return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
 
-/** The rows of a table after `after`, in the order of its key; one batch. */
+/** One batch of a table's rows after `after`, in the order of its key. */
 export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow | undefined): Promise<SqlRow[]> {
   const key: readonly string[] = CHAINED[table].key;
   const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
@@ -186,8 +188,8 @@ export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow
 }
 
 /**
- * Makes the head, and chains what was written before there was a chain. Part of the migration that makes the chain, and of
- * nothing else: where entries or the head are gone, the next append marks that.
+ * Makes the head, and chains the rows that were written before the chain existed. Only the migration that makes the
+ * chain calls this. Where entries or the head are missing later, the next append marks that.
  */
 export async function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
   let head: ChainHead = { entries: 0, hash: beginningOf(cipher) };

@@ -1,4 +1,4 @@
-/** Holds consents and decisions against their chain, and tells what does not fit: by table and key, never by value. */
+/** Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value. */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlEngine, SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { ChainFinding, ChainReport } from '../records.ts';
@@ -20,12 +20,12 @@ import {
   readRows,
 } from './audit-chain.ts';
 
-/** What has been walked so far. */
+/** The progress of a verification. */
 interface Walk {
   cipher: LedgerCipher;
-  /** `null`: what it says is not to be believed. */
+  /** `null` where the head is not authentic. */
   head: ChainHead | null;
-  /** The last entry; its hash is unknown where the one that should be there is missing. */
+  /** The last entry. Its hash is unknown where the entry that belongs there is missing. */
   position: number;
   hash: string;
   expected: string | undefined;
@@ -97,7 +97,7 @@ function kindOf(
   if (!table) return 'changed';
   if (!row) return 'removed';
   if (entry.hash !== hashOf(cipher, entry.previous, table, row)) return 'changed';
-  // Where the one before is gone there is nothing to compare with.
+  // Without the entry before, nothing can be compared.
   return isNext && entry.previous !== hash ? 'outOfOrder' : null;
 }
 
@@ -108,7 +108,7 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
   } else if (position === head.entries && hash !== head.hash) findings.push({ kind: 'changed', position });
 }
 
-/** Rows that no entry names. */
+/** Finds rows that no entry names. */
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
   let after: SqlRow | undefined;
   for (;;) {
@@ -158,7 +158,7 @@ function tableOf({ row_table }: ChainEntry): ChainedTable | undefined {
   return CHAINED_TABLES.find((table) => table === row_table);
 }
 
-/** The entry's key, where it is one; it may have been tampered with. */
+/** The parts of the entry's key; `undefined` where the key was tampered with. */
 function partsOf(entry: ChainEntry): string[] | undefined {
   const table = tableOf(entry);
   if (!table) return undefined;

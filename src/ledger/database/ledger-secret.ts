@@ -1,4 +1,4 @@
-/** The ledger's own secret: made once, wrapped by the key ring, kept beside the ledger's id. */
+/** The ledger's own secret: made once, wrapped by the key ring, stored beside the ledger's id. */
 import { randomBytes } from 'node:crypto';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import type { SqlSession } from './sql-session.ts';
@@ -8,7 +8,7 @@ export function newLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<Wra
   return keys.wrap('ledger', randomBytes(32), boundOf(ledgerId));
 }
 
-/** `UnknownKeyError` where the key ring lacks the key that it is wrapped under. */
+/** Unwraps the secret. Throws `UnknownKeyError` where the key ring lacks its wrapping key. */
 export function openLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<Uint8Array> {
   return keys.unwrap('ledger', wrapped, boundOf(ledgerId));
 }
@@ -25,7 +25,7 @@ export async function readLedgerSecret(session: SqlSession): Promise<WrappedKey 
   return row ? { keyId: row.secret_key_id, bytes: row.secret_wrapped } : null;
 }
 
-/** Whether it still was as `before` says; else nothing was written. */
+/** Returns whether the secret still was as `before` says; otherwise nothing was written. */
 export async function replaceLedgerSecret(
   session: SqlSession,
   before: WrappedKey,

@@ -12,17 +12,17 @@ import {
   type Written,
 } from './sql-session.ts';
 
-/** A database that takes longer than this to be reached is treated as away; the journey waits durably. */
+/** A database that is not reached within this time counts as unavailable; the journey waits durably. */
 const CONNECT_TIMEOUT_MS = 3_000;
 /** Statements take a few milliseconds; the lock of an inquiry is held for one transaction of another worker. */
 const LOCK_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 4_000;
-/** Our own clock, for a server that says nothing at all: above the server's own, so that its answer is heard first. */
+/** Our own limit for a silent server. It is above the server's own, so that the server's answer comes first. */
 const ANSWER_TIMEOUT_MS = 5_000;
 /** A worker makes a few dozen attempts at once, each for some milliseconds in the database. */
 const MAX_CONNECTIONS = 10;
 const IDLE_TIMEOUT_MS = 30_000;
-/** A vacuum reads whole tables beside everything else that goes on: millions of rows take minutes. */
+/** A vacuum reads whole tables beside other work: millions of rows take minutes. */
 const VACUUM_TIMEOUT_MS = 10 * 60_000;
 
 // SQLSTATE (PostgreSQL, appendix A).
@@ -31,13 +31,13 @@ const INVALID_CATALOG_NAME = '3D000';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Any number: it only has to differ from other users of advisory locks in the same database. Who writes shares it, a
- * migration has it alone: what a transaction reads under it of the tables' version holds until its commit.
+ * Any number that differs from other users of advisory locks in the same database. Writers share the lock, and a
+ * migration holds it alone. So the version that a transaction reads under it stays valid until its commit.
  */
 const MIGRATION_LOCK = 7_205_759;
 /**
- * For the tables, while everybody else waits: a dump or a report that reads them may take hours. Then the others get
- * their turn, and the migration tries again.
+ * How long a migration waits for the tables, while all others wait too. A dump or a report may hold the tables for
+ * hours. After this time the others continue, and the migration tries again.
  */
 const TABLE_LOCK_TIMEOUT_MS = 500;
 const TABLE_LOCK_PAUSE_MS = 1_500;
@@ -48,7 +48,7 @@ const DIALECT: SqlDialect = {
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
   bytes: 'BYTEA',
-  // Not to_regclass(), which may answer from a cache of before the lock was waited for.
+  // Not to_regclass(), which may answer from a cache that is older than the lock.
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   triggerPrelude: [
     `CREATE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS
@@ -62,9 +62,8 @@ const DIALECT: SqlDialect = {
   ],
 };
 
-// One statement, so one way to the server and back. SET LOCAL and not the connection's start-up parameters, which
-// connection poolers refuse; a commit must be on disk whatever the server's default is, and the isolation level is
-// the one that the row lock is reckoned with.
+// One statement, so one round trip. SET LOCAL, because connection poolers refuse start-up parameters. A commit must be
+// on disk with any default of the server, and the row locks require this isolation level.
 const SETTINGS = [
   `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
   `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
@@ -77,14 +76,14 @@ const BEGIN_MIGRATION = [
   'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
   `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; SET LOCAL synchronous_commit = on`,
 ].join('; ');
-/** Sessions that hold one of the tables `$1`, for a person who wonders what is waited for. */
+/** Sessions that hold one of the tables `$1`, so that an operator sees what the migration waits for. */
 const HOLDERS = `SELECT DISTINCT a.pid, a.application_name AS name
   FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE c.relname = ANY ($1) AND l.granted AND a.pid <> pg_backend_pid() ORDER BY a.pid`;
 const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
 
 /**
- * Opens a pool on the database that the address names; the database itself is made by its administrator.
+ * Opens a pool on the database that the address names. An administrator makes the database itself.
  *
  * @throws LedgerNotFoundError where the server has no such database
  * @throws LedgerUnavailableError where the server cannot be reached
@@ -103,8 +102,8 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
   });
-  // A connection that breaks says so by an event, in the pool or in somebody's hands; unheard, it ends the process.
-  // What was under way fails by itself.
+  // A broken connection emits an event, in the pool or in use; without a listener the event ends the process. The
+  // statement in progress fails by itself.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const engine = new PostgresEngine(pool, connection);
@@ -123,7 +122,7 @@ class PostgresEngine implements SqlEngine {
   readonly #connection: pg.ClientConfig;
   #isClosed = false;
 
-  /** @param connection for what takes longer than the pool lets anything take */
+  /** @param connection for statements that take longer than the pool permits */
   constructor(pool: pg.Pool, connection: pg.ClientConfig) {
     this.#pool = pool;
     this.#connection = connection;
@@ -155,12 +154,12 @@ class PostgresEngine implements SqlEngine {
     } catch (error) {
       throw error instanceof pg.DatabaseError || codeOf(error) !== 'unknown error' ? translated(error) : error;
     } finally {
-      // With whatever it had not committed.
+      // The server discards what the transaction had not committed.
       await client.end().catch(() => {});
     }
   }
 
-  /** Makes the space of old row versions free for others; who may not vacuum a table is told so by a warning. */
+  /** Frees the space of old row versions. Without the right to vacuum a table, the server sends a warning. */
   async scrub(): Promise<boolean> {
     if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
     const client = await this.#pool.connect().catch((error: unknown) => {
@@ -207,13 +206,13 @@ class PostgresEngine implements SqlEngine {
       return value;
     } finally {
       isOver ||= await session.rollBack();
-      // A connection of which it is not known in what state it is goes, and with it whatever it had not committed.
+      // A connection in an unknown state is closed, and the server discards what it had not committed.
       client.release(!isOver);
     }
   }
 }
 
-/** Begins a transaction that has the tables to itself; others write in between as long as it cannot. */
+/** Begins a transaction that holds the tables alone. Between its attempts other transactions write. */
 async function takeTables(
   client: pg.Client,
   tables: readonly string[],
@@ -241,7 +240,7 @@ async function takeTables(
 
 class PostgresSession implements SqlSession {
   readonly #client: pg.ClientBase;
-  /** The server did not answer, or is gone: nothing more is asked of this connection. */
+  /** The server did not answer, or is gone: the connection takes no further statement. */
   #isBroken = false;
 
   constructor(client: pg.ClientBase) {
@@ -282,7 +281,7 @@ function typeParser(oid: number, format?: 'text' | 'binary'): unknown {
   return pg.types.getTypeParser(oid, format as 'text');
 }
 
-/** The driver's own message and detail may quote values, and its address a password: only its code is passed on. */
+/** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
 function translated(error: unknown): Error {
   const code = codeOf(error);
   if (code === UNIQUE_VIOLATION) return new LostRaceError('lost');

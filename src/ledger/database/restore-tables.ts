@@ -1,10 +1,10 @@
-/** The tables that tell a restored ledger (a part of schema.ts). */
+/** The tables by which a ledger finds that it was restored (a part of schema.ts). */
 import type { SqlDialect } from './sql-session.ts';
 
-/** Of migration 8. */
+/** The statements of migration 8. */
 export function restoreTables(dialect: SqlDialect): string[] {
   return [
-    // The place in the sequence of all attempts; NULL: claimed before there was one.
+    // The place in the sequence of all attempts. NULL: claimed before the sequence existed.
     'ALTER TABLE attempts ADD COLUMN position BIGINT',
     'CREATE UNIQUE INDEX attempts_by_position ON attempts (position)',
     `CREATE TABLE attempt_counter (

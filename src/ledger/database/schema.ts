@@ -2,10 +2,10 @@
 import { MIGRATIONS, WITHOUT_OLDER_WRITERS } from './migrations.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 
-/** The version that this code works on; also the version under which it writes (writer-version.ts). */
+/** The version that this code works on, and under which it writes (writer-version.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The version of the tables that are there; 0 where there are none. */
+/** The present version of the tables; 0 where there are none. */
 export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect): Promise<number> {
   const found = await session.rows(dialect.tableExists, ['ledger_schema']);
   if (found.length === 0) return 0;
@@ -13,16 +13,16 @@ export async function schemaVersionOf(session: SqlSession, dialect: SqlDialect):
   return row?.version ?? 0;
 }
 
-/** Below which version no program writes any more; 0 where the ledger cannot say so yet. */
+/** The lowest version that may write; 0 where the ledger does not record it yet. */
 export async function oldestWriterOf(session: SqlSession): Promise<number> {
   const [row] = await session.rows<{ oldest: number | null }>(`SELECT (${OLDEST_WRITER}) AS oldest`);
   return row?.oldest ?? 0;
 }
 
-/** The same as a scalar subquery, for statements that read something else beside it. From version 8 on. */
+/** The same as a scalar subquery, for statements that read something else too. From version 8 on. */
 export const OLDEST_WRITER = 'SELECT coalesce(max(oldest_writer), 0) FROM ledger_schema';
 
-/** The tables that there are at a version. */
+/** The names of all tables at a version. */
 export function tablesAt(version: number, dialect: SqlDialect): string[] {
   const statements = MIGRATIONS.slice(0, version).flatMap((migration) => migration(dialect));
   const dropped = statements.map((statement) => /^DROP TABLE (\w+)/.exec(statement)?.[1]);
@@ -31,7 +31,7 @@ export function tablesAt(version: number, dialect: SqlDialect): string[] {
     .filter((table) => !dropped.includes(table));
 }
 
-/** Brings the tables from one version to another, this code's own; the caller's transaction makes it all or nothing. */
+/** Brings the tables from one version to this code's own. The caller's transaction makes it all or nothing. */
 export async function migrate(
   session: SqlSession,
   dialect: SqlDialect,

@@ -1,6 +1,6 @@
 /**
- * What the ledger's logic needs of a database, and all it needs: the statements are written once, in the SQL that
- * SQLite and PostgreSQL share, with `$1` for values; an engine supplies the few fragments in which the two differ.
+ * The port to a database: everything that the ledger's logic needs. Statements are written once, in the SQL that SQLite
+ * and PostgreSQL share, with `$1` for values. An engine supplies the few fragments in which the two differ.
  */
 export type SqlValue = string | number | Uint8Array | null;
 
@@ -8,7 +8,7 @@ export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Record<string, unknown>;
 
 export interface SqlSession {
-  /** Runs one statement and returns its rows. Throws only what the engine made of the driver's error. */
+  /** Runs one statement and returns its rows. Throws only errors that the engine has translated. */
   rows<Row = SqlRow>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
@@ -27,23 +27,23 @@ export interface SqlDialect {
   guardRows(table: string, guard: 'appendOnly' | 'keepRows'): string[];
 }
 
-/** Whether what a transaction wrote is to stay. */
+/** Whether the transaction's writes stay. */
 export type Written<T> = { keep: boolean; value: T };
 
 export interface SqlEngine {
   readonly dialect: SqlDialect;
-  /** A consistent view; nothing is written. */
+  /** A consistent view; writes nothing. */
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /**
    * One transaction. Resolves with `keep` only after the database has confirmed the commit.
    *
    * @throws LedgerUnavailableError on any failure of the database, a commit without an answer included
-   * @throws LostRaceError where a unique key was taken meanwhile: nothing was written, read again
+   * @throws LostRaceError where another transaction took a unique key: nothing was written, read again
    */
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
   /**
-   * One transaction that may change the tables: alone among all that write, and without a limit to its time. Nothing else
-   * holds one of `tables` when `work` begins; what that waits for is told `onWait`.
+   * One transaction that may change the tables. It runs alone among all writers, without a time limit. No other session
+   * holds one of `tables` when `work` begins. `onWait` gets the names of the sessions that it waits for.
    *
    * @throws LedgerUnavailableError on any failure, also where others held the tables all the time
    */
@@ -53,14 +53,14 @@ export interface SqlEngine {
     onWait?: (whatFor: string) => void,
   ): Promise<T>;
   /**
-   * Takes what was overwritten out of the engine's files, as far as it can; `false` where somebody else kept it from
-   * doing so, or it may not.
+   * Removes overwritten data from the engine's files, as far as it can. `false` where another session prevented it, or
+   * a right was missing.
    */
   scrub(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A unique key was taken by somebody else: this transaction has lost, and wrote nothing. */
+/** Thrown when another transaction took a unique key first: this one wrote nothing. */
 export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
 }

@@ -1,4 +1,4 @@
-/** SQLite by `node:sqlite`: one machine, any number of processes, nothing else to run. */
+/** SQLite by `node:sqlite`: one machine, any number of processes, no server to run. */
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -14,10 +14,10 @@ import {
   type Written,
 } from './sql-session.ts';
 
-/** Writers take about a millisecond each: who does not get a turn in this time faces one that hangs. */
+/** Writers take about a millisecond each. A writer that gets no turn in this time faces a process that hangs. */
 const BUSY_TIMEOUT_MS = 2_000;
 const BUSY_RETRY_MS = 5;
-/** A migration waits for whoever copies the file. */
+/** How long a migration waits for a process that copies the file. */
 const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
 // Primary result codes (sqlite.org/rescode.html); extended ones carry them in their low byte.
@@ -26,7 +26,7 @@ const SQLITE_LOCKED = 6;
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-// The first look at the file decides whether it can be read at all: that is waited for too.
+// The first read of the file shows whether it can be read at all: busy errors are waited for here too.
 const BEGIN_READ = ['BEGIN', 'SELECT 1 FROM sqlite_master LIMIT 1'];
 const BEGIN_WRITE = ['BEGIN IMMEDIATE'];
 
@@ -46,9 +46,9 @@ const DIALECT: SqlDialect = {
 };
 
 /**
- * Opens the file, or makes it (mode 0600, in a directory that is made with 0700) where `create` says so.
+ * Opens the file. Makes it where `create` says so (mode 0600, in a directory that is made with 0700).
  *
- * @throws LedgerNotFoundError where there is no file and none may be made
+ * @throws LedgerNotFoundError where the file is missing and may not be made
  * @throws LedgerUnavailableError where it cannot be opened
  */
 export async function openSqlite(file: string, create: boolean): Promise<SqlEngine> {
@@ -58,7 +58,8 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
   }
   let database: DatabaseSync | undefined;
   try {
-    // A busy handler would stop the event loop, and with it the very transaction that it waits for: we wait ourselves.
+    // A busy handler would stop the event loop, and with it the transaction that it waits for. So this code waits
+    // itself.
     database = new DatabaseSync(file, { timeout: 0, enableForeignKeyConstraints: true });
     const opened = database;
     await patiently(deadline(), () => {
@@ -89,7 +90,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
   readonly #inode: number;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** One connection carries one transaction: each waits here for the one before it. */
+  /** One connection carries one transaction: each one waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(file: string, database: DatabaseSync) {
@@ -106,7 +107,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
     return this.#transaction(BEGIN_WRITE, work);
   }
 
-  /** Nobody else writes meanwhile, as ever. */
+  /** No other process writes meanwhile, as in every transaction here. */
   migrate<T>(_tables: readonly string[], work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     return this.#transaction(BEGIN_WRITE, work, MIGRATION_PATIENCE_MS);
   }
@@ -124,7 +125,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
     }
   }
 
-  /** `secure_delete` has overwritten the pages: what is left of before is in the log, which this empties. */
+  /** `secure_delete` has overwritten the pages. Old data is left in the log alone, which this empties. */
   scrub(): Promise<boolean> {
     const until = deadline();
     return this.#inTurn(async () => {
@@ -164,7 +165,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
     });
   }
 
-  /** A file that was removed or replaced would go on taking writes that nobody will ever find again. */
+  /** Refuses a file that was removed or replaced: it would take further writes, and all of them would be lost. */
   #checkFile(): void {
     const about = statSync(this.#file, { throwIfNoEntry: false });
     if (about?.ino !== this.#inode) throw new LedgerUnavailableError('the file of the ledger was removed or replaced');
@@ -174,7 +175,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
     try {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
-      // The first error is the one that says what happened.
+      // The first error is the useful one.
     }
   }
 
@@ -185,7 +186,7 @@ class SqliteEngine implements SqlEngine, SqlSession {
   }
 }
 
-/** Repeats while another process or handle holds the file, without keeping this process from its work. */
+/** Repeats `work` while another process or handle holds the file. This process stays free for other work. */
 async function patiently(until: number, work: () => void): Promise<void> {
   for (;;) {
     try {

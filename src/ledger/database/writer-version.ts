@@ -1,14 +1,15 @@
 /**
- * Which programs may write. A version of the tables that brings a new fence says so (`oldest_writer`): a program that
- * does not keep it writes nothing more but how attempts ended that it has on the wire. docs/deploy.md, "Upgrading".
+ * Decides which programs may write. A version of the tables that brings a new fence records it (`oldest_writer`). A
+ * program that does not keep the fence then writes only how its open attempts ended. docs/deploy.md, "Upgrading".
  *
- * Read in the transaction that writes: a migration has the tables to itself, so it was before that, or comes after it.
+ * The writing transaction reads the version itself. A migration holds the tables alone, so it came before that
+ * transaction or comes after it.
  */
 import { WriterTooOldError } from '../errors.ts';
 import { oldestWriterOf, SCHEMA_VERSION } from './schema.ts';
 import type { SqlEngine, SqlSession, Written } from './sql-session.ts';
 
-/** The same engine, whose transactions refuse to write where this program is too old for it. */
+/** The same engine, whose transactions refuse to write where this program is too old for the ledger. */
 export function currentWriter(engine: SqlEngine): SqlEngine {
   return {
     dialect: engine.dialect,

@@ -1,4 +1,4 @@
-/** What a statement that writes is given (types). */
+/** The context of every statement that writes (types). */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 

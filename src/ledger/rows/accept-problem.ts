@@ -1,4 +1,4 @@
-/** What the ledger holds against a decision, in the transaction that would write it: nobody gets another's report. */
+/** Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report. */
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -16,12 +16,12 @@ export async function acceptProblem(
   const { action, answer, providerSaid } = decision;
   if (action === 'repeat') return null;
   const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
-  // Where it is not said why it was held, only what holds of every reason is asked for.
+  // Without the reason of the hold, only the rules that hold for every reason apply.
   const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
   const problem = wordProblem({ failureType, productCode: inquiry.productCode }, { action, outcome, providerSaid });
   const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
   if (problem || !reference) return problem;
-  // Two who accept one number for two inquiries wait for each other here, and the second one reads the first.
+  // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
   await lockHead(writing);
   if (await isAnothersNumber(writing, inquiry, reference.reportReferenceNumber)) {
     return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
@@ -36,8 +36,8 @@ export async function acceptProblem(
 }
 
 /**
- * Whether the ledger has the number of another inquiry. A share's confirmation may repeat the number of the report that
- * is shared: then it is the report's.
+ * Whether another inquiry in the ledger has the number. A share's confirmation may repeat the number of the shared
+ * report.
  */
 async function isAnothersNumber(
   { session, cipher }: Writing,
@@ -57,9 +57,10 @@ async function isAnothersNumber(
 }
 
 /**
- * The first applicant of the reference whose `consumerId` the ledger has, but of no inquiry about this applicant of this
- * run, nor of the report that a share is of; `null` where there is none. One person may rightly have it in several
- * reports, and the ledger keeps nothing that would tell persons apart: so a person is asked.
+ * The first applicant of the reference whose `consumerId` the ledger knows only from elsewhere; `null` where there is
+ * none. Elsewhere means neither an inquiry about this applicant of this run, nor the report that a share is of. One
+ * person may rightly have one `consumerId` in several reports, and the ledger stores nothing that identifies persons:
+ * so a person is asked.
  */
 async function othersConsumer(
   { session, cipher }: Writing,

@@ -1,4 +1,4 @@
-/** What a share's claim goes by beside its own rows: who has consented, and whether the report may still be used. */
+/** What a share's claim depends on beside its own rows: the consents, and whether the report may still be used. */
 
 import type { ShareObjection, StandingConsents } from '../../consent/consent-record.ts';
 import { secondaryUserOf } from '../../model/secondary-user.ts';
@@ -15,8 +15,8 @@ export interface ClaimedShare extends KnownShare {
 }
 
 /**
- * Reads and judges it; `undefined` where the claim is of no share. The chain's head is locked first: a refusal that is
- * being written is waited for, and one that comes later finds the claim, so that it is respected or flagged.
+ * Reads and judges it; `undefined` where the claim is of no share. Locks the chain's head first. So a refusal that is
+ * being written is waited for. A later one finds the claim, and is then respected or flagged.
  */
 export async function readClaimedShare(writing: Writing, request: ClaimRequest): Promise<ClaimedShare | undefined> {
   const { inquiry, consents, consentValidForMs, sharedReference, applicantIds = [] } = request;
@@ -34,7 +34,7 @@ export async function readClaimedShare(writing: Writing, request: ClaimRequest):
   return { reportIsGone, ...judged };
 }
 
-/** What a run is told of a share that was not claimed. */
+/** The answer to a run whose share was not claimed. */
 export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
   const { reportIsGone, grants, standing } = share;

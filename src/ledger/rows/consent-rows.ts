@@ -1,4 +1,4 @@
-/** Rows of `consents` and `attempt_consents`: who permitted what, and what was refused. */
+/** Rows of `consents` and `attempt_consents`: what was granted and refused, and what permitted each attempt. */
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
@@ -7,7 +7,7 @@ import type { Writing } from '../database/writing.ts';
 import type { ConsentVerdict } from '../records.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-/** A row of `consents`, as it is read. */
+/** A row of `consents`, as read. */
 export interface ConsentRow {
   journey_id: string;
   share_id: string;
@@ -23,7 +23,7 @@ export interface ConsentRow {
   proof: string | null;
 }
 
-/** Append-only; what was written before under the same (journey, share, applicant, id, decision) stays as it is. */
+/** Append-only; an earlier row under the same (journey, share, applicant, id, decision) stays as it is. */
 export async function insertConsents(writing: Writing, consents: readonly ConsentRecord[]): Promise<ConsentVerdict[]> {
   const verdicts: ConsentVerdict[] = [];
   if (consents.length === 0) return verdicts;
@@ -37,7 +37,7 @@ export async function insertConsents(writing: Writing, consents: readonly Consen
   return verdicts;
 }
 
-/** Something was written before under the same key: by an earlier try of this very call, or by another message. */
+/** The verdict where a row stands under the same key: from an earlier try of this call, or from another message. */
 async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Promise<ConsentVerdict> {
   const [row] = await session.rows<ConsentRow>(
     `SELECT * FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND consent_id = $4
@@ -76,7 +76,7 @@ function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): P
   );
 }
 
-/** Everything that one applicant has said about one share, as far as rules about refusals need it. */
+/** Everything that one applicant has said about one share, as far as the rules about refusals need it. */
 export async function saidAbout(
   { session }: Writing,
   { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
@@ -88,7 +88,7 @@ export async function saidAbout(
   return rows.map(consentRecord);
 }
 
-/** Which grants permitted this attempt. */
+/** Records which grants permitted this attempt. */
 export async function linkConsents(
   { session }: Writing,
   attempt: { customerTraceNumber: string; attempt: number },
@@ -111,7 +111,7 @@ export async function linkConsents(
   }
 }
 
-/** What tells whether an attempt of SECONDUSE was posted. */
+/** The columns that show whether an attempt of SECONDUSE was posted. */
 export interface PostingRow {
   state: string;
   outcome: string | null;
@@ -119,9 +119,12 @@ export interface PostingRow {
   late_state: string | null;
 }
 
-/** Or may have been: whoever took the consent back has a right to know. */
+/**
+ * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
+ * to know.
+ */
 export function wasPosted({ state, outcome, answer_kind, late_state }: PostingRow): boolean {
-  // An answer that came too late for its attempt may still tell of a posting.
+  // An answer that came too late for its attempt may still mean a posting.
   if (state === 'sending' || state === 'unknown' || late_state === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';

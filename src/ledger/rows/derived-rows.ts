@@ -1,11 +1,11 @@
-/** Rows of `derived_documents`: sealed like reports, and destroyed with either of those that they are made of. */
+/** Rows of `derived_documents`: sealed like reports, and destroyed with either report that they are derived from. */
 import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { DerivedDocument, ReportOrigin } from '../records.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-/** In place of one that is there: worked out anew from the same reports, and sealed under a key of its own. */
+/** Replaces an earlier row: the document is derived again from the same reports, and sealed under a key of its own. */
 export async function insertDerived(
   { session, dialect }: Writing,
   { kind, of, from }: DerivedDocument,
@@ -51,7 +51,7 @@ export type FoundDerived =
   | { of: ReportOrigin; from: ReportOrigin; storedAtMs: number; sealed: Sealed; disposedAtMs?: never }
   | { disposedAtMs: number };
 
-/** That about the newest report, of which it may be gone; `null` where there never was one. */
+/** The document about the newest report, which may have been destroyed; `null` where there never was one. */
 export async function newestDerived(
   session: SqlSession,
   callerId: string,

@@ -1,11 +1,11 @@
 /**
- * Disposal (docs/retention.md): what stands in its way, and the statements that destroy what is personal.
+ * Disposal (docs/retention.md): its obstacles, and the statements that destroy what is personal.
  *
- * The order, and why it is this one: (1) begun, written down, which closes the fence for good; (2) the runs deleted from
- * Temporal, which is no record; (3) what the ledger holds destroyed, in one transaction that checks everything anew. A
- * crash before (3) loses nothing that cannot be disposed of by doing it again, and until (3) nobody reads "disposed of"
- * although a copy is left in Temporal. Were the ledger first, its rows would say so too early; without (1) a journey
- * started between (2) and (3) would go on with a ledger whose answers are about to be destroyed.
+ * The order matters. (1) The begin is written down, which closes the fence for good. (2) The runs are deleted from
+ * Temporal, which is no record. (3) One transaction checks everything again and destroys the ledger's content. After a
+ * crash before (3) the disposal can be repeated, and until (3) no reader sees "disposed of" although a copy is left in
+ * Temporal. With (3) before (2), the rows would say so too early. Without (1), a journey started between (2) and (3)
+ * would go on with a ledger whose answers are about to be destroyed.
  */
 
 import { utcInstant } from '../../base/instants.ts';
@@ -76,7 +76,9 @@ function newestOf(row: NewestRow | undefined): number | null {
   return Math.max(row.created_at, row.claimed_at ?? 0, row.recorded_at ?? 0, row.late_at ?? 0);
 }
 
-/** A legal hold is on the journey, whatever part of it is to be disposed of. */
+/**
+ * The obstacles of a scope. A legal hold is on the whole journey, also where only a part of it is to be disposed of.
+ */
 async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Obstacle[]> {
   const held = await session.rows<TraceRow>(
     `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)} AND legal_hold_at IS NOT NULL
@@ -114,7 +116,7 @@ function selectionOf({ callerId, productCode }: DisposalScope, from = 1): { sql:
   };
 }
 
-/** An id comes up once, with the oldest of its inquiries that are left, so that no list of ids has to be kept. */
+/** Lists each id once, with the oldest of its remaining inquiries, so that no list of ids has to be kept. */
 export async function readOlderThan(
   session: SqlSession,
   dialect: SqlDialect,
@@ -162,7 +164,7 @@ export async function beginDisposal(
   const refused = refusalOf(view);
   if (refused) return { keep: false, value: refused };
   const { inquiries, reports, begunAt } = view;
-  // A share's claim reads it under this lock: it comes before the disposal begins, or finds that it has.
+  // A share's claim reads the disposal under this lock: the claim comes first, or finds that the disposal has begun.
   await lockHead({ session, dialect });
   if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposalBegun' });
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
@@ -199,7 +201,8 @@ export async function dispose(
   );
   await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${sql})`, values);
   const place = values.length;
-  // The digest too: whoever has the ledger's secret could try SSNs on it. A disposed row is not compared any more.
+  // The digest too: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not compared any
+  // more.
   await session.rows(
     `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
@@ -214,7 +217,7 @@ function refusalOf({ obstacles }: DisposalView): DisposalVerdict | null {
   return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
 }
 
-/** In one order, so that two who lock the same rows wait for each other and do not stop each other. */
+/** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
 export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, callerId: string): Promise<void> {
   await session.rows(
     `SELECT 1 FROM inquiries WHERE ${ofOwner(callerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,

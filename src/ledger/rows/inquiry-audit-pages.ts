@@ -1,4 +1,4 @@
-/** Reads what was asked of the gateway in pages by time, so that a million rows never lie in memory at once. */
+/** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
 
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { Answer } from '../../model/inquiry.ts';
@@ -17,10 +17,12 @@ import {
 import type { AttemptRow, DecisionRow, InquiryRow } from './inquiry-rows.ts';
 import { descriptionOf } from './inquiry-views.ts';
 
-/** Attempts that are looked at in one statement, whether or not the query wants them: it stays short in any ledger. */
+/**
+ * Attempts that one statement looks at, whether or not the query wants them: the statement stays short in any ledger.
+ */
 const PAGE_SIZE = 1_000;
 
-/** Where a page ended. */
+/** The end of a page. */
 interface Cursor {
   claimedAtMs: number;
   customerTraceNumber: string;
@@ -29,12 +31,13 @@ interface Cursor {
 
 interface Page {
   attempts: AuditedAttempt[];
-  /** Absent where nothing was left to be looked at. */
+  /** Absent where nothing was left to look at. */
   end?: Cursor;
 }
 
 /**
- * Oldest first. Each page is one consistent view; of a period that is over, so is the whole but for late answers.
+ * Audited attempts, oldest first. Each page is one consistent view. For a past period so is the whole, except for late
+ * answers.
  *
  * @throws RangeError where `from` or `before` is no instant
  */
@@ -76,7 +79,7 @@ function instantMs(text: string | undefined, otherwise: number): number {
   return ms;
 }
 
-/** Of the attempt `a`, as `AUDIT_OUTCOMES` has it. */
+/** The outcome of the attempt `a`, by `AUDIT_OUTCOMES`. */
 function outcomeSql({ now }: SqlDialect): string {
   return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
     WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
@@ -86,7 +89,7 @@ const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
   ...['answer_kind', 'return_code', 'late_at', 'late_state', 'late_outcome'],
 ];
-/** A reference lies in one of them. */
+/** The columns that may hold a reference. */
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 type FoundRow = InquiryRow &
@@ -100,13 +103,13 @@ type FoundRow = InquiryRow &
     now: number;
   };
 
-/** The last attempt that was looked at, beside each row that was found; without one, beside nothing. */
+/** The last attempt that was looked at, beside each row that was found; alone, where none was found. */
 type PageRow = { end_claimed_at: number; end_trace: string; end_attempt: number } & (
   | FoundRow
   | { audit_outcome: null }
 );
 
-/** The attempts of a page once its end is known. `$1` to `$6` are where it began and where it ended. */
+/** The attempts of a page once its end is known. `$1` to `$6` are its begin and its end. */
 const IN_PAGE = `a.claimed_at >= $1 AND (a.claimed_at, a.customer_trace_number, a.attempt) > ($1, $2, $3)
   AND a.claimed_at <= $4 AND (a.claimed_at, a.customer_trace_number, a.attempt) <= ($4, $5, $6)`;
 
@@ -164,7 +167,7 @@ class PageReader {
       ...(reportReferenceNumber === undefined ? [] : SEALED.map((name) => `a.${name}`)),
       `${outcomeSql(this.#dialect)} AS audit_outcome`,
       `${this.#dialect.now} AS now`,
-      // Attempts that were closed come before it, and are none that were asked.
+      // Closed attempts come before it, and were never sent.
       '(SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt',
     ];
     return this.#session.rows<PageRow>(
@@ -188,7 +191,7 @@ class PageReader {
     );
   }
 
-  /** Whether it has the reference that is looked for, where one is. */
+  /** Whether the row has the wanted reference, where one is wanted. */
   #isReferred(row: FoundRow): boolean {
     const { reportReferenceNumber } = this.#query;
     if (reportReferenceNumber === undefined) return true;
@@ -201,7 +204,7 @@ class PageReader {
     });
   }
 
-  /** Of the page's inquiries, and of those that they amend. */
+  /** The decisions about the page's inquiries, and about those that they amend. */
   #decisions(range: readonly SqlValue[]): Promise<DecisionRow[]> {
     return this.#session.rows<DecisionRow>(
       `SELECT d.* FROM decisions d WHERE d.customer_trace_number IN (
@@ -278,7 +281,10 @@ function auditedAttempt(
   };
 }
 
-/** A resend that this attempt has spent; of an inquiry's first attempt, the amendment or the repeat that asked for it. */
+/**
+ * The resend that this attempt has spent. For an inquiry's first attempt, the amendment or the repeat that asked for
+ * it.
+ */
 function permitOf(
   row: FoundRow,
   own: readonly DecisionRow[],

@@ -28,7 +28,7 @@ export interface InquiryRow {
   /** A JSON list. */
   applicant_ids: string | null;
   digest: string | null;
-  /** Of the canonical form that the digest was made in. */
+  /** The version of the canonical form of the digest. */
   digest_version: string | null;
   created_at: number;
   workflow_id: string | null;
@@ -76,7 +76,7 @@ export interface DecisionRow {
   proven_by: string | null;
 }
 
-/** Of an attempt that was never claimed. */
+/** A row of an attempt that was closed before any claim. */
 export interface ClosedRow {
   customer_trace_number: string;
   attempt: number;
@@ -88,18 +88,20 @@ export interface ClosedRow {
 export interface InquiryState {
   known: KnownInquiry;
   inquiry: InquiryRow | null;
-  /** Those that were claimed. */
+  /** The claimed attempts. */
   attempts: AttemptRow[];
   closed: ClosedRow[];
   nowMs: number;
 }
 
-/** How many disposals of an inquiry `i` were begun: of its journey, or of its product there. */
+/** The number of begun disposals of an inquiry `i`: of its journey, or of its product there. */
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
   WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
     AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
 
-/** Reads it; whoever means to write has locked the row before, so that it stays true until the commit. */
+/**
+ * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
+ */
 export async function readState(
   session: SqlSession,
   dialect: SqlDialect,
@@ -151,7 +153,7 @@ export async function readState(
   return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, closed, nowMs: row.now };
 }
 
-/** What was disposed of by its review's id is closed for each of the review's rows. */
+/** Whether a whole review was disposed of: that closes each of the review's rows. */
 export async function isReviewDisposed(
   session: SqlSession,
   inquiry: Pick<InquiryRow, 'caller_id'> | null,
@@ -165,7 +167,7 @@ export async function isReviewDisposed(
   return rows.length > 0;
 }
 
-/** Begun for the inquiry, or for its journey as a whole before there was such an inquiry. */
+/** Begun for the inquiry, or for its whole journey before the inquiry existed. */
 function disposalOf({ disposed_at }: InquiryRow, isBegun: boolean): KnownInquiry['disposal'] {
   if (disposed_at !== null) return 'done';
   return isBegun ? 'begun' : undefined;

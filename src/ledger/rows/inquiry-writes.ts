@@ -11,12 +11,12 @@ import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from '
 import { currentDigest } from '../request-digests.ts';
 import { sealAnswer } from './inquiry-rows.ts';
 
-/** What a claim says about its inquiry. */
+/** What a claim adds to its inquiry. */
 type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
 
 /**
- * Inserts a row of named columns; `sql` holds those whose value is an expression and not a parameter. Returns the
- * columns named by `returning` of the row that was inserted, if one was.
+ * Inserts a row of named columns; `sql` holds the columns whose value is an expression and not a parameter. Returns the
+ * `returning` columns of the inserted row, if one was inserted.
  */
 export async function insertRow(
   session: SqlSession,
@@ -37,7 +37,7 @@ export async function insertRow(
   return row;
 }
 
-/** Which repeat the claim of this inquiry takes, and the number that is there already for another customer. */
+/** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
   session: SqlSession,
   inquiry: InquiryDescription,
@@ -64,8 +64,8 @@ export async function readRepeat(
 }
 
 /**
- * Makes the inquiry's row where there is none, and says whether it did. With a claim it has the digest, and takes the
- * key that the same inquiry under another number would have; where another has it, nothing is made.
+ * Makes the inquiry's row where it is missing, and returns whether it did. With a claim the row has the digest, and
+ * takes the key that the same inquiry under another number would have. Where another row has the key, it makes none.
  */
 export async function insertInquiry(
   { session, dialect }: Writing,
@@ -112,8 +112,8 @@ export async function lockInquiry({ session, dialect }: Writing, customerTraceNu
 }
 
 /**
- * The next place in the sequence. The row's lock is held until the commit, so that attempts are committed in the order of
- * their places: a copy that has one has all before it. Of all locks that a claim takes it is the last.
+ * The next place in the sequence. The transaction holds the row's lock until its commit, so attempts are committed in
+ * the order of their places: a copy that has one attempt has all before it. A claim takes this lock last.
  */
 async function nextPosition(session: SqlSession): Promise<number> {
   const [row] = await session.rows<{ last_position: number }>(
@@ -123,7 +123,7 @@ async function nextPosition(session: SqlSession): Promise<number> {
   return row.last_position;
 }
 
-/** The claim itself: INSERT or lose. Returns its place, and when it was made, by the database's clock, in milliseconds. */
+/** The claim itself: INSERT or lose. Returns its place and its time, by the database's clock, in milliseconds. */
 export async function insertAttempt(
   { session, dialect }: Writing,
   request: ClaimRequest,
@@ -144,7 +144,7 @@ export async function insertAttempt(
       permitted_by: permittedBy,
     },
     {
-      // Read by this very statement, after every lock was waited for: no claim looks older than it is.
+      // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: {
         claimed_at: dialect.now,
         send_by: `${dialect.now} + ${wholeMs(request.sendByMs)}`,
@@ -157,7 +157,10 @@ export async function insertAttempt(
   return { claimedAt: Number(row?.claimed_at), position };
 }
 
-/** Writes that the attempt can be claimed no more; returns since when, by the database's clock, in milliseconds. */
+/**
+ * Records that the attempt can no longer be claimed. Returns the time of that record, by the database's clock, in
+ * milliseconds.
+ */
 export async function insertClosed(
   { session, dialect }: Writing,
   { inquiry: { customerTraceNumber }, attempt, digests, run }: CloseRequest,
@@ -183,7 +186,7 @@ export async function insertClosed(
   return Number(row?.closed_at);
 }
 
-/** On a row that was there before: what a claim says about the inquiry as a whole. */
+/** Adds to an existing row what a claim says about the inquiry as a whole. */
 export async function markClaimed({ session }: Writing, request: ClaimRequest & Claiming): Promise<void> {
   await session.rows(
     `UPDATE inquiries SET digest = coalesce(digest, $2), digest_version = coalesce(digest_version, $6),
@@ -202,7 +205,7 @@ export async function markClaimed({ session }: Writing, request: ClaimRequest & 
   );
 }
 
-/** A `sending` whose time is over is written as what it is. */
+/** Writes an overdue `sending` as `unknown`. */
 export async function markUnknown({ session, dialect }: Writing, customerTraceNumber: string): Promise<void> {
   await session.rows(
     `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
@@ -264,7 +267,7 @@ export async function writeLate(
   await drawAttention({ session, dialect, cipher }, 'late_answer_at', record.customerTraceNumber);
 }
 
-/** Since when somebody should see to it; what comes after they did raises it anew. */
+/** Marks an inquiry for a person's attention. News after a person has seen it raises it again. */
 export async function drawAttention(
   { session, dialect }: Writing,
   column: 'late_answer_at' | 'late_consent_at',
@@ -308,7 +311,7 @@ export async function insertDecision(
   });
 }
 
-/** The answer that came, if one did, stays beside the one that was accepted. */
+/** An answer that came stays beside the accepted one. */
 export async function writeAccepted(
   { session, cipher }: Writing,
   decision: DecisionRecord,
@@ -338,7 +341,8 @@ function summaryOf(answer: Answer | undefined) {
   return {
     kind: answer?.kind,
     outcome: answer?.kind === 'outcome' ? answer.outcome : undefined,
-    // A code that no table has, or of an answer that nobody trusts, is a stranger's text: it stays in the sealed answer.
+    // A code that is in no table, or of an answer that is not trusted, is unchecked text: it stays in the sealed
+    // answer.
     returnCode: answer?.kind === 'outcome' ? answer.returnCode : undefined,
   };
 }
@@ -347,7 +351,7 @@ function instantMs(text: string | undefined): number | null {
   return text === undefined ? null : parseInstantMs(text);
 }
 
-/** Becomes part of a statement: nothing but a whole number of milliseconds may. */
+/** Becomes part of a statement: only a whole number of milliseconds is permitted. */
 function wholeMs(ms: number): number {
   if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
   return Math.ceil(ms);

@@ -1,4 +1,4 @@
-/** Legal holds: nothing of a journey that is under one is disposed of. */
+/** Legal holds: nothing of a held journey is disposed of. */
 
 import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';
@@ -15,7 +15,7 @@ interface HoldRow {
   legal_hold_reason: string;
 }
 
-/** As `Retention.setLegalHold`; part of a transaction. What has been disposed of cannot be held. */
+/** As `Retention.setLegalHold`; part of a transaction. A disposed inquiry cannot be held. */
 export async function setLegalHold(
   session: SqlSession,
   dialect: SqlDialect,
@@ -23,16 +23,16 @@ export async function setLegalHold(
   { by, reason }: Warrant,
 ): Promise<Written<(LegalHold & { isNew: boolean }) | null>> {
   await lockInquiriesOf(session, dialect, journeyId);
-  // It covers what was made since then too, on whichever rows it is written.
+  // The hold also covers inquiries that were made since, independent of the rows that it is written on.
   const [before] = await readHolds(session, journeyId);
-  // A review goes on making rows: those that have come since are held by the same word, said again.
+  // A review goes on making rows: repeating the hold covers those that have come since.
   if (before && !isReview(journeyId)) return { keep: false, value: { ...before, isNew: false } };
   const set = await session.rows(
     `UPDATE inquiries SET legal_hold_at = ${dialect.now}, legal_hold_by = $2, legal_hold_reason = $3
      WHERE ${ofOwner(journeyId)} AND legal_hold_at IS NULL AND disposed_at IS NULL RETURNING customer_trace_number`,
     [journeyId, by, reason],
   );
-  // A share's claim reads it under this lock: it comes before the hold, or finds it.
+  // A share's claim reads the hold under this lock: the claim comes first, or finds the hold.
   await lockHead({ session, dialect });
   if (set.length === 0) return { keep: false, value: before ? { ...before, isNew: false } : null };
   await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldSet' });
@@ -40,7 +40,7 @@ export async function setLegalHold(
   return { keep: true, value: hold ? { ...hold, isNew: true } : null };
 }
 
-/** Whoever held one row of a review by its own id releases it by that. */
+/** Rows of a review that were held by their own ids are released by those ids. */
 const NOT_BY_THEMSELVES = `AND NOT EXISTS (SELECT 1 FROM retention_events e
   WHERE e.caller_id = inquiries.caller_id AND e.kind = 'legalHoldSet')`;
 
@@ -63,7 +63,7 @@ export async function releaseLegalHold(
   return { keep: true, value: true };
 }
 
-/** All of them, or that of one journey; the oldest first. */
+/** All holds, or that of one journey; the oldest first. */
 export async function readHolds(session: SqlSession, journeyId?: string): Promise<LegalHold[]> {
   const rows = await session.rows<HoldRow>(
     `SELECT DISTINCT caller_id, legal_hold_at, legal_hold_by, legal_hold_reason FROM inquiries
@@ -79,7 +79,7 @@ export async function readHolds(session: SqlSession, journeyId?: string): Promis
   }));
 }
 
-/** Rows of one review that were held at once are one hold. */
+/** Joins rows of one review that were held at once into one hold. */
 function byReview(rows: readonly HoldRow[]): HoldRow[] {
   const groups = Map.groupBy(rows, ({ caller_id, legal_hold_at, legal_hold_by, legal_hold_reason }) => {
     const review = reviewOfRow(caller_id);

@@ -1,4 +1,4 @@
-/** Inquiries that need a person: which they are, and that somebody has seen to what drew attention. */
+/** Inquiries that need a person, and the record that a person has seen what drew attention. */
 import { differingPaths } from '../../base/differing-paths.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import { FAILURE_TYPES, type FailureType } from '../../model/failure-types.ts';
@@ -21,7 +21,7 @@ import type { AttemptRow } from './inquiry-rows.ts';
 import { readInquiries } from './inquiry-views.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-/** How the latest attempt of an undecided inquiry may stand. */
+/** The states that the latest attempt of an undecided inquiry may have. */
 const OPEN_STATES: readonly AttemptState[] = [...HELD_STATES, 'answered'];
 
 const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
@@ -29,7 +29,7 @@ const LATE_COLUMNS: Readonly<Record<AttentionReason, string>> = {
   lateConsent: 'late_consent_at',
 };
 
-/** Why somebody has to decide about an attempt that was not answered. */
+/** Why a person must decide about an attempt that was not answered. */
 const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
   unknown: 'OutcomeUnknown',
   refused: 'RequestRefused',
@@ -38,7 +38,7 @@ const REASON_OF_STATE: Readonly<Partial<Record<AttemptState, FailureType>>> = {
   untrusted: 'GatewayUntrusted',
 };
 
-/** When somebody last saw to the inquiry `i`; before all time where nobody has. */
+/** When a person last marked the inquiry `i` as seen; the lowest value where it was never seen. */
 const SEEN_AT =
   '(SELECT coalesce(max(s.seen_at), -1) FROM attention_seen s WHERE s.customer_trace_number = i.customer_trace_number)';
 
@@ -47,7 +47,7 @@ const JUDGING_NONE = FAILURE_TYPES.filter((type) => !judgesAttempts(type))
   .map((type) => `'${type}'`)
   .join(', ');
 
-/** The latest attempt, of an inquiry that nobody has decided about. */
+/** The latest attempt of an undecided inquiry. */
 const IS_UNDECIDED = `a.claimed_at >= $1
   AND NOT EXISTS (SELECT 1 FROM attempts b
     WHERE b.customer_trace_number = a.customer_trace_number AND b.attempt > a.attempt)
@@ -64,12 +64,12 @@ function selectionOf(dialect: SqlDialect, states: readonly AttemptState[]): stri
   return [...undecidedBranches(dialect, states), ...attentionBranches()].join(' UNION ');
 }
 
-/** A subquery for those of `within`, itself one, that nobody has decided about. `$1` as above. */
+/** A subquery for the undecided inquiries of the subquery `within`. `$1` as above. */
 export function undecidedSelection(dialect: SqlDialect, within: string): string {
   return undecidedBranches(dialect, OPEN_STATES, `AND a.customer_trace_number IN (${within})`).join(' UNION ');
 }
 
-/** The same for what came too late and nobody has seen to. */
+/** The same for late news that has not been seen. */
 export function attentionSelection(within: string): string {
   return attentionBranches(`AND i.customer_trace_number IN (${within})`).join(' UNION ');
 }
@@ -79,7 +79,7 @@ function undecidedBranches(dialect: SqlDialect, states: readonly AttemptState[],
   const written = wanted.filter((state) => state !== 'answered' && state !== 'sending').map((state) => `'${state}'`);
   return [
     ...(written.length > 0 ? [`a.state IN (${written.join(', ')})`] : []),
-    // Stands as `unknown`, whether or not somebody has written that down yet.
+    // Counts as `unknown`, also where that is not written yet.
     ...(wanted.includes('unknown') || wanted.includes('sending')
       ? [`a.state = 'sending' AND a.answer_by <= ${dialect.now}`]
       : []),
@@ -111,14 +111,14 @@ export async function readOpenInquiries(
   return views.map(withNeeds);
 }
 
-/** How many inquiries need a person, whenever they came. */
+/** How many inquiries need a person, of any age. */
 export async function countOpenInquiries(session: SqlSession, dialect: SqlDialect): Promise<number> {
   const selection = selectionOf(dialect, OPEN_STATES);
   const [row] = await session.rows<{ open: number }>(`SELECT count(*) AS open FROM (${selection}) AS found`, [0]);
   return row?.open ?? 0;
 }
 
-/** The same without their contents, at most so many that are undecided and so many of each kind of late news. */
+/** The same without contents: at most `limit` undecided ones, and as many of each kind of late news. */
 export async function readOldestOpen(session: SqlSession, dialect: SqlDialect, limit: number): Promise<OpenWork[]> {
   const undecided = await session.rows<Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'> & Dated>(
     `SELECT a.state, a.answer_kind, a.failure_type, a.claimed_at AS since, a.workflow_id FROM attempts a
@@ -149,7 +149,9 @@ function dated(reason: OpenWork['reason'], { since, workflow_id }: Dated): OpenW
   return { reason, since: utcInstant(since), ...(workflow_id === null ? {} : { workflowId: workflow_id }) };
 }
 
-/** Of an attempt that the query calls undecided: its `sending` is overdue, its `answered` is no outcome. */
+/**
+ * The reason of an attempt that the query calls undecided: its `sending` is overdue, or its `answered` is no outcome.
+ */
 function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'>): FailureType {
   if (row.state === 'answered') {
     return row.answer_kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : (row.failure_type ?? 'UnexpectedResponse');
@@ -157,7 +159,7 @@ function reasonOf(row: Pick<AttemptRow, 'state' | 'answer_kind' | 'failure_type'
   return REASON_OF_STATE[row.state] ?? 'OutcomeUnknown';
 }
 
-/** What the inquiry needs of a person, by the query's rules. */
+/** What the inquiry needs from a person, by the query's rules. */
 export function withNeeds(view: InquiryView): OpenInquiry {
   const latest = view.attempts.at(-1);
   const undecided = latest && !view.abandonedAt && !isDecided(view, latest) ? undecidedOf(latest) : undefined;
@@ -169,7 +171,7 @@ export function withNeeds(view: InquiryView): OpenInquiry {
   return { ...view, ...(undecided ? { undecided } : {}), attention };
 }
 
-/** As the query has it: a resend that permits nothing has judged no attempt. */
+/** The same rule as in the query: a resend that permits nothing has judged no attempt. */
 function isDecided({ decisions }: InquiryView, { attempt, resendStands }: AttemptView): boolean {
   return (
     resendStands === true ||
@@ -196,7 +198,7 @@ function undecidedOf({
   return reason === undefined ? undefined : { attempt, failureType: reason };
 }
 
-/** Writes down who has seen to what came too late, where something did. */
+/** Records who has seen the late news, where there is any. */
 export async function insertSeen({ session, dialect }: Writing, seen: SeenRecord): Promise<SeenVerdict> {
   const { customerTraceNumber, decisionId, by, reason } = seen;
   const [known] = await session.rows<{ seen_by: string; reason: string }>(

@@ -1,14 +1,14 @@
-/** Whose rows a question is about: one owner's; of a portfolio review those of all of its rows. */
+/** Selects the rows of one owner; for a portfolio review, those of all of its rows. */
 import { ownerOf } from '../../model/owner-id.ts';
 
 /** The SQL condition on `caller_id`, with the owner's id as value `$place`. */
 export function ofOwner(callerId: string, place = 1): string {
   if (!isReview(callerId)) return `caller_id = $${place}`;
-  // No index: a review is disposed of or held seldom, and collations differ in how they sort a slash.
+  // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
   return `substr(caller_id, 1, length($${place}) + 1) = $${place} || '/'`;
 }
 
-/** The review that a row belongs to; `null` for what is no row of a portfolio. */
+/** The review that a row belongs to; `null` where it belongs to no portfolio. */
 export function reviewOfRow(callerId: string): string | null {
   const { kind, id, accountId } = ownerOf(callerId);
   return accountId === undefined ? null : `${kind}:${id}`;

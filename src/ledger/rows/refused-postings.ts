@@ -1,4 +1,4 @@
-/** Shares that were posted although a refusal stands against the grants that permitted them: flagged for a person. */
+/** Flags shares for a person that were posted although a refusal stands against their grants. */
 
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { endsGrant, refusalsAgainst, revokesAllOf } from '../../consent/refusals.ts';
@@ -6,7 +6,7 @@ import type { Writing } from '../database/writing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, saidAbout, wasPosted } from './consent-rows.ts';
 import { drawAttention, lockInquiry } from './inquiry-writes.ts';
 
-/** A grant that permitted an attempt, with the inquiry's secondary user and how the attempt stands. */
+/** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
 interface PermitRow extends ConsentRow, PostingRow {
   customer_trace_number: string;
   overdue: number;
@@ -14,9 +14,9 @@ interface PermitRow extends ConsentRow, PostingRow {
   inquiry_user: string | null;
 }
 
-/** Marks the shares that this refusal concerns and that were, or may have been, posted; returns how many there are. */
+/** Marks the shares that this refusal concerns and that were, or may have been, posted; returns how many. */
 export async function flagShares(writing: Writing, refusal: ConsentRecord): Promise<number> {
-  // A grant takes nothing back.
+  // A grant withdraws nothing.
   if (refusal.decision === 'granted') return 0;
   const { session, dialect } = writing;
   const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
@@ -25,7 +25,8 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
      WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
     said,
   );
-  // An outcome that is being written is waited for: either it reads this refusal, or it is read here.
+  // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
+  // outcome.
   for (const { customer_trace_number } of links) await lockInquiry(writing, customer_trace_number);
   const permits = await session.rows<PermitRow>(
     `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
@@ -45,7 +46,9 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
   return concerned.size;
 }
 
-/** The same once it is known that an attempt was, or may have been, posted: a refusal may have come while it was sent. */
+/**
+ * Does the same when an attempt turns out to be, or to be possibly, posted: a refusal may have come while it was sent.
+ */
 export async function flagIfRefused(
   writing: Writing,
   { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
@@ -72,7 +75,10 @@ const PERMITS = `FROM attempt_consents l
      JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id AND c.applicant_id = l.applicant_id
        AND c.consent_id = l.consent_id AND c.decision = 'granted'`;
 
-/** An attempt that is being sent may yet turn out not to have been: its outcome says so, or its time is over. */
+/**
+ * Whether the share counts as posted. An attempt in progress does not yet: its outcome, or the end of its time,
+ * decides.
+ */
 function isOnFile(permit: PermitRow): boolean {
   return wasPosted(permit) && (permit.state !== 'sending' || permit.overdue === 1);
 }

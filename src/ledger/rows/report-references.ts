@@ -1,4 +1,6 @@
-/** Rows of `report_references`: which inquiry a `reportReferenceNumber` came from, found without unsealing the others. */
+/**
+ * Rows of `report_references`: the inquiry that a `reportReferenceNumber` came from, found without unsealing others.
+ */
 import type { Answer } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -9,12 +11,12 @@ import type { AttemptRow } from './inquiry-rows.ts';
 import { readInquiries } from './inquiry-views.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-/** Under the ledger's own key: whoever reads the tables cannot tell whether a number that they know is among them. */
+/** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
 export function referenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
   return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
 }
 
-/** Of an answer, also one that came late or that a person accepted: whatever brought a reference. */
+/** Indexes the reference of an answer, also of a late or accepted one. */
 export async function indexReference(
   { session, cipher }: Writing,
   row: { customerTraceNumber: string; attempt: number; answer?: Answer },
@@ -48,7 +50,7 @@ export async function indexReference(
   }
 }
 
-/** As `referenceDigest`; a number is never taken for an id. */
+/** As `referenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
 export function consumerDigest(cipher: LedgerCipher, consumerId: string): string {
   return cipher.digest(`consumerId ${consumerId}`);
 }
@@ -57,10 +59,10 @@ const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
 
 type SealedRow = AttemptRow & { late_answer: Uint8Array | null };
 
-/** Attempts that are looked at in one statement. */
+/** Attempts that one statement looks at. */
 const BATCH = 500;
 
-/** Answers of before there were such rows; part of the migration that makes them. */
+/** Indexes answers from before these rows existed; part of the migration that makes the table. */
 export async function indexOlderAnswers(writing: Writing): Promise<void> {
   let after: readonly [number, string, number] = [0, '', 0];
   for (;;) {

@@ -1,4 +1,4 @@
-/** Rows of `reports`: sealed bodies and their wrapped data keys. Nothing here can open one. */
+/** Rows of `reports`: sealed bodies and their wrapped data keys. This file cannot open one. */
 import type { ProductCode } from '../../model/products.ts';
 import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { SqlSession, SqlValue } from '../database/sql-session.ts';
@@ -11,7 +11,7 @@ export interface SealedReport extends Sealed {
   storedAtMs: number;
 }
 
-/** What is there already stays: also a row whose key was destroyed. */
+/** An existing row stays, also one whose key was destroyed. */
 export async function insertReport(
   { session, dialect }: Writing,
   attempt: { customerTraceNumber: string; attempt: number },
@@ -34,7 +34,7 @@ export async function insertReport(
   );
 }
 
-/** Which report: the newest of the caller's and product's, or that of one of their inquiries. */
+/** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
 export interface WantedReport {
   callerId: string;
   productCode: ProductCode;
@@ -49,8 +49,8 @@ function wanted({ callerId, productCode, customerTraceNumber }: WantedReport): S
 }
 
 /**
- * The newest report that came with an outcome, or that a person accepted; late ones and those that nobody has judged
- * are not returned: they may be somebody else's.
+ * The newest report that came with an outcome, or that a person accepted. Late and unjudged reports are not returned:
+ * they may be about another person.
  */
 export async function newestReport(session: SqlSession, report: WantedReport): Promise<SealedReport | null> {
   const [row] = await session.rows<ReportRow>(
@@ -102,7 +102,7 @@ function sealedReport(row: ReportRow): SealedReport {
   };
 }
 
-/** When the last report of the product that was disposed of was; `null` where none was. */
+/** When the last disposed report of the product was disposed of; `null` where none was. */
 export async function disposedReport(session: SqlSession, report: WantedReport): Promise<number | null> {
   const [row] = await session.rows<{ disposed_at: number | null }>(
     `SELECT max(i.disposed_at) AS disposed_at FROM inquiries i

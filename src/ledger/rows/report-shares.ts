@@ -1,4 +1,4 @@
-/** Rows of `report_shares`, which report a share is of, and what was said about sharing that report. */
+/** Rows of `report_shares`: the report of each share, and the consents about sharing that report. */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
@@ -11,7 +11,7 @@ import { insertRow } from './inquiry-writes.ts';
 import { ofOwner } from './owner-rows.ts';
 import { referenceDigest } from './report-references.ts';
 
-/** Whether the row now says this, or said so before. */
+/** Returns whether the row has this now, or had it before. */
 export async function insertShare(
   { session, dialect, cipher }: Writing,
   share: Omit<ShareRecord, 'reportEndUserCode'> & { reportEndUserCode?: string },
@@ -86,7 +86,7 @@ interface ReportRow {
   is_disposal_begun: number;
 }
 
-/** The inquiries that the report came from; one row without any where the ledger knows of none. */
+/** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
 function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
   return session.rows<ReportRow>(
     `SELECT ${dialect.now} AS now, i.caller_id, i.disposed_at, i.legal_hold_at, ${DISPOSALS_BEGUN} AS is_disposal_begun
@@ -103,7 +103,7 @@ async function isGone(session: SqlSession, row: ReportRow): Promise<boolean> {
   return isReviewDisposed(session, { caller_id });
 }
 
-/** Whatever was said to an owner, of whichever share; and to other shares of the report by their own names. */
+/** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
 function readSaid(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
@@ -126,7 +126,9 @@ interface UseRow extends PostingRow {
   caller_id: string;
 }
 
-/** Which grants under this share's id another share was, or may have been, posted under; and whose share that is. */
+/**
+ * The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
+ */
 async function readUses(
   session: SqlSession,
   { callerId, shareId, owners }: { callerId: string; shareId: string; owners: readonly string[] },

@@ -1,6 +1,6 @@
 /**
- * Whether this ledger is an older copy of the one that was used: attempts take their place in one sequence, and who has
- * seen one that is not here has found a restore. Nothing is claimed then until a person has accepted it.
+ * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
+ * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
 
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
@@ -21,8 +21,8 @@ interface StateRow {
 }
 
 /**
- * @param seen by a run, or by the watch over all of them. One that was claimed before a restore was accepted may be
- *   missing: that is what was accepted
+ * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
+ * missing: the operator has accepted that
  */
 export async function readRestore(session: SqlSession, seen?: SeenAttempt): Promise<RestoreState> {
   const seenAtMs = seen ? parseInstantMs(seen.claimedAt) : null;
@@ -49,7 +49,7 @@ function seenOf(position: number | null, claimedAtMs: number | null): SeenAttemp
   return { position, claimedAt: utcInstant(claimedAtMs) };
 }
 
-/** Writes down that this attempt was seen and is not here. From its commit on nothing is claimed. */
+/** Records that this attempt was seen and is missing. From its commit on nothing is claimed. */
 export async function insertFound(writing: Writing, lost: SeenAttempt): Promise<void> {
   const claimedAtMs = parseInstantMs(lost.claimedAt) ?? 0;
   await insertRestore(writing, {
@@ -62,7 +62,7 @@ export async function insertFound(writing: Writing, lost: SeenAttempt): Promise<
   });
 }
 
-/** Writes down who goes on with what this ledger has. */
+/** Records who goes on with this ledger. */
 export async function insertAcceptance(
   writing: Writing,
   { acceptanceId, by, reason }: RestoreAcceptance,

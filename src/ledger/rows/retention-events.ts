@@ -1,4 +1,4 @@
-/** Rows of `retention_events`: who disposed of what, or held it, when and why. */
+/** Rows of `retention_events`: each disposal and hold, with person, time and reason. */
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';

@@ -1,4 +1,4 @@
-/** Reads who shared what with whom, in pages: the audited attempts of SECONDUSE, each with its report and consents. */
+/** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
@@ -7,7 +7,7 @@ import { type ConsentRow, consentRecord } from './consent-rows.ts';
 import { auditedAttempts } from './inquiry-audit-pages.ts';
 import { referenceDigest } from './report-references.ts';
 
-/** Attempts whose reports and consents are read in one statement each. */
+/** Attempts whose reports and consents one statement each reads. */
 const BATCH = 200;
 
 /** As `Ledger.sharesBetween`. @throws RangeError where `from` or `before` is no instant */

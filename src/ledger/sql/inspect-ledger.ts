@@ -1,4 +1,4 @@
-/** What `doctor` asks a ledger: reads only, needs no key, and makes or migrates nothing. */
+/** What `doctor` reads from a ledger: needs no key, and makes or migrates nothing. */
 
 import { utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
@@ -13,26 +13,26 @@ export interface LedgerInspection {
   engine: 'sqlite' | 'postgres';
   /** 0 where the database holds no ledger. */
   schemaVersion: number;
-  /** The one that this code works on. */
+  /** The version that this code works on. */
   knownSchemaVersion: number;
-  /** Below which version no program may write any more; a newer ledger may still let this one. */
+  /** The lowest version that may write. A newer ledger may still permit this program. */
   oldestWriter: number;
-  /** Whether a commit outlives a power cut and a failover. */
+  /** Whether a commit survives a power cut and a failover. */
   durability: Durability;
-  /** Absent where this program may not write to these tables: nothing more is read then. */
+  /** Absent where this program may not write to these tables: then it reads nothing more. */
   content?: LedgerContent;
-  /** By the database's clock, RFC 3339, and by ours before and after it was asked, milliseconds since the epoch. */
+  /** By the database's clock, RFC 3339, and by ours before and after the question, milliseconds since the epoch. */
   clock: { now: string; askedAtMs: number; answeredAtMs: number };
 }
 
 export interface LedgerContent {
   ledgerId: string;
   environment: Environment;
-  /** Keys of the key ring that something is wrapped under: the ledger's own secret, or so many reports and lists of changes. */
+  /** Keys of the key ring that are in use: for the ledger's own secret, or for so many reports and lists of changes. */
   wrappedUnder: { keyId: string; secret: boolean; reports: number }[];
   /** Inquiries that need a person, whether or not a run still waits for them. */
   openInquiries: number;
-  /** It is an older copy of itself: this attempt was seen, is not there, and nobody has accepted that. */
+  /** The ledger is an older copy of itself: this attempt was seen and is missing, and no operator has accepted that. */
   lost?: SeenAttempt;
 }
 
@@ -70,7 +70,7 @@ export async function inspectLedger(url: string): Promise<LedgerInspection> {
 }
 
 /**
- * Whether the ledger is an older copy of itself, by what was seen outside of it.
+ * Whether the ledger is an older copy of itself, judged by what was seen outside of it.
  *
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */

@@ -1,4 +1,7 @@
-/** Makes a ledger's tables, or brings older ones up to date: `setup`, and what makes a ledger for the sandbox. */
+/**
+ * Makes a ledger's tables, or brings older ones up to date. Called by `setup`, and where a ledger for the sandbox is
+ * made.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Environment } from '../../model/products.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
@@ -13,16 +16,17 @@ import { indexOlderAnswers } from '../rows/report-references.ts';
 export interface MigrateOptions {
   environment: Environment;
   keyRing: KeyWrapper;
-  /** Told of each step, in a sentence. */
+  /** Called with a sentence for each step. */
   onProgress?: ((step: string) => void) | undefined;
 }
 
-/** The versions that brought these tables: rows of before are seen to in the migration that passes them. */
+/** The versions that brought these tables. The migration that passes them also handles earlier rows. */
 const CHAIN_SINCE = 3;
 const REFERENCES_SINCE = 6;
 
 /**
- * Everything in one transaction, which nobody writes beside. Any number of processes may do so at once: one does it.
+ * Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
+ * does the work.
  *
  * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time
  */
@@ -36,7 +40,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
   await engine.migrate(
     tablesAt(version, dialect),
     async (session) => {
-      // Read again, now that nobody else writes: another process may have been first.
+      // Read again, now without other writers: another process may have been first.
       const from = await schemaVersionOf(session, dialect);
       if (from >= SCHEMA_VERSION) return { keep: false, value: undefined };
       if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
@@ -56,7 +60,7 @@ export async function migrateLedger(engine: SqlEngine, options: MigrateOptions):
   );
 }
 
-/** Before the transaction: a key management service may take its time. */
+/** Before the transaction: a key management service may be slow. */
 async function secretOf(engine: SqlEngine, version: number, keyRing: KeyWrapper) {
   const ledgerId =
     version === 0

@@ -20,13 +20,13 @@ export interface OpenLedgerOptions {
   url: string;
   environment: Environment;
   keyRing: KeyWrapper;
-  /** The one id that will do. */
+  /** The only accepted id. */
   expectedId?: string;
-  /** Make tables and identity where there are none: `setup`, and workers of the sandbox. */
+  /** Makes tables and identity where they are missing: for `setup`, and workers of the sandbox. */
   create?: boolean;
-  /** Bring older tables up to date: `setup` alone, and never a worker. */
+  /** Brings older tables up to date: for `setup` alone, never for a worker. */
   migrate?: boolean;
-  /** With `create` or `migrate`: told of each step, in a sentence. */
+  /** With `create` or `migrate`: called with a sentence for each step. */
   onProgress?: (step: string) => void;
 }
 
@@ -41,7 +41,7 @@ interface IdentityRow {
 /**
  * @throws LedgerNotFoundError where there is none and `create` is not set
  * @throws LedgerChangedError where it belongs to another environment, or has another id than expected
- * @throws LedgerSchemaError where its tables ask for newer code, or are older and `migrate` is not set
+ * @throws LedgerSchemaError where its tables need newer code, or are older and `migrate` is not set
  * @throws LedgerUnavailableError where it does not answer
  * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
  */
@@ -67,7 +67,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   }
 }
 
-/** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address is neither of the two */
+/** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */
 export async function openEngine({
   url,
   create = false,
@@ -78,7 +78,7 @@ export async function openEngine({
   } catch (error) {
     throw error instanceof LedgerNotFoundError ? notFound(error.message) : error;
   }
-  // Not the address itself: it may hold a password.
+  // Without the address itself, which may hold a password.
   throw new TypeError('a ledger address must begin with file: or postgres://');
 }
 
@@ -96,7 +96,7 @@ function notFound(what: string): LedgerNotFoundError {
   );
 }
 
-/** Whose ledger it is comes first: nobody migrates another environment's by a wrong address. */
+/** Checks the owner first, so that a wrong address never migrates another environment's ledger. */
 async function prepare(engine: SqlEngine, options: OpenLedgerOptions): Promise<void> {
   if (!options.create && !options.migrate) return;
   const found = await engine.read(async (session) => {
@@ -117,7 +117,7 @@ function readIdentity(engine: SqlEngine): Promise<{ row: IdentityRow; schemaVers
         `the ledger's tables are at version ${schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
       );
     }
-    // Newer tables that ask for no newer program are no obstacle: that is the way back from a deploy.
+    // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
     const oldestWriter = await oldestWriterOf(session);
     if (oldestWriter > SCHEMA_VERSION) {
       throw new LedgerSchemaError(

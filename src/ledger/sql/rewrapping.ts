@@ -1,4 +1,4 @@
-/** Wraps data keys under the key ring's current key, a few rows at a time, beside everything else that goes on. */
+/** Wraps data keys under the key ring's current key, a few rows at a time, while other work goes on. */
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { rewrap } from '../../protection/sealed/sealing.ts';
@@ -7,13 +7,13 @@ import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { LedgerIdentity } from '../port.ts';
 import type { RewrapResult } from '../records.ts';
 
-/** One transaction writes so many rows: short enough for claims to pass in between. */
+/** Rows that one transaction writes: few enough for claims to pass in between. */
 const BATCH = 50;
 
 interface WrappedRow {
   customer_trace_number: string;
   attempt: number;
-  /** What else tells rows apart. */
+  /** The rest of the row's key. */
   part: number | string;
   key_id: string;
   wrapped_key: Uint8Array;
@@ -23,13 +23,13 @@ interface WrappedRow {
 interface SealedTable {
   name: string;
   part: string;
-  /** Before every other. */
+  /** A value before every other. */
   first: number | string;
   kindOf: (row: WrappedRow) => { kind?: string };
 }
 
 const TABLES: readonly SealedTable[] = [
-  // A late report is bound as one that came in time.
+  // A late report is bound like one that came in time.
   { name: 'reports', part: 'late', first: 0, kindOf: () => ({}) },
   { name: 'derived_documents', part: 'kind', first: '', kindOf: ({ part }) => ({ kind: String(part) }) },
 ];
@@ -79,7 +79,7 @@ async function rewrapSecret(engine: SqlEngine, keys: KeyWrapper, ledgerId: strin
   });
 }
 
-/** By the primary key, so that rows which cannot be read are passed once. */
+/** In the order of the primary key, so that rows which cannot be read are passed once. */
 function readBatch(
   session: SqlSession,
   { name, part, first }: SealedTable,
@@ -109,7 +109,7 @@ async function rewrapRow(
   }
 }
 
-/** Only where the row still is as it was read: a data key that was destroyed meanwhile stays destroyed. */
+/** Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed. */
 function writeBatch(engine: SqlEngine, { name, part }: SealedTable, rewrapped: readonly Rewrapped[]): Promise<number> {
   if (rewrapped.length === 0) return Promise.resolve(0);
   return engine.write(async (session) => {

@@ -18,9 +18,9 @@ import type {
 import { type ConsentRow, consentRecord, insertConsents } from '../rows/consent-rows.ts';
 import { insertRow } from '../rows/inquiry-writes.ts';
 
-/** A flood must not fill a run. The claim reads every refusal all the same. */
+/** A flood of messages must not fill a run. The claim reads every refusal all the same. */
 const MOST_HEARD = 1_000;
-/** A share is often requested a little after its consents: they are listed only where that takes longer. */
+/** A share is often requested a little after its consents. They are listed only where that takes longer. */
 const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
 
 const KEY = ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'] as const;
@@ -128,7 +128,7 @@ export class SqlKeptConsents implements KeptConsents {
     });
   }
 
-  /** The ledger's id is read from the database each time: another one may answer at the same address by now. */
+  /** Reads the ledger's id from the database each time: another database may answer at the same address by now. */
   #write<T>(ledgerId: string, work: (writing: Writing) => Promise<T>): Promise<T> {
     return this.#engine.write(async (session): Promise<Written<T>> => {
       const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
@@ -145,7 +145,9 @@ interface KeptRow extends Pick<ConsentRow, (typeof KEY)[number]> {
   unmatched: Unmatched;
 }
 
-/** What of the consent the ledger knows from inquiries, shares and consents that runs were told. */
+/**
+ * The part of the consent that the ledger does not know from inquiries, shares, and consents that runs have received.
+ */
 async function unmatchedIn(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
   const { journeyId, shareId, applicantId } = consent;
   const [known] = await session.rows<{ journey: number; share: number }>(
@@ -193,7 +195,7 @@ async function insertKept(
   );
 }
 
-/** What a run that begins knows of it is what it matches from now on. */
+/** Updates what the consent matches by what the run that begins knows. */
 async function rematch(session: SqlSession, row: ConsentRow, run: HearingRun): Promise<void> {
   const isKnown = run.applicantIds.includes(row.applicant_id);
   const unmatched = isKnown ? (run.shareIds.includes(row.share_id) ? null : 'share') : 'applicant';

@@ -67,7 +67,9 @@ import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlRetention } from './sql-retention.ts';
 
-/** Who loses a race reads again, and by then the winner's row is there: twice would already be strange. */
+/**
+ * A transaction that loses a race reads again, and then finds the winner's row. Losing twice would already be unusual.
+ */
 const MAX_RACES = 3;
 
 export class SqlLedger implements Ledger {
@@ -75,7 +77,10 @@ export class SqlLedger implements Ledger {
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
   readonly #engine: SqlEngine;
-  /** Refuses where the ledger asks for a newer program; claims say so themselves, and outcomes are recorded all the same. */
+  /**
+   * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
+   * same.
+   */
   readonly #current: SqlEngine;
   readonly #cipher: LedgerCipher;
   readonly #keys: KeyWrapper;
@@ -96,7 +101,7 @@ export class SqlLedger implements Ledger {
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
     const verdict = await this.#claim(request);
-    // What one run has found holds for all: in a transaction of its own, since nothing of the claim is kept.
+    // One run's finding counts for all. A transaction of its own, since nothing of the claim is kept.
     if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
     return verdict;
   }
@@ -107,7 +112,7 @@ export class SqlLedger implements Ledger {
 
   async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {
     const { customerTraceNumber, attempt } = record;
-    // Before the transaction: a key management service may take its time, and a lock must not wait for it.
+    // Before the transaction: a key management service may be slow, and a lock must not wait for it.
     const sealed =
       report === undefined
         ? undefined
@@ -299,7 +304,7 @@ export class SqlLedger implements Ledger {
     return this.#engine.read((session) => readInquiries(session, this.#engine.dialect, selection, this.#cipher));
   }
 
-  /** Read from the database each time: another one may answer at the same address by now. */
+  /** Reads the id from the database each time: another database may answer at the same address by now. */
   async #checkLedger(session: SqlSession, ledgerId: string): Promise<void> {
     const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
     requireSameLedger(ledgerId, row?.ledger_id ?? 'none');

@@ -85,7 +85,7 @@ export class SqlRetention implements Retention {
     return this.#engine.read((session) => readEvents(session, callerId));
   }
 
-  /** Another database may answer at the same address by now: what is destroyed there would be somebody else's. */
+  /** Another database may answer at the same address by now: nothing of it may be destroyed. */
   #write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
     return this.#engine.write(async (session) => {
       const [row] = await session.rows<{ ledger_id: string }>('SELECT ledger_id FROM ledger_identity');
