@@ -113,7 +113,7 @@ export async function runProgram(argv: readonly string[], program = createProgra
     await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
-    // Commander has told what is wrong by now; for help that was asked for, its code is 0.
+    // Commander has printed what is wrong by now; for help that was asked for, its code is 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     return reportError(error, options);
   }

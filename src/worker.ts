@@ -46,7 +46,7 @@ import { workflowSource } from './worker/workflow-source.ts';
  */
 const STICKY_TIMEOUT_MS = 3_000;
 
-/** Each waits on somebody's endpoint and does nothing else; several times what one endpoint may take. */
+/** Each waits on a platform's endpoint and does nothing else; several times what one endpoint may take. */
 const WEBHOOK_SLOTS = 50;
 
 type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
@@ -63,7 +63,7 @@ export interface RunWorkerOptions {
 /**
  * Polls until `signal` is aborted, then lets attempts in flight finish: the grace period outlives the HTTP time-out.
  *
- * @throws whatever keeps it from starting: the ledger is missing or another one, keys are missing or too old, no server;
+ * @throws what keeps it from starting: the ledger is missing or another one, keys are missing or too old, no server;
  *   StartRefusedError where it is more than one of them; WriterTooOldError where it has stopped by itself since the ledger
  *   asks for newer workers
  */
@@ -146,7 +146,7 @@ function watchOwnDeployment(config: Config, connection: NativeConnection, logger
   return watchDeployment({ service, namespace, version: deployment, logger: logger ?? { warn: () => {} } });
 }
 
-/** Everything that a start may be refused for, asked for at once, so that all that is wrong is told at once. */
+/** Opens all parts that a start may fail on at once, so that one error names everything that is wrong. */
 async function openParts(
   config: Config,
   resources: AsyncDisposableStack,
@@ -162,7 +162,7 @@ async function openParts(
     KEY_RING_FILE: keyRing,
     LEDGER_URL: keyRing.then(
       (keys) => keptIn(resources, openConfiguredLedger(config, keys)),
-      // That there are no keys has been told.
+      // `KEY_RING_FILE` reports the missing keys.
       () => null,
     ),
     METRICS_ADDRESS: runtime,

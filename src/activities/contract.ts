@@ -208,7 +208,7 @@ export interface JourneyActivities {
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
   /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
-  /** What was said before this run; the ledger writes down that it was told. */
+  /** Consents from before this run; the ledger records that the run has heard them. */
   hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
   /** Judged as of `receivedAt`: asked again, it says the same. */
   checkConsentProof(args: { consent: ConsentMessage; receivedAt: string }): Promise<ProofVerdict>;

@@ -48,8 +48,8 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
 }
 
 /**
- * Translates whatever an activity threw. What nobody foresaw keeps its class and the place it was thrown at, and
- * loses its message: a message may quote personal data (`JSON.parse` does).
+ * Translates what an activity threw. An unforeseen error keeps its class and the place it was thrown at, and loses its
+ * message: a message may quote personal data (`JSON.parse` does).
  */
 export function translated(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
@@ -81,7 +81,8 @@ function whereItWasThrown(error: unknown): { error: string; at?: string } {
 /**
  * Runs an activity's body and translates what it throws.
  *
- * @param retryAfterMaxMs of what a token service asks for: Temporal does as it is told, and shows it to everybody
+ * @param retryAfterMaxMs bounds what a token service asks for: Temporal waits that long, and shows the figure in the
+ * clear
  */
 export async function translating<T>(body: () => Promise<T>, retryAfterMaxMs?: number): Promise<T> {
   try {

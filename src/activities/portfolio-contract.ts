@@ -28,7 +28,7 @@ export interface PortfolioActivities {
   preparePortfolio(args: { input: PortfolioReviewInput }): Promise<PreparedRun>;
   /** Reads the whole file, and writes the bad rows' report. */
   examinePortfolio(args: { input: PortfolioReviewInput }): Promise<ExaminedFile>;
-  /** `inFull`: the whole file is compared by its digest, whatever its mark. */
+  /** `inFull`: the whole file is compared by its digest, even if its mark is the same. */
   readPortfolioRows(args: { known: KnownFile; from: Place; limit: number; inFull: boolean }): Promise<RowsRead>;
   /** Rows that were begun before; without places it only looks whether the file is the same, in full. */
   readPortfolioRowsAt(args: { known: KnownFile; places: (Place & { accountId: string })[] }): Promise<RowsRead>;

@@ -69,8 +69,8 @@ function pullEntitlementProblems(profile: GatewayProfile, pull: PullInput): Prob
 }
 
 /**
- * One pull is one product. Another one under the id of a pull that has failed would have a trace number of its own, and
- * be sent although nobody has decided what became of the first.
+ * One pull is one product. Another product under the id of a failed pull would have a trace number of its own. It would
+ * be sent although no person has decided what became of the first.
  */
 async function productProblems(ledger: Ledger, ownerId: string, { productCode }: PullInput): Promise<Problem[]> {
   const inquiries = await ledger.inquiriesOf(ownerId);

@@ -1,4 +1,4 @@
-/** What every run is checked for and held to, whatever it inquires about. */
+/** What every run with inquiries is checked for and held to. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -62,7 +62,7 @@ function workflowIdProblems({ ownerId, path }: OwnerInput): Problem[] {
   return [{ path, rule: `must be the workflow id without its "${wanted.slice(0, wanted.indexOf('-') + 1)}"` }];
 }
 
-/** Whoever reads Temporal's database reads a start in the clear: outside the sandbox nothing is posted for one. */
+/** Refuses a start in the clear outside the sandbox: every reader of Temporal's database could read it. */
 export async function refuseInTheClear(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<void> {
   const { workflowExecution } = activityInfo();
   if (profile.environment === 'sandbox' || !workflowExecution) return;

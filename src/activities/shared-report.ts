@@ -1,4 +1,4 @@
-/** Which report is to be shared, as the ledger has it: nobody shares another's, or what there is none of. */
+/** Which report is to be shared, as the ledger has it. Refuses another owner's report, and one that does not exist. */
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { InquiryView } from '../ledger/records.ts';
@@ -39,7 +39,7 @@ async function storedReport(ledger: Ledger, profile: GatewayProfile, report: Sto
   if (customerTraceNumber !== undefined && named.length === 0) {
     throw refused('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
   }
-  // The newest that was answered: an earlier one is shared only where somebody names it.
+  // The newest that was answered: an earlier one is shared only where the caller names it.
   const inquiry = named[0] ?? inquiries.findLast((one) => outcomeOf(one) || one.disposedAt) ?? inquiries.at(-1);
   if (!inquiry) throw new Error('no inquiry among some');
   await requireShareable(ledger, profile, { inquiry, path: '/report' });

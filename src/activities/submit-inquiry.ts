@@ -16,7 +16,7 @@ import { buildRequest, profileOfRun } from './inquiry-request.ts';
 const REPORTING_MARGIN_MS = 1_000;
 const RECORD_RETRY_MS = 250;
 
-/** What the ledger says where nothing may be claimed, whoever decides about the attempts that it has. */
+/** The failure type for each verdict of the ledger under which nothing may be claimed. */
 const FAILURE_OF_VERDICT = {
   requestDiffers: 'RequestDiffers',
   anotherNumber: 'AnotherNumber',
@@ -182,7 +182,8 @@ class OutcomeRecorder {
   async failed(error: unknown, rejectToken: () => void): Promise<unknown> {
     const details = { attempt: this.#args.attempt, claimed: true, seen: this.#seen };
     if (!(error instanceof GatewayError)) {
-      // An abort before the first byte arrives as the signal's own reason; what nobody foresaw may have sent.
+      // An abort before the first byte arrives as the signal's own reason; after an unforeseen error the request may
+      // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
       const recorded = await this.#record({ ...this.#row(), state, failureType });
@@ -221,7 +222,7 @@ class OutcomeRecorder {
         await this.#dependencies.ledger.recordOutcome(record, report);
         return true;
       } catch {
-        // Whatever it was, the answer must reach the workflow: `recorded: false` makes it record without limit.
+        // The answer must reach the workflow after any error: `recorded: false` makes it record without limit.
         const leftMs = this.#endsAt - performance.now() - REPORTING_MARGIN_MS;
         if (leftMs < RECORD_RETRY_MS) return false;
         await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS));
@@ -235,7 +236,7 @@ function say(level: 'info' | 'warn', message: string, fields: Record<string, unk
   try {
     log[level](message, fields);
   } catch {
-    // Nobody to tell.
+    // A log that fails has no reader to report it to.
   }
 }
 
@@ -262,7 +263,7 @@ function submitFailure(type: FailureType, details: SubmitFailureDetails) {
   return finalFailure(type, details);
 }
 
-/** Failures of this activity are final whatever their type: the workflow decides what is repeated. */
+/** All failures of this activity are final: the workflow decides what is repeated. */
 function withDetails(error: unknown, details: SubmitFailureDetails): unknown {
   const type = (error as { type?: unknown }).type;
   const own = (error as { details?: unknown[] }).details?.[0];

@@ -87,7 +87,7 @@ export function createWebhookActivities(
   };
 }
 
-/** What the schema does not know stays here: whoever can write to a run of ours must not have us sign anything. */
+/** Drops what the schema does not know: a sender that can write to a run must not get other content signed. */
 function bodyOf({ type, timestamp, data }: WebhookEvent): string {
   return JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
 }

@@ -120,8 +120,8 @@ export class CreditJourneys {
 
   /**
    * Starts a journey. One that is running under this id with the same input is returned as it is; one that failed, was
-   * terminated or timed out is run again, and the ledger answers for what was sent. A journey that is started by
-   * nobody's screen (a campaign, a night's run) is a `batch`.
+   * terminated or timed out is run again, and the ledger answers for what was sent. A journey that no person waits for
+   * at a screen (a campaign, a night's run) is a `batch`.
    *
    * @throws InvalidInputError; JourneyDiffersError where a journey with another input is running under this id;
    *   JourneyFinishedError where it has completed; TemporalUnavailableError
@@ -261,9 +261,9 @@ export class CreditJourneys {
   }
 
   /**
-   * What somebody has to decide about an inquiry without a run, and what has come too late for it.
+   * What a person has to decide about an inquiry without a run, and what has come too late for it.
    *
-   * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+   * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
    */
   openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
     return openInLedger(this.#context(), customerTraceNumber);
@@ -278,7 +278,7 @@ export class CreditJourneys {
     return decideInLedger(this.#context(), decision);
   }
 
-  /** @throws DecisionRefusedError where nothing has come too late that nobody has seen to */
+  /** @throws DecisionRefusedError where nothing that came too late is left unseen */
   markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
     return markSeen(this.#context(), seen);
   }

@@ -26,7 +26,10 @@ export interface Decoded {
   undecodable: number;
 }
 
-/** In the metadata of a payload that is given back as it came: it was never encrypted, and nobody here reads it. */
+/**
+ * In the metadata of a payload that is given back as it came: it was never encrypted, and the codec server does not
+ * read it.
+ */
 export const UNDECODABLE_METADATA = 'credit-journey-undecodable';
 
 /** As the payload codec reads. */

@@ -10,7 +10,7 @@ import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 
 export type Authentication =
   | ({ kind: 'jwt' } & TokenSettings)
-  /** For this machine alone, never `production`: whoever knows the address may do what `roles` say. */
+  /** For this machine alone, never `production`: every caller that knows the address has these `roles`. */
   | {
       kind: 'path';
       /** 32 random bytes in base64url; default: new ones at each start. */
@@ -38,12 +38,12 @@ export interface CodecServerOptions {
   port?: number;
   /** PEM. */
   tls?: { cert: string; key: string };
-  /** Addresses or CIDR blocks; where there are any, nobody else may connect, and `X-Forwarded-For` is believed. */
+  /** Addresses or CIDR blocks; where there are any, only they may connect, and `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
   limits?: Partial<CodecServerLimits>;
-  /** An alert: somebody asked for a payload under a key that the key ring lacks. */
+  /** An alert: a caller asked for a payload under a key that the key ring lacks. */
   onUnknownKey?: (keyId: string) => void;
-  /** A bug, or an audit log that cannot be written; the caller was told 500 or 503 without a reason. */
+  /** A bug, or an audit log that cannot be written; the caller got 500 or 503 without a reason. */
   onUnexpected?: (error: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Reports and references out of the ledger, for whoever has a token and neither database nor key. */
+/** Reports and references out of the ledger, for callers that have a token and neither database nor key. */
 
 import { parseJson } from '../base/json-safety.ts';
 import { badRequest, forbidden, gone, Refusal, unavailable } from '../http/refusal.ts';

@@ -1,4 +1,4 @@
-/** The routes: who asks was settled before (request-guard.ts), what is wrong is told elsewhere (answer-refusals.ts). */
+/** The routes. `request-guard.ts` has authenticated the caller before; `answer-refusals.ts` answers errors. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessRecord, AuditLog } from '../http/audit.ts';
 import type { RequestGuard } from '../http/request-guard.ts';

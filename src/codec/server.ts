@@ -29,7 +29,7 @@ export interface RunningCodecServer {
   close(): Promise<void>;
 }
 
-/** What whoever knows the path may do unless it is said otherwise. */
+/** Default roles of a caller that knows the path. */
 const PATH_ROLES: readonly Role[] = ['encode', 'decode-redacted', 'report'];
 
 /** One page of a busy UI opens dozens; a thousand are an attack, or a test. */
@@ -51,7 +51,8 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     requestTimeout: limits.requestTimeoutMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    // The UI and the Temporal CLI put `/decode` behind whatever address they were given, with a slash at its end or not.
+    // The UI and the Temporal CLI put `/decode` behind the address that they were given, with a slash at its end or
+    // not.
     routerOptions: { ignoreDuplicateSlashes: true },
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       reply.code(400).send({ error: { code: 'BadRequest', reason: 'address', message: 'the address is malformed' } });

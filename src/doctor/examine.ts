@@ -1,4 +1,4 @@
-/** `doctor`: every check, in the order in which they are told. */
+/** `doctor`: every check, in the order in which it prints them. */
 
 import type { Config } from '../config/config-shape.ts';
 import type { ConfigProblem } from '../config/environment-reader.ts';

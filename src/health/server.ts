@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz`, for whoever starts, restarts and watches workers. Nothing secret is in either. */
+/** `/healthz` and `/readyz`, for the programs that start, restart and watch workers. Nothing secret is in either. */
 import fastify from 'fastify';
 import type { ListenAddress } from '../config/config-shape.ts';
 import type { Readiness } from './readiness.ts';

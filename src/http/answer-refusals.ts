@@ -31,7 +31,7 @@ export function answerRefusals(
     }
     if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
     if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
-    // Whatever else of the body is on its way is not waited for.
+    // Does not wait for the rest of the body.
     if (refusal.status === 413) reply.header('connection', 'close');
     reply.code(refusal.status).send(refusal.body);
   });

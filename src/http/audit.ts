@@ -6,7 +6,7 @@ import { pino } from 'pino';
 export type AuditDestination = { file: string } | { write(line: string): void };
 
 export interface AccessRecord {
-  /** `sub` of the token; absent where nobody was recognised. */
+  /** `sub` of the token; absent where the caller was not authenticated. */
   subject?: string;
   issuer?: string;
   /** The peer's, or what a trusted proxy says of it. */

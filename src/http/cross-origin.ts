@@ -1,4 +1,4 @@
-/** Pages that may call (CORS): those of the configured UIs and no others, whatever credentials they send. */
+/** Pages that may call (CORS): those of the configured UIs and no others, even with good credentials. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { forbidden } from './refusal.ts';
 

@@ -70,7 +70,7 @@ export function notFound(): Refusal {
   return new Refusal(404, 'NotFound', 'notFound', 'there is nothing at this address');
 }
 
-/** It was there, and was destroyed for good: nobody needs to ask again. */
+/** It was destroyed for good: the caller need not ask again. */
 export function gone(message: string): Refusal {
   return new Refusal(410, 'Gone', 'disposed', message);
 }

@@ -41,7 +41,7 @@ export interface Access {
 
 export class RequestGuard {
   readonly #settings: GuardSettings;
-  /** Of an address, while nobody knows whose it is; given back when they do. */
+  /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
   readonly #slots: Slots;
@@ -123,7 +123,7 @@ export class RequestGuard {
       if (others.length > 0) throw badRequest('namespace', 'the header X-Namespace must say which namespace is meant');
       return only;
     }
-    // Whether it is served at all is nobody's business who has no role in it.
+    // The error is the same for a namespace that is not served: a caller without a role in it does not learn which.
     const named = served.find((namespace) => namespace === header);
     if (named === undefined) throw forbidden('namespace', 'the token has no role in the namespace of X-Namespace');
     return named;

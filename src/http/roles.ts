@@ -12,7 +12,7 @@ export const ROLES = ['encode', 'decode-redacted', 'decode', 'reveal', 'report']
 export type Role = (typeof ROLES)[number];
 
 export interface Caller {
-  /** `sub` of the token, or `path` for whoever knows the unguessable path. */
+  /** `sub` of the token, or `path` for a caller that knows the unguessable path. */
   subject: string;
   /** `iss` of the token. */
   issuer?: string;

@@ -11,7 +11,7 @@ export class Slots {
     this.#limits = limits;
   }
 
-  /** `false` where too many wait already, or it took too long. Whoever has one releases it, once. */
+  /** `false` where too many wait already, or it took too long. A caller that got one releases it, once. */
   async take(): Promise<boolean> {
     if (this.#running < this.#limits.running) {
       this.#running += 1;

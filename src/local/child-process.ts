@@ -61,8 +61,8 @@ function endOwnedChildrenAtExit(): void {
 }
 
 /**
- * A shell that reads from a pipe which only this process writes to: when this process is gone, by whatever signal,
- * the pipe ends and the child is told to stop. Windows has no such shell; there only a clean exit ends the child.
+ * Starts a shell that reads from a pipe which only this process writes to. When any signal ends this process, the pipe
+ * ends and the shell stops the child. Windows has no such shell; there only a clean exit ends the child.
  */
 function startWatchdog(pid: number): ChildProcess | undefined {
   if (process.platform === 'win32') return undefined;

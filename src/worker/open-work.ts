@@ -35,13 +35,13 @@ const KNOWN_FOR_MS = 5 * 60_000;
 /** Younger than this, the run may have taken its row up before it was listed. */
 const LEFT_AFTER_MS = 5 * 60_000;
 
-/** Somebody must decide about these even where no run waits: they may have been posted. */
+/** A person must decide about these even where no run waits: they may have been posted. */
 const MAY_BE_POSTED: ReadonlySet<AttentionWord> = new Set([
   'OutcomeUnknown',
   'UnexpectedResponse',
   'ReturnCodeUnknown',
 ]);
-/** These wait for nothing: no run has to be there. */
+/** Nothing waits for these: their run may have closed. */
 const LATE_NEWS: ReadonlySet<AttentionWord> = new Set(['lateAnswer', 'lateConsent']);
 
 /** Counts at once and then every `everyMs`, until the signal. Never rejects: what cannot be read stands as it was. */
@@ -83,7 +83,7 @@ async function countConsents({ ledger, metrics, now = Date.now }: OpenWorkOption
   metrics.unmatchedConsents({ counts, oldestMs });
 }
 
-/** `undefined` where the ledger does not answer, which is told by a metric of its own. */
+/** `undefined` where the ledger does not answer, for which there is another metric. */
 async function readLedger({ ledger, metrics }: OpenWorkOptions): Promise<OpenWork[] | undefined> {
   try {
     await ledger.ping();
@@ -119,7 +119,7 @@ function tally(items: readonly { reason: AttentionWord; ageMs?: number }[]) {
   return found;
 }
 
-/** Which runs have ended, asked for a few at a time. One that nobody has asked for yet counts as open. */
+/** Which runs have ended, asked for a few at a time. One that the worker has not asked for yet counts as open. */
 class KnownRuns {
   readonly #client: Client;
   #known = new Map<string, { isOpen: boolean; askedAtMs: number }>();

@@ -43,7 +43,7 @@ function messageOf(reason: unknown): string {
 }
 
 /**
- * Keys that have been encrypting for too long: refused in production, elsewhere told.
+ * Refuses keys that have been encrypting for too long in production, and warns of them elsewhere.
  *
  * @throws KeyRingError
  */

@@ -27,7 +27,7 @@ export interface WorkerTelemetry {
   observeGateway: ExchangeObserver;
   observeTokens: ExchangeObserver;
   observeLedger(ledger: Ledger): Ledger;
-  /** Counts what is open until it is closed; not at all where nobody reads it. */
+  /** Counts what is open until it is closed; not at all where metrics are off. */
   watch(parts: WatchedParts): void;
   close(): Promise<void>;
 }

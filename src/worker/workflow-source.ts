@@ -29,7 +29,7 @@ export const BUNDLE_FILES = { plain: 'workflow-bundle.js', tracing: 'workflow-bu
 
 /**
  * The prebuilt bundle that was configured or built beside this file; in development the sources, bundled at start.
- * What a bundle was made for it does, whatever else the worker says: one that does not fit is refused.
+ * A bundle behaves as it was built, regardless of the worker's settings: one that does not fit them is refused.
  *
  * @throws Error naming the bundle's file
  */

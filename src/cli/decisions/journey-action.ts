@@ -27,7 +27,7 @@ export async function withJourneys<T>(
   }
 }
 
-/** Only where it is asked for: nobody else waits for it to be loaded. */
+/** Loaded only where it is used, so that no other command waits for it. */
 async function startCommandTracing() {
   const endpoint = (await import('../../config/config.ts')).loadTraceEndpoint(process.env);
   if (endpoint === undefined) return undefined;

@@ -15,7 +15,7 @@ import type { ResolveOptions } from './decision-flags.ts';
 import { type DraftDecision, draftOf, proven, requireFlags, tracedBy, withProof } from './decision-flags.ts';
 import { type AnyRun, withRun } from './journey-action.ts';
 
-/** Whether there is somebody to ask. */
+/** Whether an operator can be asked at this terminal. */
 export function isAsking(output: Pick<Output, 'isJson'>): boolean {
   return !output.isJson && process.stdin.isTTY === true;
 }
@@ -68,7 +68,7 @@ async function ask(
     }
     showHold(hold, prompter, output);
     const decision = proven(await askForTheRest(hold, draft, prompter), hold.customerTraceNumber, proof);
-    // Before it is confirmed: what cannot be is told while it can still be mended.
+    // Checked before it is confirmed: the operator can still correct it.
     await checkRunMessage('resolveInquiry', run.ownerId, messageOf(hold.customerTraceNumber, decision));
     if (!yes && !(await confirmed(hold, decision, prompter, output))) {
       output.note('nothing was decided');

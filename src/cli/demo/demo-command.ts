@@ -1,4 +1,4 @@
-/** `credit-journey demo`: an environment of its own and a journey in it, told as it happens. */
+/** `credit-journey demo`: an environment of its own and a journey in it, narrated as it happens. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const EXAMPLE = `
 Example:
   $ credit-journey demo --exit`;
 
-/** Adds the command. Its action rejects where the story does not come out as told. */
+/** Adds the command. Its action rejects where the journey does not end as the demo says. */
 export function registerDemoCommand(program: Command): void {
   program
     .command('demo')
@@ -83,7 +83,7 @@ interface TemporaryDirectory {
   remove(): void;
 }
 
-/** Removed at the end, and as well as can be when the process is told to end at once. */
+/** Removed at the end, and as well as can be when a signal ends the process at once. */
 function temporaryDirectory(): TemporaryDirectory {
   const path = mkdtempSync(join(tmpdir(), 'credit-journey-demo-'));
   const remove = () => {

@@ -1,6 +1,6 @@
 /**
- * The demo's journey: two applicants through three stages and a consented share, with a gateway that throttles and that
- * loses an answer, and a worker that is killed on the way. It checks what it tells, against the gateway's own books.
+ * The demo's journey: two applicants through three stages and a consented share. The gateway throttles and loses an
+ * answer, and a worker is killed on the way. The demo checks what it says against the gateway's own records.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,7 +30,7 @@ export interface DemoOutcome {
 
 /** Long enough to kill a worker and see it come back before it is over. */
 const RETRY_AFTER_SECONDS = 6;
-/** How long a person sees that nobody is there. */
+/** How long the viewer sees that no worker runs. */
 const WORKER_DOWN_MS = 1_500;
 /** Far above what any step takes; a demo that hangs must end. */
 const STEP_TIMEOUT_MS = 120_000;
@@ -90,7 +90,7 @@ export async function tellDemo(environment: DevEnvironment, narrator: Narrator):
   return { result, ...(runUrl === undefined ? {} : { runUrl }) };
 }
 
-/** What befalls the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
+/** Faults of the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
 async function planTrouble(sandboxUrl: string): Promise<void> {
   const first = { attempt: 1, times: 1 };
   const rules = [

@@ -14,7 +14,7 @@ export interface SamplePullOptions {
 export function samplePull({ pullId, productCode, loseAnswer }: SamplePullOptions): PullInput {
   const first = loseAnswer ? ALEX_UNANSWERED : ALEX;
   if (productCode === 'FAILSAFE') {
-    // Of the second the sandbox has no record: outcomes are told for each.
+    // The sandbox has no record of the second applicant: each one has an outcome.
     const applicants = [first, BLAKE_WITHOUT_RECORD].map(withoutContacts);
     return { pullId, productCode, applicants };
   }

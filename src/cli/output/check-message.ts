@@ -1,4 +1,6 @@
-/** Checks a message before a server is asked for, so that wrong input is told at once, whatever the server's state. */
+/**
+ * Checks a message before it connects to a server, so that wrong input fails at once, also while the server is down.
+ */
 
 import type { ApplicantLimit } from '../../messages/parse-messages.ts';
 import { ownerOf } from '../../model/owner-id.ts';

@@ -1,4 +1,4 @@
-/** What a person or a script is told when a command fails: names, paths and rules, never values. */
+/** What a failed command prints for a person or a script: names, paths and rules, never values. */
 
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
@@ -34,7 +34,7 @@ function problemLines({ problems = [] }: Complaint, width: number): string[] {
   return problems.flatMap(({ path, variable, rule }) => wrap(`${variable ?? (path || '/')}  ${rule}`, width, '  '));
 }
 
-/** Told by name, so that no error class has to be loaded for a command that never throws it. */
+/** Recognised by name, so that no error class has to be loaded for a command that never throws it. */
 function complaintOf(error: unknown): Complaint {
   if (!(error instanceof Error)) return { type: 'Error', message: 'something went wrong' };
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];

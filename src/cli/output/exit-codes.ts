@@ -4,7 +4,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage, input or configuration. */
   usage: 2,
-  /** A hold, a posted share that somebody has to look at, an audit chain that is broken. */
+  /** A hold, a posted share that a person has to look at, an audit chain that is broken. */
   needsPerson: 3,
   /** Ctrl-C, as shells count it. */
   interrupted: 130,

@@ -3,11 +3,11 @@ import type { OpenHold, UnmatchedConsent } from '../../client.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { tableWithIds } from './output.ts';
 
-/** The command that resolves it; it asks on a terminal for whatever it does not say. */
+/** The command that resolves it; on a terminal it asks for the options that are missing. */
 export function resolveCommand(hold: OpenHold): string {
   const { journeyId, customerTraceNumber, attempt, heldBy } = hold;
   if (heldBy === 'run') {
-    // A share that was revoked after posting waits for nothing in its run: somebody should look.
+    // A share that was revoked after posting waits for nothing in its run: a person should look.
     if (attempt === undefined) return `credit-journey status ${journeyId}`;
     return `credit-journey resolve ${journeyId} ${customerTraceNumber} --attempt ${attempt}`;
   }
@@ -65,7 +65,7 @@ function seconds(instant: string): string {
   return instant.replace(/\.\d+/, '');
 }
 
-/** Everything about one hold, for somebody who is about to decide. */
+/** Everything about one hold, for an operator who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
   const { productCode, shareId, reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
   const { otherTraceNumber, resendFrom } = hold;

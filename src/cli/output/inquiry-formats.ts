@@ -6,7 +6,7 @@ import { fit, table, wrap } from './output.ts';
 
 const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
-/** At most `width` columns; each row by itself, since nobody knows the next one yet. */
+/** At most `width` columns; each row by itself, since rows are printed as they come. */
 export function attemptLines(one: AuditedAttempt, width: number): string[] {
   const { permittedBy, decision, consents, late } = one;
   const head = [

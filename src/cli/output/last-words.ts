@@ -1,8 +1,8 @@
-/** What is said of an error that nobody caught. */
+/** What the command line prints of an uncaught error. */
 import { errorFields } from '../../telemetry/log-fields.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** Instead of Node's own last words, which quote the error's message, and so whatever that was put together with. */
+/** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */
 export function sayLastWords(): void {
   process.on('uncaughtException', (error) => {
     const line = {

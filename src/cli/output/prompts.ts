@@ -26,7 +26,7 @@ export interface Prompter {
   close(): void;
 }
 
-/** Its methods throw `PromptClosedError` once nobody answers any more. */
+/** Its methods throw `PromptClosedError` once the input has ended. */
 export function createPrompter(
   input: NodeJS.ReadableStream = process.stdin,
   output: NodeJS.WritableStream = process.stdout,

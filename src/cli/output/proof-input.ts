@@ -1,4 +1,4 @@
-/** Proofs that `--proof` names: what they hold is read here, and believed by nobody before a worker has checked it. */
+/** Proofs that `--proof` names. Their content is only read here; a worker checks it before it counts. */
 import { differingPaths } from '../../base/differing-paths.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
@@ -20,7 +20,7 @@ export async function readProof(file: string, member: 'consent' | 'decision'): P
       return { text, content: { ...content } };
     }
   } catch {
-    // Its own message would tell where, and nobody could do anything with that.
+    // The parser's own message gives only a position, which helps no caller.
   }
   throw new UsageError(`the file given with --proof must hold a compact JWS over {"${member}": {…}, "exp": …}`);
 }

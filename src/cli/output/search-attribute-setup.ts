@@ -11,7 +11,7 @@ export interface SearchAttributeSetup {
   missing: { name: SearchAttributeName; type: string }[];
   /** Why they could not be registered. */
   reason?: string;
-  /** What somebody who may can do about it, a line each. */
+  /** What a person with the right to do it can do, a line each. */
   steps?: string[];
 }
 

@@ -67,7 +67,7 @@ export function ownerIdIn(status: AnyStatus): string {
   return 'shareId' in status ? ownerIdOf('share', status.shareId) : status.journeyId;
 }
 
-/** Whether somebody has to do something before the run goes on, or after it did. */
+/** Whether a person has to act before the run goes on, or after it did. */
 export function needsPerson(
   status: Pick<AnyStatus, 'state' | 'holds'> &
     Partial<Pick<JourneyStatus, 'shares'>> &

@@ -1,6 +1,6 @@
 /**
- * Ids of messages: the business key, by which a run knows what the message is about, and a random message id, which a
- * retry of the same message keeps. Nothing of a message's content is in an id: ids lie in the clear.
+ * Ids of messages. The business key says what the message is about; the random message id stays the same for a retry of
+ * the same message. Nothing of a message's content is in an id: ids lie in the clear.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type {

@@ -47,7 +47,7 @@ export class CodecServerConnection {
       allowH2: false,
       connect: {
         timeout: CONNECT_TIMEOUT_MS,
-        // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: a token is at stake.
+        // Overrides NODE_TLS_REJECT_UNAUTHORIZED: a token is at stake.
         rejectUnauthorized: true,
         minVersion: 'TLSv1.2',
         ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),

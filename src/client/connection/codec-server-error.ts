@@ -1,7 +1,7 @@
 /** What is wrong between a client and the codec server. */
 
 /**
- * - `unreachable`: nobody answers there in time, or not by TLS that is trusted
+ * - `unreachable`: no server answers in time, or not by TLS that is trusted
  * - `busy`: it answers that it cannot now
  * - `tokenMissing`: the token cannot be read here
  * - `tokenRefused`: expired, or not one that it takes

@@ -165,7 +165,7 @@ export class ChangesNotFoundError extends Error {
   }
 }
 
-/** What was asked for was destroyed for good, as somebody decided (docs/retention.md). */
+/** Thrown when what the caller asks for was disposed of for good (docs/retention.md). */
 export class JourneyDisposedError extends Error {
   override readonly name = 'JourneyDisposedError';
   readonly journeyId: string;

@@ -17,7 +17,7 @@ export interface JourneyRuns {
   closed: RunName[];
 }
 
-/** Final; any other status may still change, whatever a newer server calls it. */
+/** Final; any other status may still change, also one that only a newer server knows. */
 const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTINUED_AS_NEW', 'TIMED_OUT']);
 
 /** A server lets go of a run that closed a moment ago when it next notes its progress, every 30 s; of others at once. */

@@ -12,7 +12,7 @@ import { CodecServerError } from './codec-server-error.ts';
 
 /** In one request: a tenth of what the server takes. */
 const MAX_PAYLOADS = 1_000;
-/** Half of what it takes unless it is told otherwise; a single payload may be longer. */
+/** Half of what it takes by default; a single payload may be longer. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Failures are encoded too, as with keys of one's own. */
@@ -26,12 +26,12 @@ export function createRemoteCodec(connection: CodecServerConnection): PayloadCod
     async encode(payloads) {
       if (payloads.some(({ data }) => hasBullets(bytesOf(data).toString('utf8')))) throw new CodecServerError('masked');
       const encoded = await converted(connection, '/encode', payloads);
-      // Whatever it is that answered: nothing goes to Temporal in the clear.
+      // A proxy or another server may have answered: nothing goes to Temporal in the clear.
       if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
       return encoded;
     },
     async decode(payloads) {
-      // What is not encrypted is nobody else's business.
+      // What is not encrypted is not sent to the codec server.
       const decoded = (await converted(connection, '/decode', payloads.filter(wasEncrypted))).values();
       return payloads.map((payload) => (wasEncrypted(payload) ? readable(decoded.next().value) : payload));
     },
@@ -92,7 +92,7 @@ function payloadsIn(text: string | null, count: number): Payload[] {
     const payloads = readPayloads(text, count).map(({ payload }) => payload);
     if (payloads.length === count) return payloads;
   } catch {
-    // A refusal as the server words it; it would be told of the wrong side.
+    // Its message blames a request, and here the answer is wrong.
   }
   throw new CodecServerError('unexpected');
 }

@@ -10,7 +10,7 @@ export interface OpenHold {
   customerTraceNumber: string;
   productCode: ProductCode;
   shareId?: string;
-  /** `revokedAfterPosting` and what came too late are no holds: somebody should look, and nothing waits for it. */
+  /** `revokedAfterPosting` and what came too late are no holds: a person should look, and no run waits for it. */
   reason: FailureType | AttentionReason | 'revokedAfterPosting';
   /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */
   since?: string;

@@ -47,7 +47,9 @@ export interface HoldsContext {
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
 
-/** Gone from Temporal, nobody else will ever ask for these: their requests may have been posted. */
+/**
+ * States of rows whose run is gone from Temporal, so that no run asks for them: their requests may have been posted.
+ */
 const LEFT_STATES = ['sending', 'unknown', 'answered'] as const;
 
 export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): Promise<OpenHolds> {
@@ -106,7 +108,7 @@ async function askThem(
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
     const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;
     const unasked = { journeyId, ...(needsAttention === undefined ? {} : { needsAttention }) };
-    // Each takes its time to be given up: where so many did not answer, nobody is there.
+    // Each time-out takes long: after so many without an answer, no worker is assumed to answer.
     if (unanswered.length >= AT_ONCE) {
       unanswered.push(unasked);
       return [];

@@ -49,7 +49,7 @@ export async function openDeliveries(
     const workflowIds = await runningDeliveries(client, taskQueue, { failed, limit });
     const found = await inParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
       const journeyId = ownerIdOfDelivery(workflowId);
-      // Each takes its time to be given up: where so many did not answer, nobody is there.
+      // Each time-out takes long: after so many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
           const handle = client.workflow.getHandle(workflowId);

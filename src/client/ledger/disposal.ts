@@ -50,7 +50,7 @@ export interface DisposalPlan {
   refused: RefusedDisposal[];
   /** There are more that are old enough: plan again after these. */
   more: boolean;
-  /** Begun before and not finished, whatever this selection: to be repeated by id, or by age and product. */
+  /** Begun before and not finished, also outside this selection: to be repeated by id, or by age and product. */
   unfinished: { journeyId: string; productCode?: ProductCode }[];
   /** By id, where nothing is left: when it was disposed of. */
   disposedAt?: string;
@@ -78,7 +78,8 @@ const PAGE = 50;
 /**
  * What would be disposed of, and why something would not; changes nothing.
  *
- * @throws TemporalUnavailableError, LedgerUnavailableError; JourneyNotFoundError where nobody knows the id
+ * @throws TemporalUnavailableError, LedgerUnavailableError; JourneyNotFoundError where neither Temporal nor the ledger
+ * knows the id
  */
 export async function planDisposal(context: DisposalContext, selection: DisposalSelection): Promise<DisposalPlan> {
   const unfinished = (await context.ledger.retention.unfinished()).map(nameOf);

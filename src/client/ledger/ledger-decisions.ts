@@ -44,9 +44,9 @@ export interface LedgerDecisionContext {
 }
 
 /**
- * What somebody has to decide about the inquiry, and what has come too late for it.
+ * What a person has to decide about the inquiry, and what has come too late for it.
  *
- * @throws DecisionRefusedError where there is nothing of either, or only what its open run must be told
+ * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
  */
 export async function openInLedger(context: LedgerDecisionContext, customerTraceNumber: string): Promise<OpenHold[]> {
   const row = await rowOf(await context.ledger(), customerTraceNumber);

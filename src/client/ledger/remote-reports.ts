@@ -27,7 +27,7 @@ export function remoteReports(connection: CodecServerConnection): ReportSource {
   };
 }
 
-/** Whatever it is that answered: without a word on it, nobody could tell a masked report from a whole one. */
+/** Refuses an answer without `redacted`: a reader could not tell a masked report from a full one. */
 function answerIn(text: string): object {
   const [answer] = parseJson(text) ?? [];
   if (isJsonObject(answer) && typeof member(answer, 'redacted') === 'boolean') return answer;

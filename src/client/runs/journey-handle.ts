@@ -1,4 +1,4 @@
-/** One journey as platforms see it: what it says, and what it can be told. */
+/** One journey as platforms see it: its state and result, and the messages to it. */
 
 import type {
   ConsentMessage,
@@ -40,8 +40,8 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /**
-   * Passes the gate before a stage, or has the latest stage pulled once more; one that comes early is kept. `applicants`
-   * are whoever applies from then on.
+   * Passes the gate before a stage, or has the latest stage pulled once more; one that comes early is kept.
+   * `applicants` are all who apply from then on.
    */
   async advance(
     message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,

@@ -49,12 +49,12 @@ export async function startLateConsent(
   }
 }
 
-/** A run answers a consent within 5 s: where it still takes none after that, the ledger is told. */
+/** A run answers a consent within 5 s. Where it still takes none after that, the client writes to the ledger. */
 export const CONSENT_PATIENCE_MS = 6_000;
 
 /**
- * Whether the ledger is told a consent that its run was not: there is no open run, or Temporal takes no more messages for
- * it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
+ * Whether a consent that did not reach its run goes to the ledger. Either no run is open, or Temporal takes no more
+ * messages for it. In the second case a grant is not recorded: the run would never hear of it, and wait in vain.
  */
 export function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
   if (error instanceof TooManyMessagesError) return decision !== 'granted';

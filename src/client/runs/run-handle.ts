@@ -1,4 +1,4 @@
-/** One run of any kind as platforms see it: what it says, and that it can be told something. */
+/** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ConfigError } from '../../config/environment-reader.ts';
@@ -21,7 +21,7 @@ import { sendPatiently } from '../connection/send-message.ts';
 import type { JourneyReport, ReportSource, StoredReferences } from '../ledger/stored-report.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
-/** An update waits for a worker; after this long somebody should know that there is none. */
+/** An update waits for a worker; after this long the caller should know that none answers. */
 export const UPDATE_TIMEOUT_MS = 30_000;
 
 export interface RunContext {
@@ -103,7 +103,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     return report;
   }
 
-  /** `undefined` also where nobody has said where reports are. */
+  /** `undefined` also where the client is not configured for reports. */
   protected async storedReferences(): Promise<StoredReferences | undefined> {
     try {
       return await (await this.context.reports()).references(this.ownerId);
@@ -184,7 +184,7 @@ export async function referencesOr<T>(ask: () => Promise<T>, stored: () => Promi
   }
 }
 
-/** Nobody has said where reports are, or there are none there: a client that only talks to Temporal. */
+/** Whether the client only talks to Temporal: reports are not configured, or there are none at that address. */
 function hasNoReports(error: unknown): boolean {
   if (error instanceof CodecServerError) return error.code === 'noLedger';
   return error instanceof ConfigError || error instanceof LedgerNotFoundError || error instanceof KeyRingError;

@@ -36,7 +36,7 @@ export async function startOnce(options: StartOnce): Promise<StartedOnce> {
       workflowId,
       taskQueue,
       args: [input],
-      // Told apart from a first start, so that the two inputs can be compared.
+      // Distinguishes a repeat from a first start, so that the two inputs can be compared.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       priority,

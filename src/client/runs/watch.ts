@@ -10,7 +10,7 @@ type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServ
 export interface WatchOptions {
   /** Ends the iteration quietly. */
   signal?: AbortSignal;
-  /** Told once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
+  /** Called once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
   onUnavailable?: (error: Unavailable) => void;
 }
 
@@ -73,7 +73,7 @@ async function describe({ handle, ownerId }: Omit<WatchedRun<object>, 'status'>)
   }
 }
 
-/** `null` where the run has closed and nobody is there to say how it stood. */
+/** `null` when the run has closed and no worker can answer its query. */
 async function statusOrEnd<Status extends object>(
   watched: WatchedRun<Status>,
   options: WatchOptions,

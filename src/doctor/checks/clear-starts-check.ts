@@ -48,7 +48,7 @@ function wasEncrypted(client: Client, run: Run): Promise<boolean> {
   return startedEncrypted(client, client.options.namespace, run).catch(() => true);
 }
 
-/** Whoever starts in the clear may also put anything into the id. */
+/** A caller that starts in the clear may also put anything into the id. */
 function nameOf({ workflowId, runId }: Run): string {
   return opaqueIdProblem(workflowId, MAX_ID_LENGTH + 'journey-'.length) === null ? workflowId : `the run ${runId}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Whether the codec server that clients go through answers, and has the key that workers encrypt under. Its address may
- * hold a secret, and its token is one: neither is ever told.
+ * hold a secret, and its token is one: the check prints neither.
  */
 import { randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -83,7 +83,7 @@ async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string
   }
 }
 
-/** Nobody's, and nothing that is masked for who may not see all. */
+/** A made-up value that no run uses, and that is not masked for a caller with fewer roles. */
 function newProbe(): Payload {
   const value = { doctor: randomBytes(16).toString('hex') };
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };

@@ -7,7 +7,7 @@ import { type KeyRing, loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
 import { NotCheckedError } from './finding.ts';
 
-/** How far another clock is ahead of ours, as far as can be told. */
+/** How far another clock is ahead of ours, as far as it can be measured. */
 export interface ClockSample {
   whose: string;
   aheadMs: number;
@@ -27,12 +27,12 @@ export interface DoctorContext {
   inspect(): Promise<LedgerInspection>;
   /** `null` where there is none yet and one may be made. @throws KeyRingError */
   keys(): Promise<KeyRing | null>;
-  /** Filled by the checks that talk to somebody who has a clock. */
+  /** Filled by the checks that talk to a server with a clock. */
   clocks: ClockSample[];
   close(): Promise<void>;
 }
 
-/** @param timeoutMs of each check: a connection is given up within half of it, so that it is told as what it is */
+/** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
 export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
   const connect = once(async () => {
     const connection = await Connection.connect({

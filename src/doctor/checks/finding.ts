@@ -4,7 +4,7 @@ export interface Finding {
   status: 'pass' | 'warn' | 'fail';
   /** One sentence. Nothing personal, no secret, no value of a variable that is wrong. */
   detail: string;
-  /** With `warn` and `fail`: what somebody should do about it. */
+  /** With `warn` and `fail`: what the operator should do about it. */
   toDo?: string;
 }
 

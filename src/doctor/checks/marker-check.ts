@@ -42,7 +42,7 @@ async function answerOfOurs(profile: GatewayProfile) {
   }
 }
 
-/** A port that was just given up: nobody listens there. */
+/** A port that was just closed: no program listens there. */
 async function refusalOfOurs(profile: GatewayProfile) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

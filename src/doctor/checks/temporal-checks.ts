@@ -79,7 +79,7 @@ export const searchAttributesCheck: Check = {
     try {
       registered = await askSearchAttributes(connection, options.namespace);
     } catch (error) {
-      // A namespace that is not there is told by its own check.
+      // The check of the namespace reports a missing one.
       if (refusalOf(error) === 'notFound') return fail('there is no such namespace', 'put that right first');
       return warn(
         'the server does not say which are registered',

@@ -1,4 +1,4 @@
-/** Whether somebody polls each queue, and whether all who poll a gateway queue were told the same limit. */
+/** Whether a worker polls each queue, and whether all workers that poll a gateway queue have the same limit. */
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
 import { recentPollers } from '../../temporal/recent-pollers.ts';
@@ -68,7 +68,7 @@ function queueCheck(
   };
 }
 
-/** With several limits nobody can say which one holds: docs/configuration.md. */
+/** With several limits it is open which one holds: docs/configuration.md. */
 function ofLimits(who: string, view: QueueView, { config }: DoctorContext): Finding {
   const ours = config.worker.maxInquiriesPerSecond ?? NO_LIMIT;
   if (view.setLimit !== undefined) {

@@ -19,7 +19,7 @@ export interface DevCodecServerOptions {
   headless: boolean;
   /** Its address is taken again: tabs that are open, and what a person has copied, go on working. */
   memory: DevMemory | null;
-  /** Told what a person should know; never a value, a key or the path. */
+  /** Called with what a person should know; never a value, a key or the path. */
   onEvent: (message: string) => void;
 }
 

@@ -19,7 +19,7 @@ export interface DevEnvironmentOptions extends Partial<DevPorts> {
   headless?: boolean;
   /** Default `credit-journeys-sandbox`. */
   taskQueue?: string;
-  /** Told what a person should know, a sentence each. */
+  /** Called with what a person should know, a sentence each. */
   onEvent?: (message: string) => void;
   onProgress?: OnBinaryProgress;
   /** Default: the process's own. */
@@ -32,7 +32,7 @@ export interface DevEnvironment {
   taskQueue: string;
   /** Absent when headless. */
   uiUrl?: string;
-  /** Of the codec server, with the unguessable path: whoever knows it may decode, masked. */
+  /** Of the codec server, with the unguessable path: every caller that knows it may decode, masked. */
   codecEndpoint: string;
   sandboxUrl: string;
   /** Absolute. */
@@ -127,7 +127,7 @@ async function lockDataDirectory(dataDir: string, parts: AsyncDisposableStack): 
   parts.defer(() => lock.release());
 }
 
-/** Up before the Temporal server, whose UI is told where it is; its port and path are remembered with the others. */
+/** Starts before the Temporal server, whose UI needs its address; its port and path are remembered with the others. */
 async function startCodec(
   options: DevEnvironmentOptions,
   about: { dataDir: string; ports: DevPorts; memory: DevMemory | null; onEvent: (message: string) => void },
@@ -174,7 +174,7 @@ async function startServers(
   return { sandbox, server };
 }
 
-/** Here nobody runs `setup` after an update; and no other worker is on this ledger. */
+/** Migrates by itself: in `dev` no operator runs `setup` after an update, and no other worker is on this ledger. */
 async function prepareLedger(dataDir: string, onProgress: (step: string) => void): Promise<void> {
   const { keyRingFile, ledgerUrl } = dataAddresses(dataDir);
   const keyRing = await openKeyRing({ keyRingFile, keyRingMayBeMade: false });
@@ -182,7 +182,7 @@ async function prepareLedger(dataDir: string, onProgress: (step: string) => void
   await (await openLedger({ url: ledgerUrl, environment: 'sandbox', keyRing, ...prepare })).close();
 }
 
-/** The worker reads the profile file that it is told to; and there is a portfolio to try. */
+/** Writes the Temporal profile file that the worker reads, and a portfolio to try. */
 async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
   const { portfolioDir } = dataAddresses(dataDir);
   await mkdir(portfolioDir, { recursive: true, mode: 0o700 });

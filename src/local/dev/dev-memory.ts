@@ -66,7 +66,7 @@ function memoryFile(dataDir: string): string {
 
 /**
  * Ports for the next run: the one asked for; else the remembered one; else the default; else a free one. 0 asks for a
- * free port where none is remembered. `onNotice` is told of a port that has changed.
+ * free port where none is remembered. Calls `onNotice` where a port has changed.
  *
  * @throws PortTakenError
  */

@@ -9,7 +9,7 @@ export interface DevAddresses {
   dataDir: string;
 }
 
-/** What the sandbox accepts unless it is told otherwise. */
+/** What the sandbox accepts by default. */
 const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' };
 
 /** Would lead to another Temporal, gateway or ledger than those of the development environment. */

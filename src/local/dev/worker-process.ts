@@ -8,7 +8,7 @@ export interface WorkerProcessOptions {
   env: NodeJS.ProcessEnv;
   /** Everything the worker prints is appended to it. */
   logFile: string;
-  /** Told of each unwanted end and restart, in a sentence. */
+  /** Called with a sentence for each unwanted end and restart. */
   onEvent: (message: string) => void;
 }
 
@@ -53,7 +53,7 @@ export function workerProcess(options: WorkerProcessOptions): WorkerControl {
   const supervised = (started: Running): Running => {
     void started.child.ended.then(async (exitCode) => {
       if (running === started) running = undefined;
-      // One that has never come up will not by trying again: whoever started it is told.
+      // A worker that has never come up will not by trying again: its `ready` rejects.
       if (!isWanted || !hasBeenReady) return;
       const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
       options.onEvent(`worker ${started.child.pid} ${how}; starting it again (its log: ${options.logFile})`);
@@ -95,7 +95,7 @@ async function startWorker({ env, logFile }: WorkerProcessOptions): Promise<Runn
   });
   void child.ended.then(() => log.end());
   const ready = untilReady(child, log);
-  // Whoever waits for it is told; nobody may be waiting.
+  // Callers that wait get the error; there may be none.
   ready.catch(() => {});
   return { child, ready };
 }

@@ -17,8 +17,8 @@ export function cachedPath(cache: string, pinned: PinnedBinary, version: string)
 }
 
 /**
- * A directory beside the cached files, so that the last step is a rename within one file system. Callers hold the
- * lock of that program: whatever is left under its name belongs to a process that was killed.
+ * A directory beside the cached files, so that the last step is a rename within one file system. Callers hold the lock
+ * of that program: a file left under its name belongs to a process that was killed.
  */
 export async function withTemporaryDirectory<T>(
   cache: string,
@@ -42,7 +42,7 @@ function isLeftOver(entry: string, prefix: string): boolean {
   return entry.startsWith(prefix) && entry.length === prefix.length + 6;
 }
 
-/** Puts a verified file in its place: whoever looks sees the whole program or none. */
+/** Puts a verified file in its place: other processes see the whole program or none. */
 export async function installBinary(file: string, target: string): Promise<void> {
   const handle = await open(file, 'r+');
   try {

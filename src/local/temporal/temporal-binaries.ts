@@ -77,7 +77,7 @@ async function fromEnvironment(search: Search): Promise<FoundBinary | null> {
     search.tried.push(`${pathVariable} is not set`);
     return null;
   }
-  // Whoever names a path means it: going on to another source would hide the mistake.
+  // A named path is final: going on to another source would hide the mistake.
   const version = (await isProgram(path)) ? await versionOf(search, path) : null;
   if (version === null)
     throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${search.pinned.title}: ${path}`);

@@ -90,7 +90,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
     try {
       return await startOnce(binary, options);
     } catch (error) {
-      // Between finding a free port and using it somebody else may take it.
+      // Between finding a free port and using it another process may take it.
       const portWasTaken = error instanceof ServerStartError && error.message.includes('address already in use');
       if (!portWasTaken || options.port !== undefined || tries >= START_TRIES) throw error;
     }

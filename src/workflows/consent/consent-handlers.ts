@@ -31,7 +31,7 @@ import type { ConsentHost } from './consent-run.ts';
 import { noteRefusalAfterPosting } from './posted-share.ts';
 import { consentTowards } from './share-consent.ts';
 
-/** Consents for shares that nobody has requested yet: kept, but not without end. */
+/** Bounds the consents that a run keeps for shares not requested yet. */
 const MAX_EARLY_CONSENTS = 20;
 /** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
@@ -39,8 +39,8 @@ const CLOCK_TOLERANCE_MS = 5 * 60_000;
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
 
 /**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at once
- * for a run, and those that wait for the ledger must not keep a withdrawal or a decision out.
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
+ * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
  */
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -186,7 +186,7 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   return grantProblem(journey, message);
 }
 
-/** Why a grant cannot count in this run as it stands, whoever has told it; or `null`. */
+/** Why a grant from any source cannot count in this run as it stands; or `null`. */
 export function grantProblem(journey: ConsentHost, message: ConsentMessage): string | null {
   if (!journey.knowsApplicant(message.applicantId)) {
     return `/applicantId names no applicant of this ${kindOf(journey)}`;
@@ -238,7 +238,7 @@ async function checkGrant(journey: ConsentHost, record: ConsentRecord): Promise<
 }
 
 function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefusal | undefined): void {
-  // It was dropped meanwhile, and whoever sent it knows.
+  // It was dropped meanwhile, and its sender has had the answer.
   if (!journey.checks.isOpen(record)) return;
   const otherwise = saidOtherwise(journey, record);
   if (otherwise !== null) {

@@ -190,14 +190,14 @@ export function elsewhere({
   };
 }
 
-/** Waits until the ledger has everything that the run was told, and every handler has answered. */
+/** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
   await condition(() => allHandlersFinished() && !checks.isBusy && recorder.isIdle);
 }
 
 /**
- * The same for a run that ends without an outcome. Also used after a run's end was told: what came meanwhile was
- * accepted. The end that was told stands.
+ * The same for a run that ends without an outcome. Also used after the event of a run's end was emitted, for messages
+ * that were accepted meanwhile. The end in that event stands.
  */
 export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
   if (checks.isBusy || !recorder.isIdle) {

@@ -16,7 +16,7 @@ import { undecodableInput } from '../run/undecodable-input.ts';
  */
 export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordLateConsentResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
-  // Whatever it was started with: what fails in here parks the run for good, what the activity refuses ends it.
+  // The input may be anything: an error thrown here parks the run for good, a refusal by the activity ends it.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;
   try {
     const args = { consent, receivedAt: new Date().toISOString() };

@@ -30,7 +30,7 @@ export type AttemptStep =
   /** An earlier attempt may still be answered. */
   | { kind: 'wait'; attempt: number; waitMs: number }
   | { kind: 'abandoned'; attempt: number }
-  /** Nobody has claimed it, and nobody can any more: the next one follows. */
+  /** No worker has claimed it, and none can any more: the next one follows. */
   | { kind: 'closed'; attempt: number }
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
@@ -218,8 +218,8 @@ export async function waitOut(
 }
 
 /**
- * How the inquiry stands by now, told to this very request alone. `claimed` is an attempt that the run knows of: a ledger
- * that lacks it is not the one that it was claimed in.
+ * Asks the ledger how the inquiry stands by now; it answers only this very request. `claimed` is an attempt that the
+ * run knows of: a ledger that lacks it is not the one that it was claimed in.
  */
 export async function lookAgain(host: AttemptHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
   const result = await lookUp(host, content, claimed);
@@ -259,9 +259,9 @@ const LEDGERS_WORD: readonly FailureType[] = [
 ];
 
 /**
- * The failure claimed nothing: a run that was reset, or started anew, may have an attempt in the ledger all the same, and no
- * person should be told that there is none. Not where the ledger has spoken itself, nor where it cannot be asked: then the
- * hold says that it is not known.
+ * Whether the ledger may have an attempt although the failure claimed nothing: the run may have been reset, or started
+ * anew. A hold must not say then that there is no attempt. Not where the ledger has answered itself, nor where it
+ * cannot be asked: then the hold says that it is not known.
  */
 export function mayHaveMissedAnAttempt({
   failureType,

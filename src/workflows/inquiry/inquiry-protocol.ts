@@ -83,7 +83,7 @@ class InquiryRun {
     }
   }
 
-  /** Whatever has come meanwhile, the decision meets in the ledger. */
+  /** The decision meets in the ledger what has come meanwhile. */
   #holdAgain({ failure, since }: NonNullable<InquiryResumption['held']>): Promise<Taken> {
     this.#attempt = failure.claimed ? failure.attempt + 1 : failure.attempt;
     return this.#hold(failure, since);
@@ -349,14 +349,14 @@ class InquiryRun {
     this.#stand();
   }
 
-  /** Somebody has decided: retries are counted from here. */
+  /** A person has decided: retries are counted from here. */
   #startAnew({ failureType }: InquiryFailure): void {
     this.#failures = 0;
     this.#retriedSinceMs = Date.now();
     this.#isRetrying = false;
     this.#stand();
     if (failureType !== 'CredentialsRefused') return;
-    // Whatever was wrong with the credentials, the next attempt must not meet an old token.
+    // The credentials may have been replaced: the next attempt must not use an old token.
     this.#tokenFetchedAfter = new Date().toISOString();
     this.#hasToken = false;
   }

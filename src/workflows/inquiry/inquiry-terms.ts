@@ -25,13 +25,16 @@ export interface InquirySpec {
   firstOrdinal?: number;
   /** Who wanted this inquiry made although one like it was answered. */
   repeat?: RepeatDecision;
-  /** Asked before each attempt, where what permits it may have changed without the run's being told. Cancellable. */
+  /** Called before each attempt, where what permits it may have changed without the run's knowledge. Cancellable. */
   refresh?(): Promise<void>;
   /** Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now". */
   permit?(): ConsentRecord[] | null;
   /** How old those grants may be when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
-  /** Told why the ledger does not permit it: from then on `permit` must say the same, or bring other grants. */
+  /**
+   * Called with the reason why the ledger does not permit it. From then on `permit` must say the same, or bring other
+   * grants.
+   */
   onObjection?(objection: ShareObjection): void;
   /** How far a run before has brought it. */
   resume?: InquiryResumption;

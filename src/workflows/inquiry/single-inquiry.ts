@@ -1,4 +1,4 @@
-/** What a run with one inquiry knows, whatever it inquires about, and what the inquiry needs of it. No waiting. */
+/** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { EndWithoutOutcome, HoldStatus, RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -80,10 +80,10 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   }
 
   abstract readonly productCode: ProductCode;
-  /** Of the search attribute; whoever the inquiry is made for. */
+  /** Of the search attribute: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
 
-  /** What somebody should look at although nothing waits for it. */
+  /** What a person should look at although no inquiry waits for it. */
   get attention(): string | undefined {
     return undefined;
   }

@@ -82,7 +82,7 @@ export class Journey {
   readonly #published: PublishedAttributes;
 
   /**
-   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   * The input is not checked yet, so nothing here may fail on any input.
    *
    * @param past what the run before has handed over
    */
@@ -164,7 +164,7 @@ export class Journey {
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
   }
 
-  /** Shares that wait for nothing but somebody's consent. */
+  /** Shares that wait for nothing but an applicant's consent. */
   get sharesInWait(): ShareRecord[] {
     return [...this.shares.values()].filter(
       (share) => share.state === 'awaitingConsent' && share.until !== undefined && this.ungranted(share).length > 0,

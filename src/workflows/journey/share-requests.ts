@@ -32,7 +32,7 @@ export function shareObjection(journey: Journey, share: ShareInput): string | nu
 export function takeShare(journey: Journey, share: ShareInput): boolean {
   if (journey.shares.has(share.shareId)) return false;
   for (const grant of journey.consents.dropMismatchedGrants(share.shareId, share)) {
-    // Of one that was still to be judged, whoever waits for its outcome says so.
+    // Where its proof is still being checked, the handler that waits for the verdict reports the refusal.
     if (journey.checks.settle(grant, { counts: false, reason: FOR_ANOTHER_USER })) continue;
     refuseMessage(journey, 'consent', FOR_ANOTHER_USER, grant.consentId);
   }

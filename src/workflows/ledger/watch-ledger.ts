@@ -21,7 +21,9 @@ export async function watchLedger({ ledgerId, everyMs, ...past }: LedgerWatchInp
   return continueAsNew<typeof watchLedger>({ ledgerId, everyMs, ...(seen ? { seen } : {}) });
 }
 
-/** What has been seen by now; while something is missing that nobody has accepted, that. */
+/**
+ * The newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, the missing one.
+ */
 async function look(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
   try {
     const summary = 'looking for the newest attempt';

@@ -90,7 +90,7 @@ async function handOver(review: Review, rows: ReviewRows): Promise<never> {
   return continueAsNew<typeof portfolioReview>(review.input, review.handOver(state, traceNumbersOf(review, state)));
 }
 
-/** Of the inquiries that the rows taken over are at: whatever came before them is over. */
+/** The trace numbers that the rows taken over are at: earlier ones are over. */
 function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
@@ -108,7 +108,7 @@ async function tellEnded({ events }: Review, outcome: Ended<PortfolioOutcome>): 
   await events.flush();
 }
 
-/** Whoever relies on the results relies on the digest: a change after the last rows were read is told as well. */
+/** Finds a change of the file after the last rows were read: a reader of the results relies on the digest. */
 async function compareOnceMore(review: Review, { known }: ReviewState): Promise<void> {
   try {
     await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });

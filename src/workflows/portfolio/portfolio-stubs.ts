@@ -22,7 +22,7 @@ const OF_FILES = {
   heartbeatTimeout: '1 minute',
 } satisfies ActivityOptions;
 
-/** 15 s in all: a share that is mounted anew, or a file that is being put there, is nobody's business. */
+/** 15 s in all: a share that is mounted anew, or a file that is still being copied, needs no operator. */
 export const firstTries = proxyActivities<FileActivities>({
   ...OF_FILES,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 5, ...FINAL },

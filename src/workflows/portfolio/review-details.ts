@@ -4,7 +4,7 @@ import { holdSection } from '../run/hold-details.ts';
 import { code, plain, table } from '../run/markdown.ts';
 import type { Review } from './review.ts';
 
-/** The rest is told by the query `status` and by the command line. */
+/** The query `status` and the command line show the rest. */
 const HOLDS_SHOWN = 3;
 
 /** Nothing personal is in it. */
@@ -45,7 +45,7 @@ export function reviewDetails(review: Review): string {
     .join('\n\n');
 }
 
-/** What somebody can do about it; where the files are, only the workers know. */
+/** What an operator can do about it; where the files are, only the workers know. */
 function filesAway({ files, input }: Review): string {
   if (files.away === undefined) return '';
   return `## The portfolio’s files cannot be reached: ${plain(files.away)}

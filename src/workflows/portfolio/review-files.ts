@@ -1,14 +1,19 @@
-/** A review's files as its workflow asks for them: again until it is done, and told of while they cannot be reached. */
+/**
+ * A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
+ */
 import { type ActivityFunctionWithOptions, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { hasRunOut } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/flights.ts';
 import { type FileActivities, firstTries, triesForAnHour } from './portfolio-stubs.ts';
 
-/** What is shorter than the pause between two tries was bounded by somebody else: it is not to fill the history. */
+/**
+ * A failure sooner than the pause between two tries means that an operator has bounded the retries. It must not fill
+ * the history.
+ */
 const AT_LEAST_MS = 60_000;
 
 export class ReviewFiles {
-  /** Why not, by what is asked for. */
+  /** Why files cannot be reached, by the activity that asks for them. */
   readonly #away = new Map<keyof FileActivities, string>();
   readonly #onChange: () => void;
 

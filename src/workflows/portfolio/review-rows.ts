@@ -97,7 +97,7 @@ export class ReviewRows {
     const review = this.#review;
     if (this.#failure) throw this.#failure.error;
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
-    // Until nothing else is in flight, somebody may decide about them here: between two runs nobody can.
+    // Holds stay open until nothing else is in flight: an operator can decide in a run, and not between two runs.
     if (review.isStopping || (review.isLeaving && this.#hasLanded())) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
     if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
@@ -195,7 +195,7 @@ export class ReviewRows {
         break;
       case 'stopped':
       case 'notPermitted':
-        // After a withdrawal nobody will begin it again.
+        // After a withdrawal the review does not begin it again.
         if (!this.#review.isEnding) this.#putBack(open);
     }
   }
@@ -298,7 +298,7 @@ export class ReviewRows {
     this.#carried = this.#carried.slice(carried.length);
     for (const { applicants: amended, ...row } of carried.toReversed()) {
       const applicants = amended ?? rows.get(row.accountId) ?? [];
-      // Somebody may decide about it at any time, whatever else is halted; it sends nothing by itself.
+      // An operator may decide about it at any time, also while the rest is halted; it sends nothing by itself.
       if (row.resume.held && !this.#review.isLeaving) this.#begin({ ...row, applicants });
       else this.#queue.unshift({ ...row, applicants });
     }

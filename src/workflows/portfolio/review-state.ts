@@ -23,7 +23,7 @@ export interface ReviewState {
   badRows: number;
   rows: number;
   duplicateLines: number[];
-  /** Where the rows begin that nobody has begun; absent once all have been. */
+  /** Where the rows begin that the review has not begun; absent once it has begun all. */
   next?: { offset: number; line: number };
   carried: CarriedRow[];
   done: Record<RowOutcome, number>;
@@ -38,7 +38,7 @@ export interface ReviewState {
   settled?: SettledDecision[];
   /** Whether rows that the ledger has under another number are posted all the same. */
   asked?: AskedOnce;
-  /** How often each event has been told of rows that may yet be told of. */
+  /** How often each event was emitted, of rows that may have further events. */
   events?: Record<string, number>;
   refused?: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
 }

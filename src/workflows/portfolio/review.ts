@@ -34,7 +34,7 @@ export class Review {
   state: ReviewState | undefined;
   run: PreparedRun | undefined;
   pace = new Pace([]);
-  /** Counts whatever may let somebody go on who waits. */
+  /** Counts changes that may let waiting code go on. */
   changes = 0;
   underWay = 0;
   isPaused = false;
@@ -51,7 +51,7 @@ export class Review {
   #filesWereAway = false;
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
-  /** The input is not checked yet: nothing here may fail on it, whatever it is. */
+  /** The input is not checked yet, so nothing here may fail on any input. */
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
     this.#refused = new RefusedMessages(state?.refused);
@@ -133,7 +133,7 @@ export class Review {
     };
   }
 
-  /** What somebody should see to although no inquiry waits for it; before those that do, since all rows wait for it. */
+  /** Problems that block the whole review, such as missing files. Listed before held rows. */
   get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
     return this.files.away === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
   }
@@ -147,7 +147,7 @@ export class Review {
     this.#refused.add(refused);
   }
 
-  /** Wakes whoever waits, and brings the search attributes up to date. */
+  /** Wakes waiting code, and brings the search attributes up to date. */
   changed(): void {
     this.changes++;
     // Holds that are handed on are still holds.

@@ -13,7 +13,7 @@ const SCHEDULED_FOR = defineSearchAttributeKey('TemporalScheduledStartTime', Sea
  * One run of a schedule: a `portfolioReview` with an id of its own, made of the schedule's and of the time, so that each
  * asks anew for each row. It lasts as long as the review, so that the schedule's overlap policy is about reviews.
  *
- * @throws whatever the review fails with
+ * @throws the failure of the review
  */
 export async function scheduledReview({ scheduleId, order }: ScheduledReviewInput): Promise<PortfolioResult> {
   const scheduledFor = workflowInfo().typedSearchAttributes.get(SCHEDULED_FOR);

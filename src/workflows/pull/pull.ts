@@ -24,7 +24,7 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
   consumers: ConsumerResult[] | undefined;
 
   /**
-   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   * The input is not checked yet, so nothing here may fail on any input.
    *
    * @param past what the run before has handed over
    */

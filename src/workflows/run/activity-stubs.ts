@@ -49,9 +49,9 @@ export const localActivities = proxyLocalActivities<Pick<JourneyActivities, 'rec
 type Indispensable = Exclude<keyof JourneyActivities, 'acquireToken' | 'compareReports' | 'queueWebhooks'>;
 
 /**
- * Runs one of them, until it is done or has failed for a reason that no repetition mends. Where somebody has bounded its
- * retries behind the run's back (`temporal activity update-options`, the server's default policy), an outage that
- * outlasts them does not end the run: it is scheduled anew.
+ * Runs one of them, until it is done or has failed for a reason that no repetition mends. An operator may bound its
+ * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). An outage that
+ * outlasts them does not end the run: it schedules the activity anew.
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */

@@ -11,7 +11,7 @@ import type { RunKind } from '../../model/owner-id.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
 import { code, plain, table, time } from './markdown.ts';
 
-/** What is told of a run. Nothing personal is in it. */
+/** What the current details show of a run. Nothing personal is in it. */
 export interface JourneyView {
   status: JourneyStatus;
   run: InquirySide;
@@ -30,8 +30,8 @@ export interface JourneyView {
 export type UncheckedInput = 'beingChecked' | 'endedUnchecked';
 
 /**
- * The UI hands the whole text to its own server in the query string of a URL, of which proxies take 8 kB and logs keep
- * all: so one hold is shown in full, long lists are cut, and references are only recognisable.
+ * The UI hands the whole text to its own server in the query string of a URL. Proxies take 8 kB of it, and logs keep
+ * all. So one hold is shown in full, long lists are cut, and references are only recognisable.
  */
 const HOLDS_IN_FULL = 1;
 const HOLDS_LISTED = 5;
@@ -135,7 +135,7 @@ function stageTable({ stages }: JourneyView): string {
   return earlier > 0 ? `${shown}\n\n${earlier} earlier: the query \`status\` has all.` : shown;
 }
 
-/** Those that need somebody first. */
+/** Those that need a person first. */
 function shareTable({ shares }: JourneyView): string {
   if (shares.length === 0) return '';
   const urgency = (share: ShareStatus) => ['held', 'posting', 'awaitingConsent'].indexOf(share.state);

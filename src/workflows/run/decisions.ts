@@ -79,7 +79,7 @@ async function recordTheDecision(
     );
     if (verdict.kind === 'recorded') return { kind: 'recorded', accepted };
     if (verdict.kind === 'refused') return verdict;
-    // Somebody's resend of this very attempt stands already: it permits the next one just as well.
+    // The ledger already has another resend of this very attempt: it permits the next one just as well.
     const isOpen = verdict.latest.attempt === attempt && !verdict.latest.answer && verdict.latest.state !== 'abandoned';
     return action === 'resend' && isOpen ? { kind: 'recorded', accepted, latest: verdict.latest } : verdict;
   } catch (error) {

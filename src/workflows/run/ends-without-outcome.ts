@@ -1,4 +1,7 @@
-/** How a run ends that comes to no outcome. Whoever asks a closed run is answered by how it stood last: it has to say so. */
+/**
+ * The terminal state of a run without an outcome. Queries of a closed run answer with its last state, so that state has
+ * to say that the run has ended.
+ */
 import { isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { EndWithoutOutcome } from '../../messages/journey/shapes.ts';
 

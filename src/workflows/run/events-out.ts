@@ -18,7 +18,7 @@ const MOST_AT_ONCE = 20;
 /** As long as the activity itself is tried. */
 const GIVEN_UP_AFTER_MS = 24 * 60 * 60_000;
 
-/** Far more than a run is told before its input is checked. */
+/** Far more events than a run has before its input is checked. */
 const MOST_EARLY = 1_000;
 
 interface Noted {
@@ -30,9 +30,9 @@ interface Noted {
 
 /** What the next run takes over. */
 export interface CarriedEvents {
-  /** How often each event has been told. */
+  /** How often each event was emitted. */
   occurrences?: Readonly<Record<string, number>>;
-  /** Told, and not known to be handed over. */
+  /** Emitted, and not known to be handed over. */
   waiting?: readonly WebhookEvent[];
 }
 
@@ -62,7 +62,7 @@ export class EventsOut {
   }
 
   /**
-   * Notes an event; it goes out with whatever else this workflow task brings.
+   * Notes an event; it goes out with the other events of this workflow task.
    *
    * @param key what it is about, by names that a second run of the workflow uses again; repetitions are counted
    */
@@ -88,9 +88,10 @@ export class EventsOut {
   }
 
   /**
-   * How often each event has been told, so that the next run tells none of them under the id of another.
+   * How often each event was emitted, so that the next run emits none under the id of an earlier one.
    *
-   * @param subjects what may yet be told of, as the first part of its events' keys: the rest is over
+   * @param subjects the subjects that may have further events, as the first part of their events' keys: the rest is
+   * over
    */
   handOver(subjects: ReadonlySet<string>): Record<string, number> {
     const isKept = (name: string) => subjects.has((JSON.parse(name) as unknown[])[1] as string);
@@ -134,8 +135,8 @@ export class EventsOut {
 }
 
 /**
- * Its day is not over: somebody has bounded its retries behind the run's back, or has shortened its time-outs; a server under
- * operators' hands was seen to call 24 s a day as well.
+ * Whether the activity failed before its day was over. An operator may have bounded its retries or shortened its
+ * time-outs without the run's knowledge. A server under operators' hands was also seen to end a day after 24 s.
  */
 function mayTryAgain({ retryState, cause }: ActivityFailure): boolean {
   return retryState === 'MAXIMUM_ATTEMPTS_REACHED' || cause instanceof TimeoutFailure;

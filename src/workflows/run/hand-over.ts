@@ -1,6 +1,6 @@
 /**
- * A run hands over to a new one (continue-as-new) before its history meets a limit of the server, at a moment when
- * nothing is under way that the new run could not go on with (docs/journeys.md, Floods).
+ * Hands a run over to a new one (continue-as-new) before its history meets a limit of the server. It waits for a moment
+ * when the new run can go on with everything that is under way (docs/journeys.md, Floods).
  *
  * 1. A run consists of parts. A part is busy unless it says that it is at rest: what a part forgets to say delays the
  *    hand-over and loses nothing.

@@ -6,7 +6,7 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../../model/inquiry.ts';
 import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
 import { block, code, plain, time } from './markdown.ts';
 
-/** How the provider knows whoever asks. */
+/** How the provider knows the customer that asks. */
 export interface InquirySide {
   customerId: string;
   endUserCode?: string | undefined;

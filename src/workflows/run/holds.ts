@@ -14,7 +14,7 @@ import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { EventsOut } from './events-out.ts';
 import type { RestingPlace } from './hand-over.ts';
 
-/** What is decided, whatever kind of run the message names. */
+/** A decision, without the id of the run, which each kind of run names in its own way. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
   applicants?: FailsafeApplicant[];
 };
@@ -36,7 +36,9 @@ export interface SettledDecision {
   overtakenBy?: string;
 }
 
-/** So many are handed on to a next run: the latest, since nobody asks for long whether an older one was taken. */
+/**
+ * So many are handed on to a next run: the latest, since a sender does not ask for long whether its decision was taken.
+ */
 const HANDED_ON = 500;
 
 /** A hold that the next run takes over: it is open there before the inquiry has come to it. */
@@ -125,7 +127,7 @@ export class Holds {
   /**
    * Puts the inquiry on hold until a person has decided. Never times out.
    *
-   * @param judged `isTold`: platforms have been told of it already
+   * @param judged `isTold`: platforms have received the event of this hold already
    */
   async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<Decision> {
     const { customerTraceNumber } = inquiry;

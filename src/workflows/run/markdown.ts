@@ -1,4 +1,4 @@
-/** The little Markdown that current details are made of. Values are escaped: they are told, never obeyed. Pure. */
+/** The Markdown of current details. Values are escaped, so that none acts as markup. Pure. */
 
 /** A value within a sentence or a cell. */
 export function plain(text: string): string {

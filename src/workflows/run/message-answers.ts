@@ -1,4 +1,4 @@
-/** How a run answers messages: accepted, refused, or, where nobody waits for an answer, noted in `status`. */
+/** How a run answers messages: accepted, refused, or, where the sender gets no answer, noted in `status`. */
 import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
@@ -36,7 +36,7 @@ export function otherJourney(journey: { journeyId: string }, message: { journeyI
   return `/journeyId names another ${kindOf(journey)}`;
 }
 
-/** The input may not be checked yet: whatever its id is. */
+/** Takes any id: the input may not be checked yet. */
 export function kindOf({ journeyId }: { journeyId: string }): RunKind {
   return ownerOf(String(journeyId)).kind;
 }

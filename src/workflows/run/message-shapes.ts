@@ -56,7 +56,7 @@ const compactJws: Check = (value, path) =>
 const attemptNumber: Check = (value, path) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 ? null : `${path} must be a whole number from 1`;
 
-/** Applicants are only told apart from other things here; an activity holds them against the interface's table. */
+/** Checks only that these are applicants; an activity holds them against the interface's table. */
 const applicants: Check = (value, path) =>
   Array.isArray(value) && value.length > 0 && value.every((one) => isRecord(one))
     ? null

@@ -6,7 +6,7 @@ import { applicationFailureOf } from './flights.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**
- * Asks `prepare` once the input could be decoded. `onRefused` is told why before it throws.
+ * Asks `prepare` once the input could be decoded. Calls `onRefused` with the reason before it throws.
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */

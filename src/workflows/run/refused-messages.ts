@@ -1,4 +1,4 @@
-/** Messages that a run has refused where nobody waited for an answer. */
+/** Messages that a run has refused and whose sender waited for no answer. */
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { EventsOut } from './events-out.ts';
 
@@ -29,7 +29,7 @@ export class RefusedMessages {
   }
 }
 
-/** Tells the consent system of a consent that nobody waits for an answer to. */
+/** Emits `consent.refused` for a consent whose sender waits for no answer. */
 export function tellIfConsent(
   { events }: { events: Pick<EventsOut, 'emit'> },
   { message, consentId, reason }: RefusedMessage,

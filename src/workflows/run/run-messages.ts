@@ -1,4 +1,4 @@
-/** What every run that makes inquiries can be told: a person's decision about a hold, and that it shall end. */
+/** Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal. */
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities } from '../../activities/contract.ts';

@@ -38,7 +38,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
-  /** The one share, as whatever is told of consents finds it. */
+  /** The one share, where the code that receives consents looks for it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
   readonly #share: ShareRecord;
@@ -46,7 +46,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   prepared: PreparedShare | undefined;
 
   /**
-   * The input is not checked yet: nothing here may fail on it, whatever it is.
+   * The input is not checked yet, so nothing here may fail on any input.
    *
    * @param past what the run before has handed over
    */
@@ -172,7 +172,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return consentTowards(this.consents, this.terms, this.applicantsOf());
   }
 
-  /** Before the report was found nobody knows whose consent is asked for. */
+  /** Empty before the report is found: only the report says whose consent is needed. */
   applicantsOf(): string[] {
     return this.prepared?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
   }

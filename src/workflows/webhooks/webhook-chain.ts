@@ -19,7 +19,7 @@ export class WebhookChain {
   readonly #onFailed: () => void;
   #waiting: WebhookEvent[];
   #failed: FailedEvent[];
-  /** It said 410: nothing more is sent of this run until somebody sends again. */
+  /** It answered 410: nothing more of this run is sent until an operator sends again. */
   #isGone: boolean;
   #delivered: number;
   #attempt: CancellationScope | undefined;

@@ -29,8 +29,8 @@ const MOST_SEEN = 500;
 
 /**
  * Delivers the events of one run to the endpoints of its profile. Workflow id `webhooks-<workflow id>`; started by
- * the first event, it ends when nothing is left to do, and the next event starts it again. What was given up keeps it
- * open until somebody sends again or drops it, or until its time is over.
+ * the first event, it ends when nothing is left to do, and the next event starts it again. An event that was given up
+ * keeps it open until an operator sends it again or drops it, or until its time is over.
  */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<WebhookDeliveryResult> {
   if (isUndecodable(input)) throw undecodableInput(input);

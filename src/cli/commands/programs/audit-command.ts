@@ -55,7 +55,7 @@ async function verifyLedger(expected: { expectHead?: string }, options: ServerOp
   }
 }
 
-/** `undefined` where it cannot be asked: what the ledger says of itself is told all the same. */
+/** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ seen?: SeenAttempt } | undefined> {
   const [{ CreditJourneys }, { seenByWatch }] = await Promise.all([
     import('../../../client.ts'),

@@ -1,4 +1,4 @@
-/** `credit-journey codec-server`: runs the codec server until it is told to stop. */
+/** `credit-journey codec-server`: runs the codec server until a signal stops it. */
 import type { Command } from 'commander';
 import type { CodecServerSettings } from '../../../codec/settings.ts';
 import type { LedgerAccess } from '../../../config/config-shape.ts';
@@ -43,7 +43,7 @@ export function registerCodecServerCommand(program: Command): void {
       const { url, endpoint } = server;
       const about = { url, port: server.port, endpoint, environment, namespaces, authentication: authentication.kind };
       const output = createOutput(options);
-      // One line: whoever starts it as a process waits for it.
+      // One line, which a program that starts this process waits for.
       output.event(about, () => [
         output.colors.green(`codec server ready for ${namespaces.join(', ')} (${environment})`),
         `  endpoint  ${endpoint}`,

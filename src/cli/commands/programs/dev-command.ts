@@ -1,4 +1,4 @@
-/** `credit-journey dev`: Temporal, sandbox and worker on this machine until told to stop. */
+/** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
 import { EXIT } from '../../output/exit-codes.ts';

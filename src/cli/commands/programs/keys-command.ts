@@ -230,7 +230,7 @@ function wrapperLines(name: string, width: number): string[] {
   return wrap(`wrapped by ${name}`, width);
 }
 
-/** Told as a mistake on the command line, before a service is looked for. */
+/** Reports a mistake on the command line, before it looks for a service. */
 async function checkKmsName(name: string | undefined): Promise<void> {
   if (name === undefined) return;
   const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');

@@ -1,4 +1,4 @@
-/** `credit-journey sandbox`: runs the stand-in gateway until it is told to stop. */
+/** `credit-journey sandbox`: runs the stand-in gateway until a signal stops it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RunningSandbox, SandboxOptions } from '../../../../sandbox/server.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
@@ -41,7 +41,7 @@ export function registerSandboxCommand(program: Command): void {
       const sandbox = await start(options);
       const output = createOutput({ ...(json !== undefined && { json }), ...(debug !== undefined && { debug }) });
       const { url, port } = sandbox;
-      // One line: whoever starts it as a process waits for it.
+      // One line, which a program that starts this process waits for.
       output.event({ url, port }, () => story(url));
       await stopped;
       await sandbox.close();

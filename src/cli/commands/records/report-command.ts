@@ -39,7 +39,7 @@ export function registerReportCommand(program: Command): void {
     const report = await reports.report(id, product, options.trace);
     if (!report) throw new ReportNotFoundError(id, product);
     const output = createOutput(options);
-    // JSON for people too: whoever reads a report wants all of it.
+    // JSON for people too: a reader of a report wants all of it.
     output.answer(report, () => JSON.stringify(report, null, 2).split('\n'));
     noteWhereRedacted(report, output);
   });

@@ -73,7 +73,7 @@ export function registerConsentCommand(program: Command): void {
   });
 }
 
-/** Whoever is told of consents. */
+/** A run that receives consents: `lendingJourney` or `shareReport`. */
 interface Told {
   consent(message: ConsentMessage): ReturnType<JourneyHandle['consent']>;
   recordConsent(message: ConsentMessage): Promise<ConsentAnswer | ShareConsentAnswer>;
