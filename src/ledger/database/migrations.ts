@@ -4,9 +4,9 @@ import { restoreTables } from './restore-tables.ts';
 import type { SqlDialect } from './sql-session.ts';
 
 /**
- * Never changed once released: what a new version needs is a new entry. Workers of the version before run on beside it
- * (docs/deploy.md, "Upgrading"), so an entry takes nothing away that they need to record how an attempt ended: their
- * columns of `inquiries`, `attempts`, `reports` and `report_references` stay, and new ones take NULL.
+ * Never changed once released: a new version is a new entry. Workers of the version before run on beside it
+ * (docs/deploy.md, "Upgrading"). So an entry removes nothing that they need to record how an attempt ended. Their
+ * columns of `inquiries`, `attempts`, `reports` and `report_references` stay, and new columns take NULL.
  */
 export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   firstTables,
@@ -20,12 +20,12 @@ export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
 ];
 
 /**
- * Versions of the tables that bring a fence which older code does not keep, or take something away that it needs.
- * Code of a version below the highest of them writes nothing more. From 8 on: before it no ledger could say so.
+ * Versions of the tables that bring a fence which older code does not keep, or remove something that it needs. Code
+ * below the highest of them writes nothing more. Begins at 8: before it no ledger could say so.
  */
 export const WITHOUT_OLDER_WRITERS: readonly number[] = [8];
 
-/** Holds and late news are few among many millions of rows: each is found without reading the others. */
+/** Indexes for holds and late news, which are few among many millions of rows. */
 function whatNeedsPeople(dialect: SqlDialect): string[] {
   return [
     "CREATE INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
@@ -43,7 +43,7 @@ function whatNeedsPeople(dialect: SqlDialect): string[] {
   ];
 }
 
-/** What was worked out from reports and is as personal as they are: sealed like one, and destroyed with either. */
+/** Documents that were derived from reports and are as personal: sealed like a report, and destroyed with either. */
 function derivedDocuments({ bytes }: SqlDialect): string[] {
   return [
     `CREATE TABLE derived_documents (
@@ -67,7 +67,7 @@ function derivedDocuments({ bytes }: SqlDialect): string[] {
   ];
 }
 
-/** What was disposed of or held, by whom and why; and which inquiries are old enough, found without reading the others. */
+/** Who disposed of something or held it, and why. Also an index by which old inquiries are found. */
 function retention(dialect: SqlDialect): string[] {
   return [
     `CREATE TABLE retention_events (
@@ -91,8 +91,8 @@ function retention(dialect: SqlDialect): string[] {
 }
 
 /**
- * Which report is meant by a reference, and which report a share is of. References stay sealed: both sides hold a keyed
- * digest of one, so that each finds the other without anything being unsealed.
+ * Which report a reference means, and which report a share is of. References stay sealed. Both sides hold a keyed
+ * digest of one, so that a look-up unseals nothing.
  */
 function secondaryUse(dialect: SqlDialect): string[] {
   return [
@@ -104,7 +104,7 @@ function secondaryUse(dialect: SqlDialect): string[] {
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX report_references_by_digest ON report_references (reference_digest)',
-    // Until when answers of before then had their rows; `migrateLedger` sees to them at once since version 8.
+    // Until when answers of before had their rows; since version 8 `migrateLedger` adds them at once.
     'CREATE TABLE report_references_until (only_row BIGINT PRIMARY KEY CHECK (only_row = 1), until_ms BIGINT NOT NULL)',
     'INSERT INTO report_references_until VALUES (1, 0)',
     `CREATE TABLE report_shares (
@@ -124,8 +124,8 @@ function secondaryUse(dialect: SqlDialect): string[] {
 }
 
 /**
- * Whom an inquiry asks about, by the caller's ids (`["1A"]`): what a person accepts for it is held against them, and what
- * came of each is told by them. NULL: claimed before there was such a column.
+ * The applicants of an inquiry, by the caller's ids (`["1A"]`). An accepted reference is compared with them, and each
+ * outcome names them. NULL: claimed before this column existed.
  */
 function applicantsAsked(): string[] {
   return ['ALTER TABLE inquiries ADD COLUMN applicant_ids TEXT'];
@@ -136,15 +136,15 @@ function applicantsAsked(): string[] {
  */
 function newFences(dialect: SqlDialect): string[] {
   return [
-    // From which version on a program may write beside these tables. NULL: this version asks no more than the one before.
+    // The lowest version that may write to these tables. NULL: this version asks no more than the one before.
     'ALTER TABLE ledger_schema ADD COLUMN oldest_writer BIGINT',
-    // From when an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
+    // When an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
     'ALTER TABLE attempts ADD COLUMN resend_from BIGINT',
     'DROP TABLE report_references_until',
-    // Of the canonical form (model/canonical-request.ts) that the digest was made in.
+    // The version of the canonical form (model/canonical-request.ts) that the digest was made in.
     'ALTER TABLE inquiries ADD COLUMN digest_version TEXT',
-    // Attempts that were never claimed, and cannot be any more: close.ts. Apart from those that were, so that nothing
-    // that counts what was sent counts them.
+    // Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
+    // attempts includes them.
     `CREATE TABLE closed_attempts (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,
       attempt BIGINT NOT NULL CHECK (attempt >= 1),
@@ -156,9 +156,9 @@ function newFences(dialect: SqlDialect): string[] {
       PRIMARY KEY (customer_trace_number, attempt)
     )`,
     ...dialect.guardRows('closed_attempts', 'appendOnly'),
-    // NULL until the first claim: what only a decision was written about takes no key. See repeatOf in claim.ts.
+    // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
     'ALTER TABLE inquiries ADD COLUMN permitted_repeat BIGINT',
-    // What was claimed before there was a key takes one, whatever customers it was claimed for.
+    // Gives a key to inquiries that were claimed before keys existed, for all of their customers.
     `UPDATE inquiries SET permitted_repeat = (SELECT count(DISTINCT o.customer_id) FROM inquiries o
        WHERE o.caller_id = inquiries.caller_id AND o.product_code = inquiries.product_code
          AND o.environment = inquiries.environment AND o.workflow_type = inquiries.workflow_type
@@ -175,10 +175,10 @@ function newFences(dialect: SqlDialect): string[] {
   ];
 }
 
-/** What an `accept` is held against. */
+/** What an `accept` is compared with. */
 function knownConsumers(): string[] {
   return [
-    // Whose a consumerId is, as far as the ledger knows, by a keyed digest: destroyed by a disposal.
+    // The owner of each consumerId that the ledger knows, by a keyed digest: a disposal destroys it.
     `CREATE TABLE report_consumers (
       consumer_digest TEXT NOT NULL,
       customer_trace_number TEXT NOT NULL,
@@ -188,12 +188,15 @@ function knownConsumers(): string[] {
       FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts
     )`,
     'CREATE INDEX report_consumers_by_digest ON report_consumers (consumer_digest)',
-    // 1: a person has confirmed that these consumerIds are right, although the ledger has them of others.
+    // 1: a person has confirmed these consumerIds, although the ledger knows them from other people's inquiries.
     'ALTER TABLE decisions ADD COLUMN confirms_consumers BIGINT',
   ];
 }
 
-/** Consents that no run was told, or whose share no run knew when it was told: kept, shown, and found by their run. */
+/**
+ * Consents that no run has received, or whose share no run knew when it received them. The ledger keeps and shows them,
+ * and their run finds them later.
+ */
 function keptConsents(dialect: SqlDialect): string[] {
   return [
     `CREATE TABLE kept_consents (
@@ -219,7 +222,7 @@ function keptConsents(dialect: SqlDialect): string[] {
   ];
 }
 
-/** Consents with their proofs, and what makes it show when a consent or a decision is tampered with: audit-chain.ts. */
+/** Consents with their proofs, and the chain that reveals tampering with consents and decisions: audit-chain.ts. */
 function auditChain(dialect: SqlDialect): string[] {
   return [
     'ALTER TABLE consents ADD COLUMN proof TEXT',
@@ -232,7 +235,7 @@ function auditChain(dialect: SqlDialect): string[] {
       hash TEXT NOT NULL,
       UNIQUE (row_table, row_key)
     )`,
-    // Its one row is made by `migrateLedger`: that takes the ledger's key.
+    // `migrateLedger` makes its one row, since that takes the ledger's key.
     `CREATE TABLE audit_head (
       only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
       entries BIGINT NOT NULL,

@@ -17,9 +17,9 @@ import {
 } from './inquiry-rows.ts';
 
 /**
- * How the inquiry stands: its latest attempt, or that it was abandoned. `null` where nothing was claimed or abandoned.
- * What was abandoned before any claim shows attempt 0. For a run, what was disposed of is as good as abandoned: nothing
- * is ever sent for it, and no answer is left to be told.
+ * The state of the inquiry: its latest attempt, or that it was abandoned. `null` where nothing was claimed or
+ * abandoned. An inquiry that was abandoned before any claim shows attempt 0. A run sees a disposed inquiry as
+ * abandoned: nothing is ever sent for it, and no answer is left.
  */
 export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const { known } = state;
@@ -39,7 +39,7 @@ export function latestView(state: InquiryState, cipher: LedgerCipher): AttemptVi
   return { ...attemptView(row, state.nowMs, cipher), ...(resendStands ? { resendStands } : {}) };
 }
 
-/** As `latestView`, where there must be something to show: what was never claimed was not sent. */
+/** As `latestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
 export function standingView(state: InquiryState, cipher: LedgerCipher): AttemptView {
   return latestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
 }
@@ -68,7 +68,7 @@ export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher
   };
 }
 
-/** Which inquiries: a subquery for their trace numbers, and its values. */
+/** A selection of inquiries: a subquery for their trace numbers, and its values. */
 export interface InquirySelection {
   traceNumbers: string;
   values: readonly SqlValue[];
@@ -160,7 +160,7 @@ export function descriptionOf(row: InquiryRow): InquiryDescription {
   };
 }
 
-/** Where a decision differs from the one that was written under its id: an id used again for something else. */
+/** The paths where a decision differs from the one that was written under its id: the id was used for two decisions. */
 export async function differencesToDecided(
   session: SqlSession,
   { known, attempts }: InquiryState,
@@ -172,12 +172,15 @@ export async function differencesToDecided(
     'SELECT * FROM decisions WHERE customer_trace_number = $1 AND decision_id = $2',
     [sent.customerTraceNumber, sent.decisionId],
   );
-  // Who wanted a repeat first stands, whoever wants the same one of a later run.
+  // The first requester of a repeat stands, also where a later run names another one.
   if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
   return decisionDifferences(decisionView(row, attempts, cipher), sent);
 }
 
-/** What was accepted is kept once, with the attempt: decisions are never changed, and this may have to be destroyed. */
+/**
+ * An accepted answer is stored once, with the attempt: decisions are never changed, and the answer may have to be
+ * destroyed.
+ */
 function decisionView(row: DecisionRow, attempts: readonly AttemptRow[], cipher: LedgerCipher): DecisionRecord {
   const accepted = attempts.find(({ accepted_by }) => accepted_by === row.decision_id);
   return {

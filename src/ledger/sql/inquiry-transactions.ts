@@ -264,13 +264,13 @@ async function keepReport(
 }
 
 /**
- * Whether the row holds this news already. Compared by substance: a run that repeats what its activity could not
- * record does not know every detail, and a detail that it does not know is no other outcome.
+ * Whether the row already holds this news, compared by substance. A run that repeats what its activity could not record
+ * does not know every detail. An unknown detail does not make another outcome.
  */
 function says(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCipher): boolean {
   if (record.state === 'answered') {
     if (!row.answer || !record.answer) return row.state === 'answered' && !record.answer;
-    // As JSON, in which a field that is undefined is a field that is not there.
+    // As JSON, in which an undefined field is an absent field.
     const told = JSON.parse(JSON.stringify(record.answer));
     return isDeepStrictEqual(openAnswer(cipher, row.answer, row, 'answer'), told);
   }
