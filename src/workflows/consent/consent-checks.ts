@@ -1,4 +1,4 @@
-/** Consents of which it is not known yet what they are worth: a proof is being checked, or the run's trust not known. */
+/** Consents that the run cannot judge yet: a proof is being checked, or the profile's trust is not known. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { ProofVerdict } from '../../protection/proofs/consent-proof.ts';
@@ -8,7 +8,7 @@ import { untilDone } from '../run/activity-stubs.ts';
 /** What became of a grant. */
 export type GrantOutcome = { counts: true; duplicate: boolean } | { counts: false; reason: string };
 
-/** Each costs the history a few events, and what is refused leaves room for more. A limit on everything. */
+/** Bounds the checks in one run: each costs the history a few events, also where the consent is refused. */
 const MAX_CHECKS = 1_000;
 
 interface OpenGrant {
@@ -24,7 +24,7 @@ export class ConsentChecks {
   #made = 0;
   #running = 0;
 
-  /** Whether a consent still waits for what it is worth: the run may not end. */
+  /** Whether a consent still waits for its verdict: the run may not end then. */
   get isBusy(): boolean {
     return this.#open.size > 0 || this.#running > 0;
   }
@@ -45,7 +45,7 @@ export class ConsentChecks {
     return this.#open.has(record);
   }
 
-  /** What will become of this very message, proof and all, where it came before and is not known yet. */
+  /** The coming verdict of an identical message (also in its proof) that is still being checked. */
   sameAs(record: ConsentRecord): Promise<GrantOutcome> | undefined {
     return this.#byText.size === 0 ? undefined : this.#byText.get(textOf(record))?.promise;
   }
@@ -59,7 +59,7 @@ export class ConsentChecks {
     return grant !== undefined;
   }
 
-  /** Not cancellable: what was said to the run is judged, and recorded, before it ends. */
+  /** Not cancellable: the run judges and records every consent before it ends. */
   async verdictOn({ receivedAt, ...consent }: ConsentRecord): Promise<ProofVerdict> {
     this.#made++;
     this.#running++;

@@ -179,7 +179,7 @@ function problemOf(journey: ConsentHost, message: ConsentMessage): string | null
   if ((parseInstantMs(message.decidedAt) ?? 0) > Date.now() + CLOCK_TOLERANCE_MS) {
     return '/decidedAt must not be in the future';
   }
-  // Refusals are always taken: a limit must not keep anybody's consent standing.
+  // Refusals are always taken: a limit must not keep a grant in force that its applicant has revoked.
   if (message.decision !== 'granted') return null;
   if (message.proof !== undefined && journey.checks.areSpent)
     return `too many proofs were checked for this ${kindOf(journey)}`;
@@ -200,7 +200,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   return null;
 }
 
-/** Why the message is refused where its key is that of one which counts and says something else. */
+/** Why a message is refused whose key belongs to an accepted message with other content. */
 function saidOtherwise({ consents }: ConsentHost, record: ConsentRecord): string | null {
   const known = consents.known(record);
   if (!known) return null;
@@ -255,7 +255,7 @@ function settle(journey: ConsentHost, record: ConsentRecord, refusal: ProofRefus
   onChange(journey, record);
 }
 
-/** It counts already: whether its proof is kept is judged where it is recorded. */
+/** A refusal counts at once; the activity that records it judges whether its proof is kept. */
 function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
   const isNew = journey.consents.add(record);
   if (isNew) {
@@ -265,7 +265,7 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
   return { record, duplicate: !isNew };
 }
 
-/** A permission may be gone: of an attempt that is not on the wire yet, or of one that was posted. */
+/** Acts on a changed consent: it may stop an attempt that is not on the wire yet, or flag a posted share. */
 function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
   journey.flights.recheck();
   const share = journey.shares.get(shareId);

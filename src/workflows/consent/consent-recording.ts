@@ -109,7 +109,7 @@ export class ConsentRecorder {
     }
   }
 
-  /** Says which of them the ledger has not taken. */
+  /** Returns those that the ledger has not taken. */
   async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
     const { run, handOver, journeyId, shares } = this.#run;
     const shareIds = new Set(consents.map(({ shareId }) => shareId));
@@ -175,7 +175,7 @@ function nextBatch(waiting: readonly ConsentRecord[]): ConsentRecord[] {
   return batch;
 }
 
-/** By what a run's book of consents knows which of them it need not keep. */
+/** Tells a run's book of consents which of them it need not keep. */
 export function elsewhere({
   recorder,
   shares,

@@ -1,4 +1,6 @@
-/** What a run that receives consents has for them: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id. */
+/**
+ * The parts of a run that receives consents: `lendingJourney`, or `shareReport`, whose `journeyId` is its owner's id.
+ */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';

@@ -1,4 +1,4 @@
-/** What a run does with the ledger's word that a share of its is not permitted: from then on it says the same. */
+/** How a run takes the ledger's objection to one of its shares: its own book of consents then says the same. */
 import type { GrantFault, ShareObjection } from '../../consent/consent-record.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import type { ConsentHost } from './consent-run.ts';

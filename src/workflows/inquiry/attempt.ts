@@ -1,4 +1,4 @@
-/** One attempt as the workflow sees it: one activity, and the ledger's word wherever the activity's is missing. */
+/** One attempt as the workflow sees it: one activity, and the ledger's row where the activity has no result. */
 import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
   InquiryFailure,
@@ -34,7 +34,7 @@ export type AttemptStep =
   | { kind: 'closed'; attempt: number }
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
-  /** Before anything was claimed: what the ledger has about the share does not permit it. */
+  /** Nothing was claimed: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
 
@@ -45,7 +45,7 @@ export interface AttemptHost {
 
 export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
-/** While an attempt of another worker may still be answered, its row is looked at this often. */
+/** How often the run reads the row of another worker's attempt that may still be answered. */
 const LOOK_EVERY_MS = 15_000;
 
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
@@ -64,7 +64,8 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
   const failure = applicationFailureOf(landing.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
   if (details?.seen) run.seen = details.seen;
-  // An activity that says itself that it has failed before its claim is over; any other failure of that type is not.
+  // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
+  // still run.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
     return stepOfFailure(failure.type, args.attempt, details);
   }
@@ -162,7 +163,7 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
 /** Failures of a look-up that no repetition mends: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
-/** What the ledger has of this very request, or the step that follows where it cannot tell. */
+/** Reads what the ledger has of this very request; or returns the next step where the ledger cannot answer. */
 async function lookUp(
   host: AttemptHost,
   content: InquiryContent,
@@ -193,8 +194,8 @@ async function askLedger<T>(attempt: number, ask: () => Promise<T>): Promise<{ f
 }
 
 /**
- * The one look-up that closes: its activity may still be at work on a worker that is out of touch. The others ask about
- * attempts that were claimed, or that others have made, and what they lack is missing.
+ * The one look-up that closes the attempt: its activity may still be at work on a worker that is out of touch. The
+ * other look-ups ask about attempts that were claimed, or that other runs have made. What they do not find is missing.
  */
 async function afterLookUp(host: AttemptHost, content: InquiryContent & { attempt: number }): Promise<AttemptStep> {
   const { attempt } = content;
@@ -204,7 +205,7 @@ async function afterLookUp(host: AttemptHost, content: InquiryContent & { attemp
   return 'step' in result ? result.step : stepOf(result.found);
 }
 
-/** Waits until the attempt's answer can come no more, or has come. */
+/** Waits until the attempt's answer has come, or can no longer come. */
 export async function waitOut(
   host: AttemptHost,
   content: InquiryContent,
@@ -229,8 +230,9 @@ export async function lookAgain(host: AttemptHost, content: InquiryContent, clai
 }
 
 /**
- * What the ledger has in the way of attempt n, which this run has not claimed: the attempt itself where another run has
- * made it, or one before it that a person must judge first. `undefined` where nothing was sent that the run does not know.
+ * Finds an attempt in the ledger that blocks attempt n, which this run has not claimed. It is attempt n itself where
+ * another run has made it, or an earlier one that a person must judge first. `undefined` where the run knows everything
+ * that was sent.
  */
 export async function standsInTheWay(
   host: AttemptHost,
@@ -242,14 +244,14 @@ export async function standsInTheWay(
   return stepInTheWay(result.found, attempt);
 }
 
-/** The same, of what the ledger has. */
+/** The same, for a row that was already read. */
 export function stepInTheWay(found: AttemptView | null, attempt: number): AttemptStep | undefined {
   if (found && isMade(found, attempt)) return stepOf(found);
   if ((found?.attempt ?? 0) < attempt - 1) return stepOfFailure('LedgerChanged', attempt);
   return found && !mayBeFollowed(found) ? stepOf(found) : undefined;
 }
 
-/** What the ledger has said itself; and what says that it cannot be asked. */
+/** Failures that the ledger itself has reported, and the one that says that it cannot be reached. */
 const LEDGERS_WORD: readonly FailureType[] = [
   'LedgerChanged',
   'LedgerRestored',
@@ -278,7 +280,10 @@ function isMade(found: AttemptView, attempt: number): boolean {
   return found.attempt >= attempt || found.state === 'abandoned';
 }
 
-/** Where the ledger failed after the answer, the run records it before it goes on, for as long as that takes. */
+/**
+ * Records an answer that the activity could not record because the ledger failed. The run waits for it as long as it
+ * takes.
+ */
 export async function recordStep(
   host: AttemptHost,
   inquiry: InquiryDescription,
@@ -292,7 +297,8 @@ export async function recordStep(
     await CancellationScope.nonCancellable(() => untilDone('recordOutcome', { summary }, record));
   } catch (error) {
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
-    // Nothing is written into a ledger that is not the run's. What came stands in this history: it is gone on with.
+    // Nothing is written into a ledger that is not the run's. The answer is in this history, and the run goes on with
+    // it.
     const { customerTraceNumber, productCode } = inquiry;
     log.warn('an outcome was not recorded: the ledger is not the one that the run has used', {
       customerTraceNumber,

@@ -1,6 +1,6 @@
 /**
- * The inquiry protocol, fence 2 (docs/protocol.md): one attempt is one activity, never repeated by Temporal; what is
- * repeated is decided here, with durable timers, and only what is on the allow-list; the rest waits for a person.
+ * The inquiry protocol, fence 2 (docs/protocol.md). One attempt is one activity, which Temporal never repeats. This
+ * module repeats failures on the allow-list, with durable timers; all others wait for a person.
  */
 import { CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
@@ -122,7 +122,7 @@ class InquiryRun {
     return this.#permitted() === null ? { kind: 'notPermitted' } : null;
   }
 
-  /** What is in flight is called back where it may not go on, and where the run is to hand over. */
+  /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
   #isCalledBack(): boolean {
     return this.#stopsNow() !== null || this.#host.handOver?.isDue === true;
   }
@@ -130,7 +130,7 @@ class InquiryRun {
   /** Gets a token where one is known to be missing, then makes one attempt. */
   async #nextStep(): Promise<AttemptStep> {
     const { handOver } = this.#host;
-    // Nothing is claimed here that the next run would not hear of.
+    // The run claims nothing that the next run would not hear of.
     if (handOver?.isDue) await handOver.wait(() => this.#stopsNow() !== null);
     const stop = this.#stopsNow();
     if (stop) return { kind: 'stop', end: stop };
@@ -188,7 +188,7 @@ class InquiryRun {
     return { kind: 'failed', recorded: true, failure: { failureType, attempt: this.#attempt, claimed: false } };
   }
 
-  /** What follows from a step: the end, another step, or (neither) one more attempt. */
+  /** Acts on a step. Returns the end, or another step; neither means one more attempt. */
   async #take(step: AttemptStep): Promise<Taken> {
     switch (step.kind) {
       case 'stop':
@@ -220,7 +220,8 @@ class InquiryRun {
     this.#attempt = attempt + 1;
     this.#progress('running', attempt);
     this.#stand();
-    // Called back: where the run itself is cancelled it ends here, and what took the permission away is asked next.
+    // The attempt was cancelled. Where the run itself is cancelled it ends here; otherwise it looks next at why the
+    // permission is gone.
     if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
     this.#countRetriesFromHere();
     if (this.#isCalledBack()) return {};
@@ -257,7 +258,8 @@ class InquiryRun {
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
     this.#stand();
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
-    // Decided before this run came to ask, as where there was no run: the claim spends that decision, and no other.
+    // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
+    // other.
     if (step.resendStands) {
       this.#startAnew(failure);
       return {};
@@ -333,14 +335,17 @@ class InquiryRun {
     }
   }
 
-  /** Whose outcome stands there, only a look-up compares; a decision is recorded without its request. */
+  /**
+   * Looks up the request, since recording a decision does not compare it: the outcome in the ledger may belong to
+   * another request.
+   */
   async #whatStandsInstead(failure: InquiryFailure): Promise<AttemptStep> {
     if (failure.claimed) return lookAgain(this.#host, this.#content(), failure.attempt);
     const found = await standsInTheWay(this.#host, this.#content(), this.#attempt);
     return found ?? { kind: 'failed', recorded: true, failure };
   }
 
-  /** Of the time before the first failure only what an attempt can take counts: what is longer was the queue. */
+  /** Of the time before the first failure only the length of one attempt counts: the rest was time in the queue. */
   #countRetriesFromHere(): void {
     const { settings } = this.#host.run;
     if (this.#isRetrying) return;

@@ -1,4 +1,4 @@
-/** What an inquiry is asked with, what it needs of its run, and how it may end. Types only. */
+/** Types of an inquiry: its content, what it needs of its run, and how it may end. */
 
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
@@ -11,7 +11,7 @@ import type { Flights } from '../run/flights.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds } from '../run/holds.ts';
 
-/** What an inquiry is for; everything about it that does not change from attempt to attempt. */
+/** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec {
   callerId: string;
   productCode: ProductCode;
@@ -23,7 +23,7 @@ export interface InquirySpec {
   reference?: ReportReference;
   /** The ordinal of the first trace number; those before it were used. Default 0. */
   firstOrdinal?: number;
-  /** Who wanted this inquiry made although one like it was answered. */
+  /** The decision to make this inquiry although one like it was answered. */
   repeat?: RepeatDecision;
   /** Called before each attempt, where what permits it may have changed without the run's knowledge. Cancellable. */
   refresh?(): Promise<void>;
@@ -36,7 +36,7 @@ export interface InquirySpec {
    * grants.
    */
   onObjection?(objection: ShareObjection): void;
-  /** How far a run before has brought it. */
+  /** How far an earlier run has brought it. */
   resume?: InquiryResumption;
 }
 
@@ -78,7 +78,7 @@ export interface InquiryHost {
   isEnding(): boolean;
   /** Called whenever trace number or attempts have changed. */
   onProgress(progress: InquiryProgress): void;
-  /** What another run would have to know: asked for by hosts that hand inquiries on to the next run. */
+  /** Called with what the next run has to know, for hosts that hand inquiries over to it. */
   onStanding?(standing: CarriedInquiry): void;
   /** Where the inquiry rests, so that the run can hand over; absent where the run hands over otherwise. */
   handOver?: RestingPlace;

@@ -5,8 +5,8 @@ import { describeInquiry } from './describe-inquiry.ts';
 import type { InquiryHost, InquirySpec } from './inquiry-terms.ts';
 
 /**
- * What an attempt of another run came to, such as of one before a reset; `undefined` where the ledger has no outcome of
- * this very request. Reads, and waits while an attempt may still be answered.
+ * Reads the outcome of another run's attempt, such as one before a reset. Waits while an attempt may still be answered.
+ * `undefined` where the ledger has no outcome of this very request.
  */
 export async function outcomeInLedger(
   host: InquiryHost,

@@ -2,7 +2,7 @@
 import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import { RETRIED_BY_THEMSELVES } from '../../model/failure-types.ts';
 
-/** The allow-list; and an activity that failed before anything was claimed, since the ledger says nothing was sent. */
+/** Whether a failure is on the allow-list, or the activity failed before it claimed anything: then nothing was sent. */
 export function isRetried(failure: InquiryFailure): boolean {
   if (failure.failureType === 'ActivityFailed') return !failure.claimed;
   return (RETRIED_BY_THEMSELVES as readonly string[]).includes(failure.failureType);

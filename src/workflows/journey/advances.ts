@@ -39,8 +39,8 @@ function gateObjection(journey: Journey, message: PassGateMessage): string | nul
 }
 
 /**
- * Where the message contradicts what was accepted for this gate. That the report's age is accepted may be said in a
- * message of its own, before or after the other; it need not say the applicants again, but may name no others.
+ * The members in which the message contradicts what was accepted for this gate. A separate message, before or after the
+ * other, may accept the report's age. It need not repeat the applicants, but may name no others.
  */
 function gateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
   const { acceptAge, by, reason, ...rest } = kept;
@@ -50,7 +50,7 @@ function gateDifferences(kept: PassGateMessage, message: PassGateMessage): strin
   return differingPaths({ ...applicants, ...signature }, message);
 }
 
-/** What was accepted stays so; only that the report's age is accepted may come later. */
+/** What was accepted stays so; only the acceptance of the report's age may come later. */
 function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
   return message.acceptAge === true && kept.acceptAge === undefined;
 }

@@ -1,4 +1,4 @@
-/** What changed since the report before: asked beside everything else, and waited for only by the run's end. */
+/** Compares a report with the one before it, in the background. Only the end of the run waits for it. */
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
@@ -6,7 +6,7 @@ import { comparisonActivities } from '../run/activity-stubs.ts';
 import type { Journey } from './journey.ts';
 import type { StageRecord } from './stage-record.ts';
 
-/** Of a preclose report, with the latest that the journey has before it. Never fails the run but with a bug. */
+/** Compares a preclose report with the journey's latest one before it. Only a bug in it fails the run. */
 export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
   if (stage.status.productCode !== 'PRECLOSE') return;
   begin(journey, run, stage);
@@ -23,7 +23,7 @@ function begin(journey: Journey, run: PreparedRun, stage: StageRecord): void {
   if (!earlier) return;
   stage.isCompared = true;
   const comparison = compare(run, stage, earlier);
-  // A cancellation is met where it is awaited, and the run may have ended before.
+  // The code that awaits it handles a cancellation; the run may have ended before.
   comparison.catch(() => undefined);
   journey.comparisons.push(comparison);
 }

@@ -1,4 +1,4 @@
-/** What was said about a journey's shares before this run: the ledger has it, and the run hears it when it begins. */
+/** Consents to a journey's shares from before this run. The run reads them from the ledger when it begins. */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
@@ -9,7 +9,7 @@ import { applicationFailureOf } from '../run/flights.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import type { Journey } from './journey.ts';
 
-/** Hears it in the background. Stages need not wait for it; no share begins before. */
+/** Reads them in the background. Stages do not wait for it; shares do. */
 export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
   if (journey.hasHeard) return;
   void CancellationScope.nonCancellable(async () => {
@@ -38,13 +38,13 @@ async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent
   try {
     return await untilDone('hearConsents', { summary }, args);
   } catch (error) {
-    // The first claim meets it again, and holds.
+    // The first claim finds that again, and holds.
     if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
     throw error;
   }
 }
 
-/** The refusals always; a grant as if it came now. */
+/** Takes refusals always, and a grant as if it came now. */
 function isTaken(journey: Journey, consent: ConsentRecord): boolean {
   journey.recorder.noteRecorded(consent);
   const problem = consent.decision === 'granted' ? grantProblem(journey, consent) : null;

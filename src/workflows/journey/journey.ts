@@ -1,4 +1,4 @@
-/** What one `lendingJourney` run knows: its input, what has come of it so far, and what people have said. No waiting. */
+/** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
 
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
@@ -61,14 +61,14 @@ export class Journey {
   gate: StageCode | undefined;
   /** When the gate began, and when it expires. */
   gateTimes = { since: '', until: '' };
-  /** At the gate: the stage whose report is too old to pass it on nothing but `advance`. */
+  /** At the gate: the stage whose report is too old for a plain `advance`. */
   reportTooOld: StageCode | undefined;
-  /** The stages have ended before their time: none is run any more. */
+  /** The outcome where the stages ended early: the journey runs no further stage. */
   stagesEndedAs: JourneyOutcome | undefined;
   /** All has settled; further shares are taken until then. */
   openUntil: string | undefined;
   readonly recorder: ConsentRecorder;
-  /** What was said before the start has been heard. */
+  /** Whether the run has read the consents from before its start. */
   hasHeard = false;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
@@ -146,7 +146,7 @@ export class Journey {
     };
   }
 
-  /** From here on it is known what the run is held to. */
+  /** Takes the configuration that `prepareJourney` fixed for the run. */
   begin(run: PreparedRun): void {
     this.run = run;
     this.events.begin(run, { journeyId: this.journeyId });
@@ -190,7 +190,7 @@ export class Journey {
     this.noteApplicants(applicants);
   }
 
-  /** Those of a message that is kept: their consents may come before the message takes effect. */
+  /** Notes the applicants of a message that is kept: their consents may come before the message takes effect. */
   noteApplicants(applicants: Applicant[]): void {
     for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
   }

@@ -18,8 +18,8 @@ import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
 import type { Journey } from './journey.ts';
 
 /**
- * Keeps the search attributes true where nothing but shares is left: whether they wait for consent. One upsert for all
- * that wait at once; of a posting, which takes seconds, it says nothing.
+ * Shows in the search attributes that only consents to shares are missing. All shares that wait at once cost one
+ * upsert. A posting takes seconds and is not shown.
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
   const { workflowType } = workflowInfo();
@@ -42,12 +42,12 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
   }
 }
 
-/** Carries one share to its end: the report it is of, everybody's consent, one posting. */
+/** Carries one share to its end: its report, the consent of each applicant, one posting. */
 export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   for (;;) {
     await journey.handOver.wait(() => journey.isEnding || journey.reportOf(share) !== 'notYet');
     const report = journey.reportOf(share);
-    // What a run before has begun comes to its own end.
+    // A share that an earlier run has begun comes to its own end.
     if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return journey.changeShare(share, 'abandoned');
     if (report === null) return journey.changeShare(share, 'nothingToShare');
     const end = await shareReportOf(journey, run, share, report);
@@ -116,7 +116,7 @@ async function postShare(
   delete share.inquiry;
   switch (end.kind) {
     case 'answered': {
-      // Only a person's word leads here without a record: any other code than `Record` is a hold.
+      // Only a person's decision leads here without a record: any other code than `Record` is a hold.
       if (end.answer.outcome !== 'record') return 'notPosted';
       notePosting(journey, share, end.answer, consent());
       return 'posted';
@@ -144,8 +144,8 @@ function specOf(journey: Journey, share: ShareRecord, report: ReportReference): 
 }
 
 /**
- * Whether the share was posted while everybody's grant stood, and a reset brought the refusal back together with them:
- * this run has forgotten it, the ledger has not.
+ * Whether an earlier run posted the share while each grant stood. A reset brings the later refusal back together with
+ * the grants. This run has then lost the posting; the ledger still has it.
  */
 async function wasPosted(
   journey: Journey,

@@ -1,4 +1,4 @@
-/** Gates and stages: which pull comes next, whether its gate lets it through, what comes of it. */
+/** Gates and stages: which pull comes next, whether its gate is passed, and its outcome. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
@@ -17,8 +17,8 @@ import type { StageRecord } from './stage-record.ts';
 const DEFAULT_GATE_EXPIRY = 'P30D';
 
 /**
- * Carries the stages through in their order, and the repeats that people ask for until the run closes; returns what
- * came of the journey as far as stages decide it.
+ * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
+ * outcome as far as stages decide it.
  */
 export async function runStages(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
   // A run before has brought them to their end.
@@ -67,7 +67,9 @@ function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
 
 type Passage = 'passed' | 'expired' | 'repeat';
 
-/** Whether the gate was passed, or is left for a repeat of the stage before it: then it is come to once more. */
+/**
+ * Waits at a gate. `repeat`: a caller wants the stage before it once more; the journey then comes to the gate again.
+ */
 async function passGate(journey: Journey, stage: StageRecord): Promise<Passage> {
   const { productCode } = stage.status;
   const gate = journey.gateBefore(productCode);
@@ -152,7 +154,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       return settle(journey, run, stage, end.answer);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
-      // The report that was to be replaced is still there: the journey is where it was.
+      // The journey keeps the report that the repeat was to replace, and is where it was.
       if (stage.repeat) return undefined;
       journey.stageWasAbandoned = true;
       journey.flights.recheck();

@@ -83,7 +83,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
 }
 
 async function handOver(review: Review, rows: ReviewRows): Promise<never> {
-  // Events that wait are in no state that is handed on.
+  // The state that is handed over has no waiting events.
   await review.events.flush();
   await condition(allHandlersFinished);
   const state = rows.handOver();

@@ -1,6 +1,6 @@
 /**
- * The sliding window of a review: rows are read ahead, begun, carried to their end, and their results written, each as
- * soon as it may be.
+ * The sliding window of a review. It reads rows ahead, begins them, carries them to their end and writes their results,
+ * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } from '../../messages/portfolio/shapes.ts';
@@ -12,7 +12,7 @@ import { applicationFailureOf } from '../run/flights.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
 
-/** Two windows are read ahead, at most so many rows: they are in memory, and in the history. */
+/** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
 const MAX_READ_AT_ONCE = 100;
 
 /** A part of the result file: rows that are done, and were not written when a worker died, are found in the ledger. */
@@ -21,7 +21,7 @@ const RESULTS_IN_A_PART = 200;
 /** The whole file is compared by its digest each time that a tenth of its rows is done, and at the end. */
 const COMPARISONS = 10;
 
-/** Beside what the server suggests: a server that suggests nothing keeps histories as bounded. */
+/** Bounds a history also where the server suggests no hand-over. */
 const ROWS_IN_A_RUN = 2_000;
 
 interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
@@ -32,9 +32,9 @@ interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
 interface OpenRow {
   row: WaitingRow;
   scope: CancellationScope;
-  /** Under way, or waiting for a person, who does not keep others from being begun. */
+  /** The row waits for a person; other rows may begin meanwhile. */
   isHeld: boolean;
-  /** Called off while it waits for a person, so that the next run takes it over. */
+  /** Released while it waits for a person, so that the next run takes it over. */
   isReleased: boolean;
   customerTraceNumber: string;
   standing: InquiryResumption & { applicants?: FailsafeApplicant[] };
@@ -92,7 +92,7 @@ export class ReviewRows {
     return { ...state, carried: [...this.#carried, ...begun], ...(next ? { next } : {}) };
   }
 
-  /** Everything that can be begun now is begun; nothing is waited for. */
+  /** Begins everything that can begin now, without a wait. */
   #stepForward(): void {
     const review = this.#review;
     if (this.#failure) throw this.#failure.error;
@@ -220,7 +220,7 @@ export class ReviewRows {
     this.#results.push({ accountId, line, outcome, customerTraceNumber, at: new Date().toISOString() });
   }
 
-  /** To be begun again where it stands: it has been begun, so it comes before the others. */
+  /** Queues a begun row again where it stands, before the rows that have not begun. */
   #putBack({ row, standing }: OpenRow): void {
     const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
     // While it is paused nothing is retried.

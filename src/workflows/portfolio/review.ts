@@ -1,4 +1,4 @@
-/** What one run of a portfolio review knows. No waiting. */
+/** State of one run of a portfolio review. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
 import type { EndWithoutOutcome, RefusedMessage } from '../../messages/journey/shapes.ts';
@@ -97,7 +97,7 @@ export class Review {
     return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
   }
 
-  /** No further row is begun: as many as may wait for people, or what is asked waits for all of them. */
+  /** Whether no further row may begin: too many rows wait for people, or a question about all rows is open. */
   get isFull(): boolean {
     const { asks, decision } = this.#asked;
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
@@ -164,7 +164,7 @@ export class Review {
 
   #filesChanged(): void {
     this.#filesWereAway = true;
-    // To wait for them is no pace.
+    // The wait for the files does not count towards the pace.
     this.pace.startAnew(this.done);
     this.changed();
   }

@@ -1,4 +1,4 @@
-/** What one `creditReport` or `failsafeCheck` run knows: its input and what has come of it so far. No waiting. */
+/** State of one `creditReport` or `failsafeCheck` run: its input and its outcome so far. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import { consumersOf } from '../../messages/pull/consumer-results.ts';
 import type {
@@ -34,7 +34,7 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
     if (past?.run) this.begin(past.run);
   }
 
-  /** From here on it is known what the run is held to. */
+  /** Takes the configuration that the first activity fixed for the run. */
   begin(run: PreparedRun): void {
     this.run = run;
     this.events.begin(run, { pullId: this.pullId });

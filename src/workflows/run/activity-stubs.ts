@@ -80,7 +80,7 @@ export function hasRunOut(error: unknown): boolean {
   return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
 }
 
-/** 2 s at first; 5 minutes at most, lest retries that a server bounds for everybody fill the history in an outage. */
+/** 2 s at first; 5 minutes at most, so that an outage does not fill the history where the server bounds all retries. */
 export function waitToTryAgain(what: string, round: number): Promise<void> {
   return sleep(Math.min(2_000 * 2 ** round, 300_000), { summary: `${what} has run out of retries: it is tried again` });
 }
@@ -89,7 +89,7 @@ export function waitToTryAgain(what: string, round: number): Promise<void> {
 export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'compareReports'>>({
   // Two reports of 10,000 tradelines take a second or two, and a key management service may be slow.
   startToCloseTimeout: '1 minute',
-  // A ledger that is gone for longer holds up the run's end for no more than this; the reports stay to be compared.
+  // Limits how long an unreachable ledger delays the end of the run. The reports can be compared later.
   scheduleToCloseTimeout: '1 hour',
   retry: {
     ...UNHURRIED,
@@ -130,7 +130,7 @@ export function acquireTokenOf(run: PreparedRun): JourneyActivities['acquireToke
   }).acquireToken;
 }
 
-/** `queueWebhooks`: it asks nothing but Temporal, and events may not keep a run from its end for ever. */
+/** `queueWebhooks`: it only calls Temporal, and events must not delay a run's end without limit. */
 export const queueWebhooks = proxyActivities<JourneyActivities>({
   startToCloseTimeout: '20 seconds',
   // A deploy that left a worker without the profile is noticed and undone within a day.
@@ -149,7 +149,7 @@ export function deliverWebhookOf(
     // Above the sender's own 15 s, so that what is cut off is a worker that died.
     startToCloseTimeout: '30 seconds',
     scheduleToCloseTimeout: giveUpAfterMs,
-    // Begun, it ends by itself within its time-out: the same event is never on two wires.
+    // A delivery that has begun ends within its time-out: the same event is never sent twice at once.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
       // The steps that the specification advises begin with 5 s; an hour is as late as a repaired endpoint should hear.

@@ -1,4 +1,4 @@
-/** Writes people's decisions to the ledger: a hold waits until one stands there, a repeat until it does. */
+/** Writes people's decisions to the ledger. A hold waits until the ledger has one, a repeat until the ledger has it. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../../activities/contract.ts';
 import type { Outcome } from '../../model/inquiry.ts';
@@ -10,7 +10,7 @@ import type { Decision, Holds, Judged } from './holds.ts';
 export type DecisionEffect =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
-  /** Something else stood in the ledger already: that is gone on with. */
+  /** The ledger already had an answer or another decision: the run goes on with that. */
   | { kind: 'overtaken'; latest: AttemptView }
   /** The ledger has refused it: the inquiry still waits for a decision. */
   | { kind: 'refused'; reason: string }
@@ -109,7 +109,7 @@ export interface RepeatDecision {
 }
 
 /**
- * Writes down who wanted a repeat before it is made. It permits nothing: the claim decides as ever.
+ * Records who wanted a repeat before it is made. The record permits nothing: the claim decides.
  *
  * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now
  */
@@ -133,7 +133,7 @@ export async function recordRepeat(
     );
     return verdict.kind !== 'refused';
   } catch (error) {
-    // Nothing is written into a ledger that is not the run's; the claim meets it again, and holds.
+    // Nothing is written into a ledger that is not the run's; the claim finds that again, and holds.
     if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
     return true;
   }

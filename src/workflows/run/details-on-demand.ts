@@ -2,8 +2,8 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 
 /**
- * Keeps the run's current details true. The SDK holds them as they are and writes them as JSON when the UI asks for
- * them: what has a `toJSON` is only built then, from how things stand then. It is in no history.
+ * Sets current details that are built when the UI asks for them. The SDK keeps the object and serializes it on request,
+ * so its `toJSON` builds the text from the state at that time. No history has it.
  */
 export function showDetails(build: () => string): void {
   const details: { toJSON(): string } = { toJSON: build };

@@ -1,4 +1,7 @@
-/** The events of one run on their way out of it: noted where they happen, handed over in their order, never waited for. */
+/**
+ * The events of one run on their way to the delivery run: noted where they happen, handed over in their order, without
+ * a wait.
+ */
 import { ActivityFailure, CancellationScope, condition, log, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { carriedOccurrences, occurrenceName } from '../../messages/webhooks/event-occurrences.ts';
@@ -50,7 +53,7 @@ export class EventsOut {
     this.#waiting = [...waiting];
   }
 
-  /** From here on events go out, where the run's profile has endpoints, and first those that were noted before. */
+  /** Starts handing over events where the run's profile has endpoints, first those that were noted before. */
   begin(run: PreparedRun, subject: WebhookRun): void {
     const early = this.#early ?? [];
     this.#early = undefined;

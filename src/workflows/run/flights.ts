@@ -7,7 +7,7 @@ interface Flight {
 
 export type Landing<T> = { kind: 'landed'; value: T } | { kind: 'threw'; error: unknown };
 
-/** Activities in flight that a message may still call back: a revocation or a withdrawal before the first byte. */
+/** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
 export class Flights {
   readonly #flying = new Set<Flight>();
 

@@ -5,7 +5,7 @@
  * 1. A run consists of parts. A part is busy unless it says that it is at rest: what a part forgets to say delays the
  *    hand-over and loses nothing.
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
- * 3. Once the run leaves, no part goes on: what its rest would have brought, the new run finds in the state.
+ * 3. Once the run leaves, no part goes on: the new run finds in the state what the part was waiting for.
  */
 import {
   ApplicationFailure,
@@ -117,7 +117,7 @@ export class HandOver {
         return state();
       }
     } catch (error) {
-      // A run that was cancelled ends by itself.
+      // A cancelled run ends by its own error.
       if (isCancellation(error)) return new Promise<never>(() => {});
       throw error;
     }

@@ -78,7 +78,7 @@ function actionPart(action: HoldAction, hold: Hold, ownerId: string): string {
   ].join('\n\n');
 }
 
-/** Complete but for what only the person knows; a text that is empty is refused. */
+/** A draft that lacks only what the person knows; the run refuses empty texts. */
 function draft(action: HoldAction, hold: Hold, ownerId: string): object {
   const { kind, id } = ownerOf(ownerId);
   const { customerTraceNumber, attempts, since, applicantIds } = hold;
@@ -132,7 +132,7 @@ function effectOf(action: HoldAction, hold: Hold, run: RunKind): string {
   }
 }
 
-/** Where the provider can know nothing of it there is nothing to ask. */
+/** Empty where the provider cannot know anything about the inquiry. */
 function askPart(hold: Hold, { customerId, endUserCode }: InquirySide): string[] {
   const { productCode, customerTraceNumber, since, failureType, httpStatus, returnCode } = hold;
   const { ask } = STORIES[failureType];

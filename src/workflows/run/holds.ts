@@ -24,7 +24,10 @@ export type Decision = DecisionMessage & {
   askedAbout?: { customerTraceNumber: string; attempt: number };
 };
 
-/** A decision that has taken effect, by what it is known again; handed on to a next run, so without what is personal. */
+/**
+ * A decision that has taken effect, with what recognises a duplicate. It is handed over to the next run, so it holds
+ * nothing personal.
+ */
 export interface SettledDecision {
   customerTraceNumber: string;
   decisionId: string;
@@ -54,8 +57,9 @@ export interface PastHolds {
 }
 
 /**
- * What is asked once, not for each row of a review: may its rows be posted although the ledger has them under another
- * number? The row that asks waits for the decision, the others until the ledger has it; each records it as its own.
+ * A question that a review asks once for all rows: may they be posted although the ledger has them under another
+ * number? One row asks and waits for the decision. The others wait until the ledger has it, and each records it as its
+ * own.
  */
 export interface AskedOnce {
   /** The trace number of the row that asks. */
@@ -115,7 +119,7 @@ export class Holds {
     return [...this.#open.values()].map(({ status }) => status);
   }
 
-  /** With whom each hold is about, and whether a decision about it is being recorded. */
+  /** Each hold, with the applicants that it is about, and whether a decision about it is being recorded. */
   get view(): (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[] {
     return [...this.#open.values()].map(({ status, applicantIds, decision }) => ({
       ...status,
@@ -168,7 +172,7 @@ export class Holds {
     this.#open.delete(decision.customerTraceNumber);
     const { customerTraceNumber, decisionId } = decision;
     const digests = memberDigests(contentOf(decision));
-    // What the ledger has refused is no answer for the other rows.
+    // A refused decision does not answer the other rows.
     const asked = hold && this.#askedOnce(hold.status.failureType);
     if (asked?.asks === customerTraceNumber) asked.decision ??= decision;
     if (hold) {
@@ -198,7 +202,7 @@ export class Holds {
     return true;
   }
 
-  /** Platforms hear of a hold, and that it is over; not who decided, nor why. */
+  /** Emits that a hold began or ended; not who decided, nor why. */
   #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
     const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };

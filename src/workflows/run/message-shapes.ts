@@ -260,7 +260,7 @@ interface NamedConsumer {
   consumerId: string;
 }
 
-/** Two applicants with one `consumerId` are a slip of the pen, and it would share the wrong person's report. */
+/** Refuses two applicants with one `consumerId`: it is a typing error that would share the wrong person's report. */
 function repeatedProblem(named: readonly NamedConsumer[]): string | null {
   for (const field of ['applicantId', 'consumerId'] as const) {
     const values = named.map((one) => one[field]);

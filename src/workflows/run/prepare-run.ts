@@ -1,4 +1,4 @@
-/** The first activity of a run: its input is checked, and what it is held to is fixed. */
+/** The first activity of a run: it checks the input, and fixes the configuration that the run keeps to. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';

@@ -1,4 +1,4 @@
-/** What one `shareReport` run knows: its input, the report, who consents, and what has come of it so far. No waiting. */
+/** State of one `shareReport` run: its input, the report, the consents and the outcome so far. No waiting. */
 import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import { type CarriedConsent, ConsentBook } from '../../consent/consent-book.ts';
