@@ -1,4 +1,4 @@
-/** What is compared: this journey beside a bare workflow that makes the same calls, or beside itself in the clear. */
+/** The contenders: this journey beside a bare workflow that makes the same calls, or beside itself in the clear. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LendingJourneyInput } from '../src/messages/journey/shapes.ts';
 import type { Applicant } from '../src/model/applicant.ts';
@@ -7,13 +7,13 @@ import type { BareInput } from './bare/contract.ts';
 export interface StartOptions {
   /** Stops at the first gate, for good. */
   waits?: boolean;
-  /** One share, which waits for consent. The journey's alone. */
+  /** One share, which waits for consent. Only the journey has it. */
   shares?: LendingJourneyInput['shares'];
   gates?: 'manual' | 'auto';
   applicants?: number;
 }
 
-/** What the journey is measured beside: a bare workflow, or the journey with its payloads unencrypted. */
+/** The baseline of the journey: a bare workflow, or the journey with its payloads unencrypted. */
 export const BESIDE = ['bare', 'clear'] as const;
 export type Beside = (typeof BESIDE)[number];
 
@@ -66,7 +66,7 @@ function journeyInput(id: string, { waits, gates, shares, applicants }: StartOpt
   };
 }
 
-/** SSNs that were never issued; `0001` is a record. */
+/** Applicants with SSNs that were never issued; `0001` is a record. */
 function people(id: string, count = 1): Applicant[] {
   return Array.from({ length: count }, (_, index) => ({
     applicantId: `${index + 1}A`,

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: this journey beside a bare Temporal workflow that makes the same calls, or beside itself with its
- * payloads in the clear, on one development server, in interleaved pairs. Prints a table, or one JSON document with `--json`. docs/performance.md says what it shows.
+ * `npm run bench`: compares this journey with a bare Temporal workflow that makes the same calls, or with itself with
+ * its payloads in the clear. Both run on one development server, in interleaved pairs. Prints a table, or one JSON
+ * document with `--json`. docs/performance.md says what it shows.
  */
 import { parseArgs } from 'node:util';
 import { BESIDE, type Beside, type Contender } from './contenders.ts';
@@ -101,7 +102,7 @@ async function measure(on: Stage): Promise<Report> {
   const pairs: Pair[] = [];
   for (let index = 0; index < options.pairs; index++) {
     say(`pair ${index + 1} of ${options.pairs}`);
-    // Each goes first every other time.
+    // Each contender goes first every other time.
     pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
   }
   const { beside } = options;
@@ -109,7 +110,7 @@ async function measure(on: Stage): Promise<Report> {
   say('histories');
   const histories: Histories = {};
   for (const contender of on.contenders) histories[contender.name] = await historiesOf(contender);
-  // What is encrypted is decoded before it is kept: nothing of it stays with a run that waits.
+  // Payloads are decoded before the run keeps them: encryption leaves nothing in the memory of a waiting run.
   if (beside === 'clear') return { beside, pairs, histories };
   say(`${options.waiting} waiting`);
   const memory: Memory = {};

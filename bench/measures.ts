@@ -1,4 +1,4 @@
-/** What is measured of one contender at a time. */
+/** The measurements of one contender at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Contender, StartOptions } from './contenders.ts';
@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 
 let count = 0;
 
-/** New in this process; short enough to be the beginning of a trace number. */
+/** An id that is new in this process, and short enough to begin a trace number. */
 export function newId(): string {
   count++;
   return `B${process.pid.toString(36)}X${count.toString(36)}X`.toUpperCase();
@@ -19,7 +19,7 @@ export interface Load {
   serverCpuMs: number;
 }
 
-/** Carries `journeys` through, `atOnce` of them at any time; CPU is per journey. */
+/** Completes `journeys` journeys, `atOnce` of them at any time; CPU is per journey. */
 export async function load(stage: Stage, contender: Contender, journeys: number, atOnce: number): Promise<Load> {
   const workerPid = stage.worker(contender.name).pid;
   const before = { worker: cpuMs(workerPid), server: cpuMs(stage.serverPid), at: performance.now() };
@@ -36,7 +36,7 @@ export async function load(stage: Stage, contender: Contender, journeys: number,
   };
 }
 
-/** How long each of a row of journeys took from start to result, in milliseconds; both take turns. */
+/** The time of each journey in a row from start to result, in milliseconds. The contenders take turns. */
 export async function latencies(contenders: Contender[], rounds: number): Promise<Map<Contender['name'], number[]>> {
   const all = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = 0; round < rounds; round++) {
@@ -54,7 +54,7 @@ export interface HistorySize {
   bytes: number;
 }
 
-/** What is left of one finished journey. */
+/** The size of one finished journey's history. */
 export async function historyOf(handle: WorkflowHandle): Promise<HistorySize> {
   await handle.result();
   const { historyLength, historySize } = await handle.describe();
@@ -96,11 +96,11 @@ async function until(handle: WorkflowHandle, isSo: (status: Status) => boolean):
 export interface Waiting {
   journeys: number;
   residentBytes: number;
-  /** Before the first of them was started. */
+  /** The worker's memory before the first journey was started. */
   idleBytes: number;
 }
 
-/** The worker's memory while so many wait at a gate; they are ended afterwards. */
+/** The worker's memory while so many journeys wait at a gate; they are ended afterwards. */
 export async function waiting(stage: Stage, contender: Contender, journeys: number): Promise<Waiting> {
   await stage.killWorker(contender.name);
   await stage.startWorker(contender.name);
@@ -115,10 +115,10 @@ export async function waiting(stage: Stage, contender: Contender, journeys: numb
   };
   await Promise.all(Array.from({ length: 50 }, start));
   while ((await stage.received()).length < journeys) await delay(500);
-  // The last answers become workflow tasks.
+  // Waits until the last answers have become workflow tasks.
   await delay(3_000);
   const bytes = residentBytes(pid);
-  // Many at once would only queue at the server.
+  // More at once would only queue at the server.
   const end = async () => {
     for (let handle = handles.pop(); handle; handle = handles.pop()) await handle.terminate('measured');
   };

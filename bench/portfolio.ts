@@ -1,6 +1,6 @@
 /**
- * `npm run portfolio-bench`: a made-up portfolio of so many rows, by one worker, on a development server. Prints how fast
- * it goes, and whether memory and histories stay as they are. docs/performance.md says what it shows.
+ * `npm run portfolio-bench`: a made-up portfolio of so many rows, by one worker, on a development server. Prints the
+ * speed, and whether memory and histories stay constant. docs/performance.md says what it shows.
  */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -140,7 +140,7 @@ async function measure({ rows, window, connections, profileDir, stackTraceLimit 
   };
 }
 
-/** Every run of the review; what has closed a moment ago, visibility may not know yet. */
+/** Every run of the review. Visibility may not know yet what has closed a moment ago. */
 async function historiesOf(client: Client, workflowId: string) {
   const runs: { events: number; bytes: number }[] = [];
   await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -162,7 +162,7 @@ async function sizeOf(ledger: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Some twenty of them. */
+/** Some twenty of the samples. */
 function thinned(samples: readonly Sample[]): Sample[] {
   const step = Math.max(1, Math.ceil(samples.length / 20));
   return samples.filter((_, index) => index % step === 0 || index === samples.length - 1);

@@ -1,4 +1,4 @@
-/** Programs that the bench starts, and what the operating system says of them. */
+/** The programs that the bench starts, and the operating system's figures of them. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type OwnedChild, startOwnedChild } from '../src/local/child-process.ts';
@@ -7,7 +7,7 @@ import { type OwnedChild, startOwnedChild } from '../src/local/child-process.ts'
 const READY_WITHIN_MS = 60_000;
 
 export interface Program extends OwnedChild {
-  /** The JSON line with which it said that it is ready. */
+  /** The JSON line by which the program reported that it is ready. */
   ready: Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** From what was measured to what is said about it: medians over pairs, and ratios within each pair. */
+/** Turns measurements into statements: medians over pairs, and ratios within each pair. */
 import type { Beside, Contender } from './contenders.ts';
 import type { HistorySize, Load, Waiting } from './measures.ts';
 import type { Killed } from './worker-killed.ts';
@@ -7,7 +7,9 @@ type OfBoth<T> = Partial<Record<Contender['name'], T>>;
 
 export interface Pair {
   load: OfBoth<Load>;
-  /** Milliseconds of each journey, one at a time; a gateway that answers at once, and one that takes 50 ms. */
+  /**
+   * Milliseconds of each journey, one at a time: with a gateway that answers at once, and with one that takes 50 ms.
+   */
   fast: OfBoth<number[]>;
   slow: OfBoth<number[]>;
   killed: OfBoth<Killed>;
@@ -27,7 +29,7 @@ export interface Line {
   what: string;
   journey: number;
   beside?: number;
-  /** `journey` to what it is measured beside: the median of the pairs' own. */
+  /** `journey` divided by its baseline: the median of the pairs' own ratios. */
   ratio?: number;
   goal?: string;
   isMet?: boolean;
@@ -158,7 +160,7 @@ function compared(
   return { what, journey: middle('ours'), beside: middle('theirs'), ratio: middle('ratio') };
 }
 
-/** Between the two nearest where it falls between them; `NaN` of nothing. */
+/** Interpolates between the two nearest values; `NaN` for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -167,7 +169,7 @@ export function quantile(values: readonly number[], share: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** For people. */
+/** The report for people. */
 export function table(report: Report): string {
   const rows = summary(report).map(({ what, journey, beside, ratio, goal, isMet }) => [
     what,

@@ -1,4 +1,4 @@
-/** What both contenders run on: one development server, one gateway, and a worker process for each. */
+/** The stage of both contenders: one development server, one gateway, and a worker process for each. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,20 +22,20 @@ export interface Stage {
   serverPid: number;
   worker(name: Contender['name']): Program;
   startWorker(name: Contender['name']): Promise<void>;
-  /** SIGKILL. */
+  /** Ends a worker by SIGKILL. */
   killWorker(name: Contender['name']): Promise<void>;
-  /** How long the gateway takes to answer from now on. */
+  /** Sets how long the gateway takes to answer from now on. */
   setLatency(ms: number): Promise<void>;
-  /** Everything the gateway has received, both contenders'. */
+  /** Everything that the gateway has received from both contenders. */
   received(): Promise<Received[]>;
-  /** Forgets it. */
+  /** Clears what the gateway has received. */
   forget(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * For both contenders alike. A killed worker's attempts are known to be lost after 12 s. The default of eight
- * connections spares a provider that nobody has asked; at 200 journeys at once it would be all that is measured.
+ * The same for both contenders. A killed worker's attempts count as lost after 12 s. The default of eight connections
+ * protects a provider; with 200 journeys at once the bench would measure nothing else.
  */
 const SETTINGS = {
   GATEWAY_CONNECT_TIMEOUT_MS: '2000',
@@ -48,9 +48,9 @@ const SETTINGS = {
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 export interface StageOptions {
-  /** What the journey, encrypted as it is by default, is measured beside. */
+  /** The baseline of the journey, which is encrypted by default. */
   beside: Beside;
-  /** Where the workers leave CPU profiles when they end. */
+  /** The directory for the workers' CPU profiles, which they write when they end. */
   profileDir?: string;
 }
 

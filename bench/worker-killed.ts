@@ -1,4 +1,4 @@
-/** A worker is killed in the middle of many journeys: how long until all are done, and what was sent twice. */
+/** A worker is killed in the middle of many journeys: measures how long until all are done, and what was sent twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
@@ -13,13 +13,13 @@ export interface Killed {
   requests: number;
   /** Requests beyond the first of each trace number. */
   repeated: number;
-  /** Resends that somebody decided. */
+  /** Resends that the deciding person ordered. */
   resends: number;
-  /** Holds of unknown outcomes that were asked about. */
+  /** Holds for unknown outcomes about which that person asked the provider. */
   holds: number;
 }
 
-/** With a gateway this slow there is always something in flight. */
+/** A gateway this slow always has something in flight. */
 const LATENCY_MS = 50;
 const LOOK_EVERY_MS = 500;
 
@@ -31,7 +31,7 @@ export async function workerKilled(stage: Stage, contender: Contender, journeys:
   const unfinished = new Map(handles.map((handle, index) => [ids[index] ?? '', handle]));
   for (const [id, handle] of unfinished) void handle.result().then(() => unfinished.delete(id));
 
-  // In the middle: half of the three inquiries of each have come.
+  // In the middle: half of the three inquiries of each journey have come.
   while ((await stage.received()).length < journeys * 1.5) await delay(20);
   await stage.killWorker(contender.name);
   const killedAt = performance.now();
@@ -48,7 +48,7 @@ export async function workerKilled(stage: Stage, contender: Contender, journeys:
   return { journeys, secondsToFinish, requests: requests.length, repeated: requests.length - distinct, ...tally };
 }
 
-/** A person who asks the provider about each inquiry on hold, and does as it says. */
+/** Acts as a person who asks the provider about each inquiry on hold, and decides by its answer. */
 async function decide(
   stage: Stage,
   unfinished: ReadonlyMap<string, WorkflowHandle>,

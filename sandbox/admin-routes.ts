@@ -1,4 +1,4 @@
-/** The sandbox's own routes, beside the gateway's: what was received and posted, faults, tokens, reset. */
+/** The sandbox's own routes, beside the gateway's: received requests, posted inquiries, faults, tokens, reset. */
 import type { FastifyInstance } from 'fastify';
 import { errorAnswer } from './answers/error-body.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-/** What the routes of one sandbox share. */
+/** The state that the routes of one sandbox share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Answer, Exchange } from './faults/fault.ts';
@@ -10,7 +10,7 @@ import type { ReceivedRequest } from './records/posting.ts';
 import type { Records } from './records/records.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
-/** Every response carries it, so that nothing can take the sandbox for the gateway. */
+/** Every response carries it, so that no client can take the sandbox for the gateway. */
 export const MARK = { name: 'x-sandbox-gateway', value: 'credit-journey' } as const;
 
 /** A request at the token endpoint, as `GET /_sandbox/tokens` counts it. */
@@ -30,7 +30,7 @@ export interface Context {
   listener: Listener;
   /** Local date and time as text. */
   now: () => string;
-  /** Ends what is under way: replaced on reset, final on close. */
+  /** Ends requests in progress: replaced on reset, final on close. */
   running: AbortController;
 }
 
@@ -41,12 +41,12 @@ declare module 'fastify' {
   }
 }
 
-/** Raised where a request is under way when the sandbox closes or is reset. */
+/** Thrown where a request is in progress when the sandbox closes or is reset. */
 export class SandboxStopped extends Error {
   override name = 'SandboxStopped';
 }
 
-/** The exchange of one request. `log` is told the status and, where `received` is given, is the same object. */
+/** The exchange of one request. `log` gets the status and, where `received` is given, is the same object. */
 export function exchangeOf(
   context: Context,
   reply: FastifyReply,
@@ -76,7 +76,7 @@ export function exchangeOf(
       reply.hijack();
       const response = reply.raw;
       response.setHeader(MARK.name, MARK.value);
-      // A caller that hangs up is nothing to be reported.
+      // A caller that closes the connection is no error.
       response.on('error', () => undefined);
       return { response, socket: reply.request.raw.socket };
     },

@@ -1,4 +1,4 @@
-/** What befell the sandbox, line by line as it happens: survives its end at any instant. */
+/** The sandbox's journal: one line for each event as it happens. It survives the end of the process at any instant. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -9,9 +9,10 @@ import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
 import { isObject } from './rules/table.ts';
 
 /**
- * JSON lines: `listening`; `connection` and `closed` for each that was accepted; for each request at the request endpoint `head`, `request` once its
- * body has come, `posted`, `answered` with the status. Instants are the sandbox's own; a `requestId` names one request
- * across restarts. Nothing personal: of an SSN only the `consumerId` that is made of it, of a body a digest.
+ * JSON lines: `listening`; `connection` and `closed` for each accepted one; for each request at the request endpoint
+ * `head`, `request` once its body has come, `posted`, and `answered` with the status. Instants are the sandbox's own; a
+ * `requestId` names one request across restarts. Nothing personal: an SSN appears only as its `consumerId`, a body only
+ * as a digest.
  */
 export class Journal {
   readonly #file: number;
@@ -70,15 +71,15 @@ export class Journal {
     return known;
   }
 
-  /** Synchronous: what comes of it later is on file later. */
+  /** Synchronous: the line is written before any later effect. */
   #append(line: Record<string, unknown>): void {
     writeSync(this.#file, `${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
   }
 }
 
 /**
- * Equal for two requests that ask for the same thing: SHA-256, lower-case hex, over the body's JSON with sorted names,
- * without what is each attempt's own (`customerTraceNumber`, `originalInquiryDate`).
+ * Equal for two requests with the same content: SHA-256, lower-case hex, over the body's JSON with sorted names. Leaves
+ * out the members that differ for each attempt (`customerTraceNumber`, `originalInquiryDate`).
  */
 export function bodyDigest({
   customerTraceNumber: _,

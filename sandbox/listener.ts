@@ -1,4 +1,4 @@
-/** The listening socket: it can be closed for a while, as a gateway that is down. */
+/** The listening socket. It can be closed for a while, like a gateway that is down. */
 import type { Server } from 'node:http';
 
 export class Listener {
@@ -13,17 +13,17 @@ export class Listener {
     this.#host = host;
   }
 
-  /** Says which port to come back to. */
+  /** Sets the port to come back to. */
   set port(port: number) {
     this.#port = port;
   }
 
-  /** Whether connections are refused right now; answers then end their connections. */
+  /** Whether connections are refused at present; answers then end their connections. */
   get refusing(): boolean {
     return this.#reopen !== undefined;
   }
 
-  /** At once, and for so many milliseconds, connections are refused and idle ones closed. */
+  /** Refuses connections at once and closes idle ones, for so many milliseconds. */
   refuseFor(forMs: number): void {
     if (this.#closed) return;
     clearTimeout(this.#reopen);
@@ -42,7 +42,7 @@ export class Listener {
     this.#reopen = undefined;
     if (this.#closed) return;
     const retry = (): void => {
-      // Somebody else has the port for the moment.
+      // Another process has the port for the moment.
       this.#reopen = setTimeout(() => this.#listen(), 50);
     };
     this.#server.once('error', retry);

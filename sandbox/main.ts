@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The options that were given; numbers that are none become NaN, which `startSandbox` refuses by name. */
+/** The given options. An invalid number becomes NaN, which `startSandbox` refuses by name. */
 function options(): SandboxOptions {
   const given = {
     port: number(values.port),
@@ -47,7 +47,7 @@ try {
   const { url, port } = sandbox;
   console.log(values.json ? JSON.stringify({ url, port }) : `sandbox gateway at ${url}`);
   const stop = (): void => {
-    // Nothing under way is waited for: a gateway may go at any instant.
+    // Does not wait for requests in progress: a gateway may end at any instant.
     sandbox.close().then(() => process.exit(0));
   };
   process.once('SIGINT', stop);

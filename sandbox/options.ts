@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 import { localClock } from './rules/local-time.ts';
 
 export interface SandboxOptions {
-  /** 0 (the default) takes a free one. */
+  /** 0 (the default) takes a free port. */
   port?: number;
-  /** An IP address. Default 127.0.0.1: it asks nobody who they are, so another is for a network of its own alone. */
+  /** An IP address. Default 127.0.0.1: the sandbox checks no identity, so another address needs an isolated network. */
   host?: string;
   clientId?: string;
   clientSecret?: string;
@@ -16,11 +16,11 @@ export interface SandboxOptions {
   tokenLifetimeSeconds?: number;
   /** Keeps posted inquiries and issued references across restarts. Without it they live in memory. */
   stateFile?: string;
-  /** Is told what befalls the sandbox, line by line. Default: none is kept. */
+  /** Gets one line for each event. Default: no journal. */
   journalFile?: string;
-  /** Seed of fault plans that name none. Default 1. */
+  /** Seed of fault plans without a seed of their own. Default 1. */
   seed?: number;
-  /** How long each posted inquiry takes to be answered. Default 0. */
+  /** How long each posted inquiry waits for its answer. Default 0. */
   latencyMs?: number;
 }
 
@@ -29,7 +29,7 @@ export type Settings = Required<Omit<SandboxOptions, 'stateFile' | 'journalFile'
   journalFile: string | undefined;
 };
 
-/** The options with their defaults. Throws a `RangeError` that names the first option that cannot be. */
+/** The options with their defaults. Throws a `RangeError` that names the first invalid option. */
 export function settingsOf(options: SandboxOptions): Settings {
   const settings: Settings = {
     port: options.port ?? 0,
@@ -63,7 +63,7 @@ export function settingsOf(options: SandboxOptions): Settings {
   return settings;
 }
 
-/** Whether an IP address is reached from its own machine alone. */
+/** Whether only its own machine can reach an IP address. */
 export function isOwnMachine(host: string): boolean {
   return host === '::1' || host.startsWith('127.');
 }

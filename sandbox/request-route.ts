@@ -32,7 +32,7 @@ export function addRequestRoute(app: FastifyInstance, context: Context): void {
     method: 'POST',
     url: REQUEST_PATH,
     onRequest: (request, reply) => arrive(context, request, reply),
-    // Also what the HTTP library refuses by itself (size, media type) is told in the list of requests.
+    // The list of requests also shows those that the HTTP library refuses by itself (size, media type).
     onSend: async (request, reply) => {
       if (!request.received) return;
       request.received.status = reply.statusCode;
@@ -108,7 +108,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** No SSN that could be a person's: none that was ever issued starts with 9. */
+/** Refuses every SSN that a person could have: no issued SSN starts with 9. */
 function ssnProblems(request: Exclude<GatewayRequest, SecondaryUseRequest>): Problem[] {
   return request.applicants.flatMap(({ ssn }, index) =>
     ssn.startsWith('9') ? [] : [{ path: `/applicants/${index}/ssn`, rule: 'sandbox:startsWith9' }],
@@ -121,7 +121,7 @@ function referenceProblems(context: Context, request: SecondaryUseRequest): Prob
   if (!report) return [{ path: '/reportReferenceNumber', rule: 'issuedWithAReport' }];
   const issued = new Set(report.consumers.map(({ consumerId }) => consumerId));
   const problems = request.applicants.flatMap(({ consumerId }, index) => {
-    // Taken out, so that a consumer named twice is refused too.
+    // Removed from the set, so that a consumer that is named twice is refused too.
     return issued.delete(consumerId) ? [] : [{ path: `/applicants/${index}/consumerId`, rule: 'issuedWithThisReport' }];
   });
   if (request.endUserCode !== undefined && request.endUserCode === report.inquiry.endUserCode) {
@@ -148,7 +148,7 @@ async function serve(
       : magicReturnCode(lastFour, request.productCode),
   );
   exchange.goOn();
-  // The instant of posting: from here on the inquiry is on the file, whatever becomes of the answer.
+  // The instant of posting: from here on the inquiry is on the file, even if the answer is lost.
   const inquiry = context.records.post(request, received, reportedConsumers(request, codes));
   context.journal?.posted(received, request, inquiry);
   if (context.settings.latencyMs > 0) await exchange.wait(context.settings.latencyMs);
@@ -164,7 +164,7 @@ async function serve(
   }
 }
 
-/** Whom the request concerns; a SECONDUSE names consumers of a report that is known to have been given out. */
+/** The consumers of the request. A SECONDUSE names consumers of a report that the sandbox has returned. */
 function consumersOf(context: Context, request: GatewayRequest): Pick<IssuedConsumer, 'ssnLastFour'>[] {
   if (!isSecondaryUse(request)) return request.applicants.map(({ ssn }) => ({ ssnLastFour: ssn.slice(-4) }));
   const named = new Set(request.applicants.map(({ consumerId }) => consumerId));
@@ -172,7 +172,7 @@ function consumersOf(context: Context, request: GatewayRequest): Pick<IssuedCons
   return report?.consumers.filter(({ consumerId }) => named.has(consumerId)) ?? [];
 }
 
-/** A rule of the plan, else what the first magic applicant asks for. */
+/** The rule of the plan that applies, or else the fault of the first magic applicant. */
 function choose(
   context: Context,
   received: ReceivedRequest,

@@ -26,8 +26,8 @@ export interface RunningSandbox {
 }
 
 /**
- * Listens when it resolves. Rejects with a `RangeError` for an option that cannot be, with the system's error where
- * the port is taken, and with an `Error` for a damaged state file.
+ * Starts a sandbox, which listens when the promise resolves. Rejects with a `RangeError` for an invalid option and an
+ * `Error` for a damaged state file. Where the port is taken, it rejects with the system's error.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const settings = settingsOf(options);
@@ -67,7 +67,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 }
 
 function setUp(app: FastifyInstance, context: Context): void {
-  // Bodies are read as text: what is not JSON must reach the list of requests, and the rules are ours to apply.
+  // Bodies are read as text: invalid JSON must appear in the list of requests, and the sandbox applies the rules
+  // itself.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.decorateRequest('running');

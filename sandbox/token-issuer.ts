@@ -1,4 +1,7 @@
-/** Issues, checks and revokes the access tokens: JWTs (interface 2.2) signed with a key that lives as long as it. */
+/**
+ * Issues, checks and revokes the access tokens: JWTs (interface 2.2), signed with a key that lives as long as the
+ * issuer.
+ */
 import { type CryptoKey, generateSecret, jwtVerify, SignJWT } from 'jose';
 import { JWTExpired } from 'jose/errors';
 
@@ -7,7 +10,7 @@ export const SCOPE = 'grs key-management';
 const ISSUER = 'credit-journey-sandbox';
 const ALGORITHM = 'HS256';
 
-/** An issued token as `GET /_sandbox/tokens` lists it; the token itself is not kept. */
+/** An issued token, as `GET /_sandbox/tokens` lists it; the token itself is not stored. */
 export interface IssuedToken {
   tokenId: string;
   issuedAt: string;
@@ -39,7 +42,10 @@ export class TokenIssuer {
     return this.#issued;
   }
 
-  /** A token response (interface 2.2). `alreadyExpired` says the usual `expires_in` and is refused at the gateway. */
+  /**
+   * A token response (interface 2.2). One with `alreadyExpired` shows the usual `expires_in`, but the gateway refuses
+   * it.
+   */
   async issue(clientId: string, alreadyExpired = false): Promise<Record<string, string | number>> {
     const tokenId = `T${this.#issued.length + 1}`;
     const issuedAt = Math.floor(Date.now() / 1000) - (alreadyExpired ? this.#lifetimeSeconds + 60 : 0);
@@ -80,7 +86,7 @@ export class TokenIssuer {
     }
   }
 
-  /** Revokes one token, or every token issued so far. How many that were not revoked before. */
+  /** Revokes one token, or every token issued so far. Returns how many were still valid. */
   revoke(tokenId?: string): number {
     const revoked = this.#issued.filter((token) => !token.revoked && (tokenId ?? token.tokenId) === token.tokenId);
     for (const token of revoked) token.revoked = true;

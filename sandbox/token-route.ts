@@ -1,4 +1,4 @@
-/** The token service (interface 4.1): client credentials against an access token. */
+/** The token service (interface 4.1): exchanges client credentials for an access token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { type Context, exchangeOf, type TokenRequest } from './context.ts';
@@ -28,7 +28,10 @@ export function addTokenRoute(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Why there is no token, in the words of RFC 6749 section 5.2 where it has any; the interface shows none (5, item 7). */
+/**
+ * The refusal of a token request, in the words of RFC 6749 section 5.2 where it has any; the interface shows none (5,
+ * item 7).
+ */
 function refuse({ settings }: Context, text: string): Answer | undefined {
   const body = parse(text);
   const problems = checkTable(body, TOKEN_REQUEST, '');

@@ -1,8 +1,8 @@
 /**
- * Breaks one thing at a time in a copy of this tree, runs the tests that ought to notice, and prints which did. Tests
- * that a broken build passes prove nothing: the script then says SURVIVED and exits with 1. A few minutes in all.
- * Arguments: parts of the names of builds; all where none is given. With `--chaos` the storm of docs/reliability.md has to
- * notice, in one run of each build that names a seed: a few minutes for each.
+ * Breaks one thing at a time in a copy of this tree, runs the tests that should notice, and prints which did. Where no
+ * test fails in a broken build, the script prints SURVIVED and exits with 1. A few minutes in all. Arguments: parts of
+ * the names of builds; default: all. With `--chaos` the storm of docs/reliability.md must notice, in one run of each
+ * build that names a seed: a few minutes for each.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BROKEN_BUILDS, type BrokenBuild } from '../test/broken-builds/builds.ts';
 
-/** All that the tests of the builds read. */
+/** Everything that the tests of the builds read. */
 const COPIED = ['bin', 'docs', 'sandbox', 'schemas', 'scripts', 'src', 'test', 'package.json', 'tsconfig.json'];
-/** What a test waits for in vain: the slowest of these waits take half of it in the sound tree. */
+/** The limit of a test's waits. In the sound tree the slowest of them takes half of it. */
 const WAIT_LIMIT_MS = 12_000;
 /** A broken build may hang for good. */
 const TIMEOUT_MS = 90_000;
@@ -54,7 +54,7 @@ async function copyTree(): Promise<void> {
   await symlink(join(root, 'node_modules'), join(tree, 'node_modules'), 'dir');
 }
 
-/** A test that fails anyway catches nothing. */
+/** A test that fails anyway detects nothing. */
 async function soundTreePasses(): Promise<boolean> {
   const run = withChaos ? await runChaosOfAll() : await runTests(builds.flatMap(({ tests }) => tests));
   if (run.exitCode === 0) {
@@ -81,7 +81,7 @@ async function everyBuildIsCaught(): Promise<boolean> {
   return caught === builds.length;
 }
 
-/** A tree that cannot even be loaded has been noticed by no test. */
+/** No test has noticed a tree that cannot even be loaded. */
 function verdictOf({ exitCode, failed }: TestRun): 'caught' | 'SURVIVED' | 'NO TEST' {
   if (exitCode === 0) return 'SURVIVED';
   return failed.some((name) => !name.endsWith('.test.ts')) ? 'caught' : 'NO TEST';
@@ -116,7 +116,7 @@ async function runTests(tests: readonly { path: string; title: string }[]): Prom
   return { ...run, failed: failedIn(run.output) };
 }
 
-/** Each storm once, however many builds are tried with it. */
+/** Each storm once, for any number of builds. */
 async function runChaosOfAll(): Promise<TestRun> {
   const storms = new Map(builds.map(({ chaos }) => [JSON.stringify(chaos), chaos]));
   for (const chaos of storms.values()) {
@@ -126,11 +126,11 @@ async function runChaosOfAll(): Promise<TestRun> {
   return { exitCode: 0, failed: [], output: '' };
 }
 
-/** A run that judged nothing has noticed nothing. */
+/** A run without a verdict has noticed nothing. */
 async function runChaos({ seed, journeys, minutes }: NonNullable<BrokenBuild['chaos']>): Promise<TestRun> {
   const options = ['--seed', String(seed), '--journeys', String(journeys), '--minutes', String(minutes)];
   const run = await runProgram([join('test', 'chaos', 'main.ts'), ...options], process.env, CHAOS_TIMEOUT_MS);
-  // Each with the first of what it names.
+  // Each failure with the first of its details.
   const found = run.output.matchAll(/^ {2}FAILED (.+)(?:\n {11}(.+))?/gm);
   const failed = [...found].map(([, what, first]) => (first === undefined ? `${what}` : `${what}; ${first}`));
   return { ...run, failed };

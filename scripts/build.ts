@@ -1,6 +1,6 @@
 /**
- * `npm run build`: an empty `dist/`, the compiled program with its declarations, and the workflow bundles, so that a
- * worker in production needs neither the sources nor the seconds that bundling takes.
+ * `npm run build`: makes an empty `dist/`, compiles the program with its declarations, and bundles the workflows. A
+ * worker in production then needs neither the sources nor the seconds that bundling takes.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -16,13 +16,13 @@ rmSync(dist, { recursive: true, force: true });
 compile();
 const stacks = join(dist, 'src/workflows/run/promise-stacks.js');
 await bundle(BUNDLE_FILES.plain, [stacks]);
-// One of its own, so that whoever does not trace pays nothing for it.
+// A separate bundle, so that a worker without traces pays nothing for them.
 await bundle(BUNDLE_FILES.tracing, [stacks, join(dist, 'src/telemetry/workflow-tracing.js')]);
 
 async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(dist, 'src/workflows/index.js'),
-    // Baked in: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
+    // Part of the bundle: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
     failureConverterPath: join(dist, 'src/protection/payloads/failure-converter.js'),
     workflowInterceptorModules,
     preloadModules: [stacks],
@@ -32,7 +32,7 @@ async function bundle(file: string, workflowInterceptorModules: string[]): Promi
   console.log(`dist/${file}: ${Math.round(Buffer.byteLength(code) / 1000)} kB`);
 }
 
-/** By TypeScript's own launcher, on this Node: what `tsc` on PATH would run on is not known. */
+/** By TypeScript's own launcher, on this Node: the Node of a `tsc` on PATH is unknown. */
 function compile(): void {
   const typescript = createRequire(import.meta.url).resolve('typescript/package.json');
   const tsc = join(dirname(typescript), 'bin', 'tsc');

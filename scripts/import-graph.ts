@@ -1,4 +1,4 @@
-/** The imports of `src` and `sandbox` as a graph: types included, as far as files of the project go. */
+/** The imports of `src` and `sandbox` as a graph of the project's files, type imports included. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { LAYERS, SUBLAYERS } from './layers.ts';
@@ -51,14 +51,14 @@ export function circles(graph: ImportGraph): string[][] {
 /** Layers and sublayers in one order, the top first. */
 const ORDER = LAYERS.flatMap(({ folder }) => SUBLAYERS[folder] ?? [folder]);
 
-/** The layer that a file of `src` belongs to: the longest that its path begins with; undefined for a stray. */
+/** The layer of a file in `src`: the longest that its path begins with. Undefined for a file outside all layers. */
 export function layerOf(file: string): string | undefined {
   const path = file.replace(/^src\//, '');
   const holding = ORDER.filter((layer) => path === layer || path.startsWith(`${layer}/`));
   return holding.sort((a, b) => b.length - a.length)[0];
 }
 
-/** Imports of `src` that lead up: `from → to`. */
+/** Imports of `src` from a lower layer to a higher one: `from → to`. */
 export function upwardImports(graph: ImportGraph): string[] {
   const rank = (file: string) => ORDER.indexOf(layerOf(file) ?? '');
   return [...graph].flatMap(([file, targets]) =>
@@ -68,7 +68,7 @@ export function upwardImports(graph: ImportGraph): string[] {
   );
 }
 
-/** For ARCHITECTURE.md: who imports whom, less what follows from other arrows. */
+/** The picture in ARCHITECTURE.md: which area imports which, without arrows that follow from others. */
 export function picture(graph: ImportGraph): string {
   const areas = new Map<string, Set<string>>();
   for (const [file, targets] of graph) {
@@ -87,7 +87,7 @@ export function picture(graph: ImportGraph): string {
   return ['```mermaid', 'flowchart TD', ...arrows.sort(), '```'].join('\n');
 }
 
-/** The folder right below `src`, or a program with its parts; the sandbox as one. */
+/** The area of a file: the folder directly below `src`, a program with its parts, or the whole sandbox. */
 function areaOf(file: string): string {
   const [top = '', area = ''] = file.split('/');
   return top === 'src' ? area.replace(/\.ts$/, '') : top;

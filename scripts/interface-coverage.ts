@@ -1,7 +1,7 @@
 /**
- * `npm run coverage`: checks docs/interface-coverage.md against the list of the interface's rows and against the tests
- * that are there, and prints the counts. `-- --run` runs the named tests too and fails where one of them did not run
- * and pass; after it, sections (`2.3`) narrow that down.
+ * `npm run coverage`: checks docs/interface-coverage.md against the list of the interface's rows and against the
+ * existing tests, and prints the counts. `-- --run` also runs the named tests, and fails where one of them did not run
+ * and pass. After it, sections (`2.3`) select a part.
  */
 import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
@@ -31,7 +31,7 @@ if (mode === '--run' && problems.length === 0) {
   else problems.push(...(await whatDidNotPass(chosen)));
 }
 for (const problem of problems) console.error(problem);
-// Not left to the event loop: a handle that something forgot must not hang the run.
+// Exits explicitly: a handle that was left open must not hang the run.
 process.exit(problems.length === 0 ? 0 : 1);
 
 function counted(some: readonly CoverageLine[]): string {
@@ -44,7 +44,7 @@ function namesOf(some: readonly CoverageLine[]): string[] {
   return some.flatMap(({ tests }) => tests.map(({ file, title }) => `${file} › ${title}`));
 }
 
-/** Runs the tests of these lines; a sentence for each that did not run, was skipped or failed. */
+/** Runs the tests of these lines; returns a sentence for each that did not run, was skipped or failed. */
 async function whatDidNotPass(some: readonly CoverageLine[]): Promise<string[]> {
   const tests = some.flatMap((line) => line.tests);
   const files = [...new Set(tests.map(({ file }) => resolve(root, file)))];

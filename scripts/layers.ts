@@ -1,6 +1,6 @@
-/** The layers of `src`, from the programs down to what knows nothing else. Each folder imports from those below it alone. */
+/** The layers of `src`, from the programs down to the base. Each folder imports only from those below it. */
 export interface Layer {
-  /** Below `src`. A folder's own subfolders are its own unless they have a line. */
+  /** Below `src`. It includes its subfolders, unless they have a line of their own. */
   folder: string;
   what: string;
 }
@@ -41,7 +41,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'base', what: 'small pure pieces that know nothing of credit' },
 ];
 
-/** Order inside folders whose subfolders are layers too; the folder itself is named where it has files. */
+/** The order inside folders whose subfolders are layers too. The folder itself is named where it has files. */
 export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['client', 'client/runs', 'client/ledger', 'client/holds', 'client/connection'],
   doctor: ['doctor', 'doctor/checks'],

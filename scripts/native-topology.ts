@@ -1,8 +1,8 @@
 /**
- * `npm run topology`: the services of docker-compose.yml without a container engine. A real PostgreSQL, a Temporal server
- * proper on it, the sandbox, two workers and a codec server, by the compose file's own scripts and command lines, from
- * what the image would hold. Journeys complete, one worker is killed in the middle of others, all complete, and no trace
- * number is posted twice. Bounded in time; ends every process that it started.
+ * `npm run topology`: runs the services of docker-compose.yml without a container engine: a real PostgreSQL, a real
+ * Temporal server on it, the sandbox, two workers and a codec server. It uses the compose file's own scripts and
+ * command lines, and the files that the image would hold. Journeys complete, one worker is killed in the middle of
+ * others, all complete, and no trace number is posted twice. Bounded in time; ends every process that it started.
  */
 import { randomInt } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,12 +19,15 @@ import { serverPrograms } from './topology/server-programs.ts';
 import { Services } from './topology/services.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Everything but the server's build. */
+/** For everything except the server's build. */
 const TIMEOUT_MS = 8 * 60_000;
 const JOURNEYS = 20;
-/** How long the stand-in gateway takes: a killed worker has attempts in flight. */
+/** The stand-in gateway's latency, so that a killed worker has attempts in flight. */
 const LATENCY_MS = 700;
-/** What is in flight when its worker dies is a hold within seconds, and not after the minutes that a real gateway needs. */
+/**
+ * Attempts in flight of a killed worker become holds within seconds, and not after the minutes that a real gateway
+ * needs.
+ */
 const SHORT_TIMEOUTS = {
   GATEWAY_HEADERS_TIMEOUT_MS: '5000',
   GATEWAY_BODY_TIMEOUT_MS: '2000',
@@ -86,7 +89,7 @@ async function runTopology(): Promise<void> {
   const sandboxUrl = `http://${at(sandbox)}`;
 
   await checkDynamicConfig(services);
-  // Twice: each may be run again.
+  // Twice, to prove that each may be run again.
   for (const _time of ['first', 'again']) {
     await services.job('databases', { PGHOST: databaseHere.host, PGPORT: databaseHere.port });
     await services.job('temporal-schema', { SQL_HOST: databaseHere.host, SQL_PORT: databaseHere.port });
@@ -138,14 +141,14 @@ async function runTopology(): Promise<void> {
     `${handles.length} journeys completed; decisions: ${decisions}; posted: ${posted.length}; twice: ${twice.length}`,
   );
   if (twice.length > 0) throw new Error(`posted twice: ${twice.join(', ')}`);
-  // Four of the first journey, two of each other one.
+  // Four of the first journey, two of every other one.
   const expected = 4 + 2 * JOURNEYS;
   if (posted.length !== expected) throw new Error(`${posted.length} inquiries were posted, and not ${expected}`);
   await services.stop();
   say('all has been stopped');
 }
 
-/** As deploy/make-secrets.sh makes them, but for the address and the administrator of this PostgreSQL. */
+/** As deploy/make-secrets.sh makes them, except for the address and the administrator of this PostgreSQL. */
 async function makeSecrets(secretsDir: string, database: URL): Promise<void> {
   const env = { ...process.env, SECRETS_DIR: secretsDir, COMPOSE_ENV_FILE: join(scratch, '.env') };
   const script = join(ROOT, 'deploy/make-secrets.sh');
@@ -163,7 +166,7 @@ async function makeSecrets(secretsDir: string, database: URL): Promise<void> {
   }
 }
 
-/** The tool says what is wrong, and ends with 0 all the same. */
+/** The tool prints errors but exits with 0 all the same. */
 async function checkDynamicConfig(services: Services): Promise<void> {
   const file = join(ROOT, 'deploy/temporal/dynamicconfig.yaml');
   const { PATH } = services.environment('temporal');
@@ -174,7 +177,7 @@ async function checkDynamicConfig(services: Services): Promise<void> {
   if (!stdout.includes(file) || /error|warning/.test(stdout)) throw new Error(`dynamic configuration: ${stdout}`);
 }
 
-/** None of the usual ports is taken: a server of the developer's own may have them. */
+/** Avoids the usual ports: a developer's own server may use them. */
 async function serverPorts(frontend: number): Promise<Record<string, string>> {
   const calls = ['FRONTEND_HTTP', 'MATCHING_GRPC', 'HISTORY_GRPC', 'WORKER_GRPC'];
   const memberships = ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'].map((name) => `${name}_MEMBERSHIP`);
@@ -187,7 +190,7 @@ async function serverPorts(frontend: number): Promise<Record<string, string>> {
   return { ...Object.fromEntries(named), FRONTEND_GRPC_PORT: String(frontend), BIND_ON_IP: '127.0.0.1' };
 }
 
-/** The server keeps its membership ports in 16 bits with a sign. */
+/** The server keeps its membership ports in signed 16-bit numbers. */
 async function lowPorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   while (found.size < count) {
@@ -197,7 +200,7 @@ async function lowPorts(count: number): Promise<number[]> {
   return [...found];
 }
 
-/** As docs/deploy.md says to try it, and its share's consents. */
+/** The journey that docs/deploy.md suggests as a trial, and its share's consents. */
 async function oneJourney(services: Services): Promise<void> {
   const cli = (...args: string[]) => services.job('cli', {}, args);
   await cli('start', '--sample', '--auto', '--journey-id', 'T-1');

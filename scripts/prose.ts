@@ -1,6 +1,6 @@
 /**
- * `npm run prose`: counts in comments and documents what makes a text hard to read: sentences of more than 25 words, and
- * words behind which the actor hides. `npm run prose -- <part of a path>` lists each place. It gates nothing.
+ * `npm run prose`: counts what makes comments and documents hard to read: sentences of more than 25 words, and words
+ * that hide the actor. `npm run prose -- <part of a path>` lists each place. It gates nothing.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Finding {
 
 const root = join(import.meta.dirname, '..');
 
-/** Comments of a source, or a page without its code and tables; each line keeps its number. */
+/** The comments of a source, or a page without its code and tables; each line keeps its number. */
 function proseOf(file: string): { line: number; text: string }[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   let isInside = false;

@@ -1,6 +1,6 @@
 /**
  * The JSON Schemas that are published for other languages (`schemas/`, docs/integrating.md), made from the zod schemas
- * that the worker checks with. What one of them admits the worker may still refuse: rules that JSON Schema cannot say
+ * that the worker checks with. The worker may still refuse what a schema admits: rules that JSON Schema cannot express
  * are in `description`.
  */
 import { z } from 'zod';
@@ -59,7 +59,7 @@ import {
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
 import { STAGES } from '../src/model/products.ts';
 
-/** A profile's own limit is configuration; the published one is the highest that can be configured. */
+/** A profile's own limit is configuration. The published limit is the highest that can be configured. */
 const MOST_APPLICANTS = GATEWAY_LIMITS.maxApplicants.max;
 
 const APPLICANT_RULES =
@@ -81,7 +81,7 @@ function needsPurposeCode(product: string): JsonSchema {
   return { properties: { permissiblePurposeCodes: { required: [product] } } };
 }
 
-/** For each stage that will run, which are those that are listed or all; and for a share that has none of its own. */
+/** Required for each stage that will run (the listed ones, or all), and for a share without a code of its own. */
 const PURPOSE_CODES = [
   ...STAGES.map((stage) => {
     const isListed = { properties: { stages: { contains: { const: stage } } } };
@@ -96,7 +96,7 @@ const PURPOSE_CODES = [
   ),
 ];
 
-/** `member` goes with one value of another, and with none else. */
+/** `member` may only occur with one value of another member. */
 function onlyWith(condition: JsonSchema, member: string): JsonSchema {
   return implies(condition, { required: [member] }, { not: { required: [member] } });
 }
@@ -316,13 +316,13 @@ const PUBLISHED: Record<string, Published> = {
   },
 };
 
-/** JSON Schema 2020-12, by the name of the file without `.json`. Each stands by itself. */
+/** Every schema in JSON Schema 2020-12, by its file name without `.json`. Each is complete by itself. */
 export function publishedSchemas(): Map<string, JsonSchema> {
   return new Map(Object.entries(PUBLISHED).map(([name, published]) => [name, documentOf(name, published)]));
 }
 
 function documentOf(name: string, { title, description, schema }: Published): JsonSchema {
-  // `input`: before zip and state are put into their normal form, and results stay open to more members.
+  // `input`: the form before zip and state are normalized. Results stay open to more members.
   const {
     $schema,
     id,
@@ -332,7 +332,7 @@ function documentOf(name: string, { title, description, schema }: Published): Js
   return { $schema, $id: `urn:credit-journey:schema:${name}`, title, description, ...body };
 }
 
-/** Names of `$defs` are no addresses. */
+/** Removes `$id`s: names of `$defs` are no addresses. */
 function withoutId({ jsonSchema }: { jsonSchema: { id?: unknown } }): void {
   delete jsonSchema.id;
 }

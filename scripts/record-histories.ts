@@ -1,7 +1,7 @@
 /**
- * Records runs of every outcome into `test/histories/<workflow>-<scenario>.json`, for the replay tests. A history that
- * is there is kept, since it stands for the runs that are in flight with that code; `--again` records all anew.
- * Needs no server: it starts its own. Arguments: names of scenarios, all where none is given.
+ * Records runs of every outcome into `test/histories/<workflow>-<scenario>.json`, for the replay tests. Keeps an
+ * existing history, since it stands for the runs in flight with that code; `--again` records all anew. Starts its own
+ * server. Arguments: names of scenarios; default: all.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('
 
 await globalSetup();
 try {
-  // The harness reads where the server is when it is loaded.
+  // The harness reads the server's address when it is loaded.
   const [{ startHarness }, { RECORDED_SCENARIOS }, { PORTFOLIO_SCENARIOS }] = await Promise.all([
     import('../test/support/journey-harness.ts'),
     import('../test/support/scenarios.ts'),
@@ -76,7 +76,7 @@ async function recordAll<Stage>(
   }
 }
 
-/** What belongs to the machine that recorded it stays there. */
+/** Removes what belongs to the recording machine. */
 function scrubbed(json: string): string {
   return `${json
     .replaceAll(`file://${root}/`, '')

@@ -1,6 +1,6 @@
 /**
  * `npm run examples`: runs the Java example of docs/integrating.md against servers of its own, with the machine's Maven
- * and JDK 17. The others are run by `npm test`.
+ * and JDK 17. `npm test` runs the others.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,11 +31,11 @@ console.log(isGood ? 'the examples work' : 'an example failed');
 process.exit(isGood ? 0 : 1);
 
 async function runJava(): Promise<void> {
-  // They read where the server is when they are loaded.
+  // They read the server's address when they are loaded.
   const { example, sharedJourney, startKeylessWorld } = await import('../test/support/keyless-callers.ts');
   const world = await startKeylessWorld({ after: (close) => closers.unshift(close as () => unknown) });
   const { journey, journeyFile, consentFiles } = await sharedJourney(world);
-  // Built elsewhere, so that the tree stays as it is.
+  // Built in another directory, so that the tree stays unchanged.
   const directory = mkdtempSync(join(tmpdir(), 'credit-journey-java-'));
   closers.push(() => rmSync(directory, { recursive: true, force: true }));
   cpSync(example('java'), directory, { recursive: true });
@@ -45,7 +45,7 @@ async function runJava(): Promise<void> {
     ['--quiet', '--batch-mode', '-Dstyle.color=never', 'compile', 'exec:java', `-Dexec.args=${files}`],
     { cwd: directory, env: { ...process.env, ...world.env }, timeout: TIMEOUT_MS },
   );
-  // Maven switches colours off in its output, in colour.
+  // Maven writes colour codes even into output without colours.
   const answers = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
   const { answer, result, report } = JSON.parse(answers) as {
     answer: UpdateAnswer;

@@ -1,7 +1,7 @@
 /**
- * The one entry of `npm test`: runs every `*.test.ts` under `test/`, most of them in processes that several share, and prints `N passed, N failed`.
- * Arguments narrow it down: a file, a directory, a glob, or a part of a path; `--name=<pattern>` selects tests by title.
- * `--all` runs what is slow as well; `--times` prints what each file took.
+ * The only entry of `npm test`: runs every `*.test.ts` under `test/`, most of them in processes that several share, and
+ * prints `N passed, N failed`. Arguments select tests: a file, a directory, a glob, or a part of a path;
+ * `--name=<pattern>` selects by title. `--all` runs slow tests as well; `--times` prints what each file took.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ import { pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 const OLDEST_NODE = 24;
-/** Most tests wait for servers: more files at once than the two cores of a small machine. */
+/** Most tests wait for servers, so this is more than the two cores of a small machine. */
 const CONCURRENCY = 4;
-/** The longest after the slow ones: begun first, so that none of them is left to run alone at the end. */
+/** The longest files after the slow ones. They begin first, so that none of them runs alone at the end. */
 const BEGUN_FIRST = [
   'test/cli/holds-and-resolve',
   'test/protection/privacy',
@@ -25,8 +25,8 @@ const BEGUN_FIRST = [
   'test/hazards',
 ];
 /**
- * They start no program and change nothing outside of what they make: they share one process, which loads the sources
- * once. Whatever is not named here has a process of its own.
+ * Files that start no program and change nothing outside of what they make. They share one process, which loads the
+ * sources once. Every file that is not named here has a process of its own.
  */
 const TOGETHER = [
   'test/activities/inquiry-request',
@@ -71,8 +71,8 @@ const TOGETHER = [
   'test/workflows/message-shapes',
 ];
 /**
- * They change their process, or end it: each has one of its own. The others run one after another in processes that they
- * share, since loading the SDK costs more than most of them do.
+ * Files that change their process, or end it: each has one of its own. The others run one after another in shared
+ * processes, since loading the SDK costs more than most of them do.
  */
 const ALONE: readonly string[] = [
   'test/chaos',
@@ -86,17 +86,20 @@ const ALONE: readonly string[] = [
   'test/telemetry',
   'test/workflows/long-waits',
 ];
-/** So many files share a process, in the order of their paths: neighbours cost about the same. */
+/** The number of files that share a process, in the order of their paths: neighbours cost about the same. */
 const FILES_IN_A_PROCESS = 8;
-/** Minutes long by nature: run by `npm run test:all`, or where one is named. */
+/** Files that take minutes by nature: run by `npm run test:all`, or where one is named. */
 const SLOW = '-slow.test.ts';
 const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
-/** For one file: on two cores that four files share, the explorer needs about half of it. A hung one must not hang the run. */
+/**
+ * For one file: the explorer needs about half of it on two cores that four files share. A hung file must not hang the
+ * run.
+ */
 const TIMEOUT_MS = 12 * 60_000;
 
 const root = join(import.meta.dirname, '..');
 
-// Hundreds of processes load the same modules: they are compiled once, and the next run finds them too.
+// Hundreds of processes load the same modules: they are compiled once, and the cache serves the next run too.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'credit-journey-tests');
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
@@ -130,7 +133,7 @@ try {
 if (hasTimes) console.log(timesOf(timesFile));
 rmSync(scratch, { recursive: true, force: true });
 console.log(outcome.lines.join('\n'));
-// Not left to the event loop: a handle that something forgot must not hang the run.
+// Exits explicitly: a handle that was left open must not hang the run.
 process.exit(outcome.isGood ? 0 : 1);
 
 interface Outcome {
@@ -157,7 +160,7 @@ function fail(message: string): never {
   process.exit(2);
 }
 
-/** Everything but what is slow, or what any of the filters names. */
+/** Every file except slow ones, or the files that any of the filters names. */
 function selectFiles(filters: readonly string[]): string[] {
   const turn = (file: string) => {
     if (file.endsWith(SLOW)) return -1;
@@ -178,7 +181,9 @@ function selectFiles(filters: readonly string[]): string[] {
   return [...new Set(named)].map((file) => join(root, file));
 }
 
-/** A line for each process, the dearest first: seconds of CPU with those of its ended children, and from start to end. */
+/**
+ * A line for each process, the slowest first: seconds of CPU with those of its ended children, and from start to end.
+ */
 function timesOf(path: string): string {
   const text = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : '';
   const rows = text
@@ -195,7 +200,7 @@ function timesOf(path: string): string {
   return ['   cpu s  wall s', ...lines, `${total.toFixed(0)} s of CPU in all`].join('\n');
 }
 
-/** None where only one was asked for. */
+/** The files that share one process; empty where only one was selected. */
 function togetherOf(wanted: readonly string[]): string[] {
   const together = wanted.filter((file) => TOGETHER.some((prefix) => file.startsWith(join(root, prefix))));
   return together.length < 2 ? [] : together;
@@ -212,7 +217,7 @@ function inProcesses(wanted: readonly string[]): string[] {
   return [...(together.length > 0 ? [TOGETHER_FILE] : []), ...alone, ...shared(inTurn)];
 }
 
-/** Files that run one after another in one process: each is a suite, so that its hooks are its own. */
+/** Files that run one after another in one process. Each is a suite, so that its hooks are its own. */
 function shared(wanted: readonly string[]): string[] {
   const groups = Array.from({ length: Math.ceil(wanted.length / FILES_IN_A_PROCESS) }, (_, index) =>
     wanted.slice(index * FILES_IN_A_PROCESS, (index + 1) * FILES_IN_A_PROCESS),
@@ -238,7 +243,7 @@ interface SummaryCounts {
   skipped: number;
 }
 
-/** Counts come from the runner's own summary of the whole; without one the run did not finish. */
+/** The counts come from the runner's own summary of the whole run. Without a summary the run did not finish. */
 async function report(tests: TestsStream): Promise<Outcome> {
   let counts: SummaryCounts | undefined;
   const failedFiles = new Set<string>();

@@ -5,7 +5,7 @@ import { layerTable, picture, readImports } from './import-graph.ts';
 
 export const ARCHITECTURE = join(import.meta.dirname, '..', 'ARCHITECTURE.md');
 
-/** The page with what is generated in it drawn anew. */
+/** The page with its generated parts drawn anew. */
 export function drawn(page: string): string {
   const parts = { picture: picture(readImports()), layers: layerTable() };
   return Object.entries(parts).reduce(

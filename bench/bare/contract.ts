@@ -5,7 +5,7 @@ export interface BareInput {
   endUserCode: string;
   permissiblePurposeCode: string;
   applicants: Applicant[];
-  /** After the first stage it waits for a signal. */
+  /** Whether it waits for a signal after the first stage. */
   waitsAfterFirst?: boolean;
 }
 

@@ -12,7 +12,7 @@ if (!profile) throw new Error('no default profile');
 const dispatcher = new Agent({ connections: profile.limits.connections });
 let token: Promise<string> | undefined;
 
-/** The token is fetched once and kept, as a first version would. */
+/** Fetches the token once and keeps it, as a simple implementation would. */
 async function fetchToken(): Promise<string> {
   const { clientId, clientSecret } = await profileCredentials();
   const { body } = await request(`${profile?.authUrl}/oauth/token`, {
@@ -68,7 +68,7 @@ const worker = await Worker.create({
   taskQueue: config.taskQueue,
   workflowBundle: { codePath: bundle },
   activities: { ...activities },
-  // As the journey's worker has it, so that neither replays what the other keeps.
+  // The same as for the journey's worker, so that neither replays what the other keeps.
   maxCachedWorkflows: config.worker.maxCachedWorkflows,
   maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
   maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,

@@ -1,8 +1,8 @@
-/** What a journey is measured against: the same HTTP calls on Temporal, in four plain activities, and nothing else. */
+/** The baseline for a journey: the same HTTP calls on Temporal, in four plain activities, and nothing else. */
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { BareActivities, BareInput } from './contract.ts';
 
-// The time-out is the journey's own in the bench; the rest is the SDK's default, retries without limit included.
+// The journey's own time-out in the bench. The rest is the SDK's default, retries without limit included.
 const activities = proxyActivities<BareActivities>({ startToCloseTimeout: '12 seconds' });
 
 export const goOn = defineSignal('goOn');

@@ -1,17 +1,17 @@
-/** Journeys to load a site with. SSNs were never issued; all of it is made up. */
+/** Inputs of journeys that load a site. SSNs were never issued; all of it is made up. */
 
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 
 let count = 0;
 
-/** New in this process, and short. */
+/** A short id that is new in this process. */
 export function newJourneyId(): string {
   count++;
   return `L${process.pid.toString(36)}X${count.toString(36)}X`.toUpperCase();
 }
 
-/** PREQUAL alone, unless it is overridden: where the queue is the point, further stages only wait in it again. */
+/** PREQUAL alone by default: where the queue is measured, further stages would only wait in it again. */
 export function prequal(endUserCode: string, overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
   return {
     journeyId: newJourneyId(),
@@ -23,7 +23,7 @@ export function prequal(endUserCode: string, overrides: Partial<LendingJourneyIn
   };
 }
 
-/** Whose file is a record. */
+/** An applicant whose file is a record. */
 export function person(applicantId: string): Applicant {
   count++;
   return {
@@ -38,7 +38,7 @@ export function person(applicantId: string): Applicant {
   };
 }
 
-/** Calls `work` so many times, `atOnce` of them at any time; in order of the calls. */
+/** Calls `work` so many times, `atOnce` of them at any time; the results have the order of the calls. */
 export async function manyAtOnce<T>(times: number, atOnce: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = new Array(times);
   let next = 0;

@@ -1,4 +1,4 @@
-/** A made-up portfolio: SSNs that were never issued, and each a record. */
+/** A made-up portfolio: SSNs that were never issued, each with a record. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';

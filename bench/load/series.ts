@@ -1,16 +1,16 @@
-/** What is measured again and again, and what a row of figures comes to. */
+/** Repeated measurements, and statistics of a series of figures. */
 import { residentBytes } from '../processes.ts';
 import { quantile } from '../report.ts';
 
 export interface Point {
-  /** Seconds since the measuring began. */
+  /** Seconds since the measurement began. */
   at: number;
   value: number;
 }
 
 export type Series = Point[];
 
-/** Least squares, in units a second. `NaN` of fewer than two points. */
+/** The slope by least squares, in units a second. `NaN` for fewer than two points. */
 export function slope(series: Series): number {
   const points = series.filter(({ value }) => Number.isFinite(value));
   const mean = (of: (point: Point) => number) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
@@ -32,7 +32,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Calls `look` at intervals until it is stopped; the next one begins when the last has ended. */
+/** Calls `look` at intervals until it is stopped; the next call begins when the last has ended. */
 export class Sampler {
   readonly #timer: Promise<void>;
   readonly #end = new AbortController();
@@ -40,11 +40,11 @@ export class Sampler {
   constructor(everyMs: number, look: (at: number) => void | Promise<void>) {
     const beganAt = performance.now();
     this.#timer = this.#run(everyMs, () => look((performance.now() - beganAt) / 1_000));
-    // Told by `stop`, whenever that is.
+    // `stop` reports the error later.
     this.#timer.catch(() => {});
   }
 
-  /** @throws whatever `look` has thrown */
+  /** @throws the error of `look`, if it threw one */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#timer;

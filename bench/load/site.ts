@@ -1,4 +1,7 @@
-/** A whole site as production has it, on one machine: server, sandbox, codec server, PostgreSQL or SQLite, worker processes. */
+/**
+ * A whole site like one in production, on one machine: server, sandbox, codec server, PostgreSQL or SQLite, worker
+ * processes.
+ */
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,9 +22,9 @@ export type LedgerEngine = 'postgres' | 'sqlite';
 
 export interface SiteOptions {
   ledger: LedgerEngine;
-  /** Of the workers. */
+  /** For the workers. */
   env?: Record<string, string>;
-  /** Of the sandbox. */
+  /** For the sandbox. */
   sandboxArgs?: string[];
   codecServer?: boolean;
 }
@@ -51,18 +54,18 @@ export interface SiteWorker {
 export interface Site {
   journeys: CreditJourneys;
   taskQueue: string;
-  /** Of the workers; empty. */
+  /** The workers' directory; empty at first. */
   portfolioDir: string;
   workers: Map<string, SiteWorker>;
-  /** Name and process id of everything that runs for it, workers too. */
+  /** The name and process id of each of its processes, workers included. */
   processes(): Map<string, number>;
   /** Resolves when every queue is polled. */
   startWorker(name: string): Promise<SiteWorker>;
-  /** SIGTERM, and the end. */
+  /** Sends SIGTERM, and waits for the end. */
   stopWorker(name: string): Promise<void>;
   received(): Promise<ReceivedRequest[]>;
   posted(): Promise<PostedInquiry[]>;
-  /** Forgets what it received, and its faults. */
+  /** Clears the received requests and the faults of the sandbox. */
   forget(): Promise<void>;
   setFaults(rules: object[]): Promise<void>;
   codecServerUrl?: string;
@@ -82,7 +85,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
     return closing;
   };
   const stop = () => {
-    // What is under way fails while everything closes: nobody asks any more.
+    // Calls in progress fail while everything closes, and no caller waits for them any more.
     process.on('unhandledRejection', () => {});
     void close().finally(() => process.exit(130));
   };
@@ -100,7 +103,7 @@ export async function startSite(options: SiteOptions): Promise<Site> {
 
 async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Promise<Omit<Site, 'close'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-site-'));
-  // Also where somebody else ends the process, as the PostgreSQL package does on a signal.
+  // Also where other code ends the process, as the PostgreSQL package does on a signal.
   const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
   process.once('exit', remove);
   parts.defer(async () => {
@@ -134,7 +137,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     LOG_LEVEL: 'ERROR',
     WORKFLOW_BUNDLE_FILE: bundleFile,
     PORTFOLIO_DIR: portfolioDir,
-    // As image and manifests have it.
+    // The same as in the image and the manifests.
     MALLOC_ARENA_MAX: '2',
     NODE_OPTIONS: '--max-old-space-size=768',
     ...options.env,
@@ -168,7 +171,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
     taskQueue,
     dataConverter,
     maxApplicants: 2,
-    // Latency is what is measured: nothing is to be given up because it is long.
+    // Latency is what is measured: a long query must not be given up.
     queryTimeoutMs: 60_000,
   });
   parts.defer(() => journeys.close());

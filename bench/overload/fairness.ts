@@ -1,13 +1,13 @@
-/** One end user floods the gateway, another comes after: whose inquiries are posted when. */
+/** One end user floods the gateway, and another follows: measures when each one's inquiries are posted. */
 import { prequal } from '../load/inputs.ts';
 import type { Site } from '../load/site.ts';
 import { bounded, exactly, type Part, plain } from './finding.ts';
 import { flood, untilPosted } from './floods.ts';
 
 export interface FairnessOptions {
-  /** Of the end user who came first. */
+  /** Inquiries of the first end user. */
   many: number;
-  /** Of the other. */
+  /** Inquiries of the second. */
   few: number;
   limit: number;
   say(text: string): void;
@@ -33,7 +33,7 @@ export async function fairness(site: Site, { many, few, limit, say }: FairnessOp
       plain('posted before the other was started', before),
       plain('place of the last of the few, of all', last + 1),
       plain('  where it would be without turns', many + few),
-      // Turn by turn, once they are there: while they are being started, for a second or two, the others go on.
+      // They alternate once they are queued. While they are being started, for a second or two, the others go on.
       bounded('posted of the many, between the first and the last of the few', between, few + 2 * limit),
       plain('seconds until the few were posted', tookS),
       exactly('posted', posted.length, many + few),

@@ -1,16 +1,16 @@
-/** What a part of the overload bench has found, and how it is printed. */
+/** A finding of one part of the overload bench, and how it is printed. */
 
 export interface Finding {
   what: string;
   figure: string;
-  /** What it must be, where anything must. */
+  /** The bound that the value must keep, where there is one. */
   bound?: string;
   isMet?: boolean;
 }
 
 export interface Part {
   title: string;
-  /** What was run, in words. */
+  /** A description of the run, in words. */
   run: string;
   findings: Finding[];
 }

@@ -5,13 +5,13 @@ import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import { manyAtOnce } from '../load/inputs.ts';
 import type { Site } from '../load/site.ts';
 
-/** Calls under way at any time: as fast as a server takes them, without a queue of the client's own. */
+/** Calls in progress at any time: as fast as a server takes them, without a queue in the client. */
 const STARTS_AT_ONCE = 100;
 const LOOK_EVERY_MS = 1_000;
-/** Nothing has come for so long: it hangs. */
+/** The time without any arrival after which the run counts as hanging. */
 const STUCK_AFTER_MS = 120_000;
 
-/** Starts so many, and returns their ids. */
+/** Starts so many journeys, and returns their ids. */
 export function flood(
   site: Site,
   count: number,
@@ -47,7 +47,7 @@ export interface ClosedCounts {
   other: number;
 }
 
-/** By visibility, once it has caught up with these runs. */
+/** Counts by visibility, once it has caught up with these runs. */
 export async function closedCounts(site: Site, ids: readonly string[]): Promise<ClosedCounts> {
   const { client } = site.journeys;
   const [first = '', last = ''] = [ids.toSorted()[0], ids.toSorted().at(-1)];

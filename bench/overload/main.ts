@@ -1,6 +1,6 @@
 /**
- * `npm run overload`: far more journeys than the gateway's limit lets through, on real processes: server, sandbox, two
- * workers on one ledger. Prints what was run and found; exit 1 where a bound was missed. docs/reliability.md
+ * `npm run overload`: far more journeys than the gateway's limit permits, on real processes: server, sandbox, two
+ * workers on one ledger. Prints each run and its findings; exits with 1 where a bound was missed. docs/reliability.md
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -53,7 +53,7 @@ function run(name: PartName, site: Site): Promise<Part> {
   }
 }
 
-/** Each part has a site of its own: what one leaves behind is not measured in the next. */
+/** Each part has a site of its own, so that no part affects the next one's figures. */
 async function onSiteOf(name: PartName, work: (site: Site) => Promise<Part>): Promise<Part> {
   const env: Record<string, string> =
     name === 'waiting' ? { GATEWAY_CONNECTIONS: '50' } : { GATEWAY_MAX_INQUIRIES_PER_SECOND: String(options.limit) };

@@ -1,4 +1,6 @@
-/** Thousands of journeys at once before a slow gateway: nothing fails, memory stays bounded, and the limit holds. */
+/**
+ * Thousands of journeys at once in front of a slow gateway: nothing fails, memory stays bounded, and the limit holds.
+ */
 import { prequal } from '../load/inputs.ts';
 import { MemoryWatch, peak, type Series } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
@@ -15,16 +17,16 @@ export interface RateOptions {
 const MEGABYTE = 1024 * 1024;
 const SAMPLED_RESULTS = 100;
 /**
- * A worker of this size of load stays far below it: V8 grows its heap before it collects, and the cache of 1,000 runs
- * is 100 MB and more.
+ * A worker stays far below it under this load. V8 grows its heap before it collects, and the cache of 1,000 runs takes
+ * 100 MB and more.
  */
 const WORKER_MOST_MB = 1_024;
 /**
- * The highest of the last quarter by that of the second: caches are full by then, and a heap that is collected now and
- * then has a slope of its own in any few minutes.
+ * The highest value of the last quarter divided by that of the second. Caches are full by then, and a heap that is
+ * collected only now and then rises and falls within any few minutes.
  */
 const MOST_RATIO = 1.25;
-/** Fewer do not fill the caches, and end before anything is steady. */
+/** A smaller run does not fill the caches, and ends before anything is steady. */
 const JUDGED_FROM = 2_500;
 
 export async function rate(site: Site, { journeys, limit, say }: RateOptions): Promise<Part> {
@@ -55,7 +57,7 @@ export async function rate(site: Site, { journeys, limit, say }: RateOptions): P
       exactly(`of ${sample.length} results, those with a record`, withRecord, sample.length),
       exactly('requests at the gateway', received.length, journeys),
       exactly('distinct trace numbers', traces.size, journeys),
-      // The server lets a second's worth through at once after a pause, and one.
+      // After a pause, the server lets through a second's worth at once, and one more.
       ...[1, 10, 60].map((seconds) =>
         bounded(`most requests in any ${seconds} s`, busiest(times, seconds * 1_000), mostArrivals(limit, seconds)),
       ),
@@ -69,7 +71,7 @@ function memoryFindings(memory: MemoryWatch, journeys: number): Finding[] {
     const peakMb = peak(series) / MEGABYTE;
     const growth = peak(quarter(series, 3)) / peak(quarter(series, 1));
     const [most, later] = [`${name}: most memory, MB`, '  most in the last quarter, by that in the second'];
-    // The sandbox remembers every request, and the development server is not ours: they are shown.
+    // The sandbox remembers every request, and the development server is not ours: both are only shown.
     const isJudged = name.startsWith('worker');
     return [
       isJudged ? bounded(most, peakMb, WORKER_MOST_MB) : plain(most, peakMb),
@@ -83,8 +85,8 @@ function quarter(series: Series, index: number): Series {
 }
 
 /**
- * A queue hands out so many a second, and after a pause one second's worth at once. What was handed out evenly arrives
- * in bunches where a worker is busy: a twentieth more.
+ * The most arrivals in a window. A queue releases so many a second, and after a pause one second's worth at once. Where
+ * a worker is busy, evenly released tasks arrive in bunches: a twentieth more.
  */
 function mostArrivals(limit: number, seconds: number): number {
   return Math.ceil(limit * (seconds + 1) * 1.05);

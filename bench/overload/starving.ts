@@ -1,4 +1,4 @@
-/** Somebody at a screen beside a flood of batches, or a portfolio: how much longer they wait. */
+/** A person at a screen beside a flood of batches, or a portfolio: measures how much longer the person waits. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -20,7 +20,7 @@ export interface StarvingOptions {
 
 const QUIET_PROBES = 30;
 const PROBE_EVERY_MS = 500;
-/** Of what one waits in the queue beside a flood of its equals. Without classes it is 1. */
+/** The share of the queue time beside a flood of the same class. Without classes it is 1. */
 const MOST_OF_EQUALS = 0.2;
 
 export async function starving(site: Site, { batch, limit, say }: StarvingOptions): Promise<Part> {
@@ -31,7 +31,7 @@ export async function starving(site: Site, { batch, limit, say }: StarvingOption
   say('beside batches: measured');
   const rows = await besidePortfolio(site, batch, say);
   say('beside a portfolio: measured');
-  // The same flood of one's equals: what it would be without the class.
+  // The same flood in the same class: the queue time without the benefit of the class.
   const equals = await beside(site, batch, 'interactive', say);
   const ratio = median(batches.waiting.map(inQueue)) / median(equals.waiting.map(inQueue));
   return {
@@ -57,7 +57,7 @@ export async function starving(site: Site, { batch, limit, say }: StarvingOption
   };
 }
 
-/** Milliseconds. The queue is what the class decides about; all the rest is this machine's. */
+/** Milliseconds. The class only affects the time in the queue; the rest depends on this machine. */
 interface Probe {
   all: number;
   inQueue: number;
@@ -75,7 +75,7 @@ function latencies(what: string, of: readonly Probe[]): Finding[] {
   ];
 }
 
-/** Flood and probes are one end user's: turns by end user do not help them. */
+/** Flood and probes belong to one end user, so that fairness between end users does not help them. */
 async function beside(
   site: Site,
   count: number,
@@ -102,7 +102,7 @@ async function beside(
   return probed;
 }
 
-/** As many rows under way as would wait for minutes, each of the end user of the probes. */
+/** So many rows in progress that the queue lasts minutes, all of the end user of the probes. */
 async function besidePortfolio(site: Site, rows: number, say: (text: string) => void): Promise<Probe[]> {
   await site.forget();
   const file = 'beside.csv';
@@ -132,7 +132,7 @@ async function probes(site: Site, count: number): Promise<Probe[]> {
   return times;
 }
 
-/** From the call that starts it to its result. */
+/** From the start call to the result. */
 async function oneInquiry(site: Site): Promise<Probe> {
   const startedAt = performance.now();
   const { workflowId } = await site.journeys.start(prequal('EU123'));
@@ -144,7 +144,7 @@ async function oneInquiry(site: Site): Promise<Probe> {
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
-/** From the event that schedules the attempt to that which hands it out. */
+/** From the event that schedules the attempt to the event that starts it. */
 function inQueueMs({ events }: History): number {
   const scheduled = events?.find(
     ({ activityTaskScheduledEventAttributes: attributes }) => attributes?.activityType?.name === 'submitInquiry',

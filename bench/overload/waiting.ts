@@ -1,4 +1,7 @@
-/** Very many journeys that wait for a consumer's consent: what they cost, and how soon a worker is back with all of them. */
+/**
+ * Very many journeys that wait for a consumer's consent: measures their cost, and how soon a restarted worker serves
+ * all of them.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
@@ -20,7 +23,7 @@ export interface WaitingOptions {
 
 const MEGABYTE = 1024 * 1024;
 const ASKED_AFTER_RESTART = 20;
-/** Of one core. Pollers, heartbeats, metrics: what a worker does that has nothing to do. */
+/** Percent of one core. Pollers, heartbeats and metrics: the work of an idle worker. */
 const MOST_CPU_PERCENT = 5;
 const READY_WITHIN_S = 15;
 
@@ -69,7 +72,7 @@ async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'],
   const { client } = site.journeys;
   let toldAt = performance.now();
   for (;;) {
-    // A run at its gate says so to nobody until it is asked: its first activity is over when no queue has any.
+    // A run at its gate shows that only when it is queried. Its first activity is over when no queue has any.
     const waits =
       at === 'consent'
         ? (await client.workflow.count('ExecutionStatus = "Running" AND JourneyStage = "awaitingConsent"')).count
@@ -110,7 +113,7 @@ async function overAWhile(pid: number, seconds: number) {
   };
 }
 
-/** SIGTERM, a new process, and one journey after another that has to go on in it. */
+/** SIGTERM, a new process, and then one journey after another that must go on in it. */
 async function restart(
   site: Site,
   name: string,
@@ -136,7 +139,7 @@ async function restart(
   return { readyS, firstS, restarted };
 }
 
-/** Resolves with the journey's end; one that has gone on before has ended already. */
+/** Resolves at the journey's end; a journey that has gone on before has ended already. */
 async function goOn(site: Site, journeyId: string, at: WaitingOptions['at']): Promise<void> {
   const journey = site.journeys.get(journeyId);
   const handle = site.journeys.client.workflow.getHandle(journey.workflowId);
@@ -147,7 +150,7 @@ async function goOn(site: Site, journeyId: string, at: WaitingOptions['at']): Pr
     const now = new Date().toISOString();
     const evidence = { method: 'web', textVersion: 'v1', capturedAt: now, reference: 'doc-1' };
     const grant = { shareId: 'S1', applicantId: '1A', consentId: 'C-1', decision: 'granted', decidedAt: now };
-    // Fire and forget: it waits in the history until a worker comes.
+    // Without waiting: the signal stays in the history until a worker comes.
     await handle.signal('consent', { journeyId, ...grant, secondaryUser: SECONDARY_USER, evidence });
   }
   await handle.result();

@@ -1,4 +1,4 @@
-/** The platform that hears of everything: it verifies each event, counts, and is away now and then. */
+/** The platform that receives all events: it verifies each one, counts, and is unavailable now and then. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -12,17 +12,17 @@ export interface Hooks {
   env: Record<string, string>;
   readonly delivered: number;
   readonly refused: number;
-  /** Of runs: their ids, each once, from their `*.ended` events. */
+  /** The ids of ended runs, each once, from their `*.ended` events. */
   readonly ended: ReadonlySet<string>;
-  /** Events whose signature did not hold. */
+  /** The number of events with an invalid signature. */
   readonly forged: number;
   close(): Promise<void>;
 }
 
-/** One in so many is answered with 503, and comes again 5 s later. */
+/** One event in so many is answered with 503, and comes again 5 s later. */
 const REFUSED_ONE_IN = 50;
 
-/** @param secretFile is written */
+/** @param secretFile the path to which it writes the secret */
 export async function startHooks(secretFile: string): Promise<Hooks> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   await writeFile(secretFile, secret, { mode: 0o600 });

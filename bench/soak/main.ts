@@ -1,6 +1,7 @@
 /**
- * `npm run soak`: everything on at a steady rate for a while, and whether anything grows without bound. Prints a verdict
- * for each measure, draws them (SVG), and exits with 1 where something grows or a journey went wrong. docs/reliability.md
+ * `npm run soak`: runs everything at a steady rate for a while, and checks whether anything grows without bound. Prints
+ * a verdict for each measure, draws them (SVG), and exits with 1 where something grows or a journey failed.
+ * docs/reliability.md
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ const USAGE = `npm run soak -- [--minutes N] [--rate N] [--out FILE] [--ledger s
   --out FILE     the picture (default soak.svg)
   --ledger NAME  postgres (default) or sqlite`;
 
-/** Each at a low rate; a rule that matches decides, and what none strikes is answered with some 100 kB a consumer. */
+/** Each at a low rate. The first matching rule decides; all other requests are answered with some 100 kB a consumer. */
 const FAULTS = [
   { fault: 'status', status: 429, probability: 0.01 },
   { fault: 'status', status: 401, probability: 0.005 },
@@ -40,7 +41,7 @@ const hooks = await startHooks(join(secrets, 'webhook-secret'));
 const site = await startSite({
   ledger: options.ledger,
   codecServer: true,
-  // Tokens are fetched anew all the time.
+  // Tokens expire soon, so that they are fetched all the time.
   sandboxArgs: ['--token-lifetime-seconds', '120', '--latency-ms', '20'],
   env: { METRICS_REFRESH_SECONDS: '10', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '2000', ...hooks.env },
 });
@@ -88,7 +89,7 @@ async function soak(on: Site, events: Hooks): Promise<boolean> {
   );
 }
 
-/** Every run that has ended tells so; an event that was refused comes again within seconds. */
+/** Every ended run sends an event; a refused event comes again within seconds. */
 async function untold({ endedIds, failures }: Traffic, { ended, forged }: Hooks): Promise<void> {
   const missing = () => endedIds.filter((id) => !ended.has(id)).length;
   for (let waited = 0; waited < 60 && missing() > 0; waited++)

@@ -1,4 +1,4 @@
-/** What is looked at every few seconds, and how each is judged. */
+/** The measures that are taken every few seconds, and how each is judged. */
 
 import type { Series } from '../load/series.ts';
 import type { Site } from '../load/site.ts';
@@ -19,20 +19,20 @@ interface Measure {
 const MEGABYTE = 1024 * 1024;
 const KILOBYTE = 1024;
 const LATENCY_WINDOW_MS = 60_000;
-/** As the worker shows it; docs/metrics.md. */
+/** The worker's metric; docs/metrics.md. */
 const EVENT_LOOP = /^credit_journey_event_loop_delay_seconds(?:\{[^}]*\})? (\S+)$/m;
 
-/** V8 collects late: its memory wanders by a tenth or so. A leak of 50 kB a journey is a good deal more. */
+/** V8 collects late: its memory varies by a tenth or so. A leak of 50 kB a journey is much more. */
 const MEMORY: Judge = { kind: 'level', mostShare: 0.15, floor: 20 };
 const SHOWN: Judge = { kind: 'shown' };
-/** A pool may open one more. */
+/** A pool may open one more connection. */
 const SOCKETS: Judge = { kind: 'level', mostShare: 0.1, floor: 4 };
 const EVENT_LOOP_JUDGE: Judge = { kind: 'level', mostShare: 0.5, floor: 20 };
-/** The machine's other work shows in it more than anything else does. */
+/** The machine's other work affects it more than anything else. */
 const LATENCY: Judge = { kind: 'level', mostShare: 0.5, floor: 100 };
-/** A journey has two inquiries on average, and a sealed report of 25 kB or so for each. */
+/** A journey has two inquiries on average, each with a sealed report of some 25 kB. */
 const LEDGER: Judge = { kind: 'perJourney', mostEach: 250, mostRatio: 1.5 };
-/** Histories, visibility and task queues; a log that is written into its file now and then. */
+/** Histories, visibility and task queues, and a log that the database writes into its file now and then. */
 const TEMPORAL: Judge = { kind: 'perJourney', mostEach: 150, mostRatio: 1.5 };
 
 export class Measures {
@@ -73,7 +73,7 @@ export class Measures {
     const recent = this.#traffic.latencies.filter((one) => one.at >= since).map(({ ms }) => ms);
     const latency = { panel: 'one inquiry, start to result, ms', unit: 'ms' };
     add({ ...latency, name: 'p50', judge: LATENCY }, quantile(recent, 0.5));
-    // Of a few dozen the slowest is whichever a fault has struck.
+    // Among a few dozen, the slowest is the one that had a fault.
     add({ ...latency, name: 'p99', judge: SHOWN }, quantile(recent, 0.99));
     const journeys = { panel: 'journeys', unit: '', judge: SHOWN };
     add({ ...journeys, name: 'ended, tens' }, this.#traffic.ended / 10);
@@ -94,7 +94,7 @@ export class Measures {
       const verdicts = measures
         .filter(({ judge }) => judge.kind !== 'shown')
         .map(({ series, judge, unit }) => verdictOf(series, judge, unit, this.#journeys));
-      // The worst is told.
+      // Shows the worst verdict.
       const told = verdicts.find(({ isGood }) => !isGood) ?? verdicts[0];
       return {
         title,

@@ -9,7 +9,7 @@ export interface Line {
 export interface Panel {
   title: string;
   lines: Line[];
-  /** Under the title, and in red where it is bad. */
+  /** Shown under the title, in red where it is bad. */
   verdict: string;
   isGood: boolean;
 }
@@ -48,7 +48,7 @@ function draw({ title, lines, verdict, isGood }: Panel): string {
     const at = y(top * share);
     return `<path d="M${PLOT.left} ${at}h${PLOT.width}" stroke="#ddd"/>${text(PLOT.left - 6, at + 4, label(top * share), 'text-anchor="end" fill="#666"')}`;
   });
-  // From here on the verdicts are taken.
+  // The verdicts use the part from here on.
   const half = `<path d="M${x(until / 2)} ${PLOT.top}v${PLOT.height}" stroke="#bbb" stroke-dasharray="3 3"/>`;
   const curves = lines.map(({ series }, index) => {
     const path = series

@@ -14,24 +14,24 @@ import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
 
 export interface Traffic {
-  /** Journeys, pulls and shares that have ended as they should. */
+  /** Journeys, pulls and shares that have ended as expected. */
   readonly ended: number;
-  /** Their own ids. */
+  /** Their callers' own ids. */
   readonly endedIds: readonly string[];
-  /** Of portfolios. */
+  /** Rows of portfolios. */
   readonly rowsReviewed: number;
   readonly open: number;
-  /** How long single inquiries took from start to result, newest last; older ones are forgotten. */
+  /** The time of single inquiries from start to result, newest last; older ones are dropped. */
   readonly latencies: { at: number; ms: number }[];
   readonly holdsResolved: number;
   readonly reportsRead: number;
-  /** What went otherwise than it should have, in words. */
+  /** Unexpected results, in words. */
   readonly failures: string[];
-  /** Starts no more, and waits for what is under way. */
+  /** Starts no more, and waits for runs in progress. */
   stop(): Promise<void>;
 }
 
-/** Beyond so many the machine is slower than the rate: more would only wait. */
+/** With more than this the machine is slower than the rate: further runs would only wait. */
 const MOST_OPEN = 150;
 const KEPT_LATENCIES = 2_000;
 const LOOK_FOR_HOLDS_EVERY_MS = 3_000;
@@ -41,7 +41,7 @@ const LATER_USER = { endUserCode: 'EU888' };
 const ROWS_OF_A_PORTFOLIO = 40;
 const PORTFOLIO_EVERY_MS = 120_000;
 
-/** @param keyless goes through the codec server */
+/** @param keyless a client that goes through the codec server */
 export function startTraffic(site: Site, keyless: CreditJourneys, perSecond: number): Traffic {
   const state = {
     endedIds: [] as string[],
@@ -163,7 +163,7 @@ async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
   return [journey.journeyId, share.shareId];
 }
 
-/** Its rows give way to everything else. */
+/** Its rows give way to all other work. */
 async function portfolio(site: Site, file: string, state: { rowsReviewed: number }): Promise<string[]> {
   await writePortfolio(join(site.portfolioDir, file), ROWS_OF_A_PORTFOLIO);
   const review = await site.journeys.reviewPortfolio({
@@ -175,7 +175,9 @@ async function portfolio(site: Site, file: string, state: { rowsReviewed: number
   return [];
 }
 
-/** Two applicants, three stages, one by `advance`, a share with a consent each way, and a report that is read. */
+/**
+ * Two applicants, three stages, one by `advance`, a share with a consent by each channel, and a report that is read.
+ */
 async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: number }): Promise<string[]> {
   const journey = await keyless.start(
     prequal('EU123', {
@@ -193,13 +195,13 @@ async function wholeJourney(keyless: CreditJourneys, state: { reportsRead: numbe
     await journey.report('PREAPP');
     state.reportsRead++;
   } catch (error) {
-    // Where the answer was lost and a person accepted what the provider had posted, there is a reference and no report.
+    // Where the answer was lost and a person accepted the provider's posting, a reference exists but no report.
     if (!(error instanceof ReportNotFoundError)) throw error;
   }
   return [journey.journeyId];
 }
 
-/** Early as they come: they are kept until the share's report exists. */
+/** Sent early: the journey keeps them until the share's report exists. */
 async function consents(journey: JourneyHandle): Promise<void> {
   const of = { shareId: 'S1', secondaryUser: SECONDARY_USER };
   await journey.consent({ ...of, ...grantOf({ applicantId: '1A', consentId: 'C-1' }) });
@@ -217,7 +219,7 @@ function checked(result: JourneyResult): JourneyResult {
   return result;
 }
 
-/** Asks the gateway what it posted, and decides as a person would. */
+/** Asks the gateway which inquiries it posted, and decides like a person. */
 async function resolveHolds(site: Site): Promise<number> {
   const { holds } = await site.journeys.holds({ ledger: false });
   if (holds.length === 0) return 0;
@@ -229,7 +231,7 @@ async function resolveHolds(site: Site): Promise<number> {
       posted.find(({ customerTraceNumber }) => customerTraceNumber === hold.customerTraceNumber),
     );
     if (!decision || !hold.allowedActions.includes(decision.action)) continue;
-    // Somebody may have been quicker: visibility lags.
+    // Another decision may have come first: visibility lags.
     const answer = await site.journeys
       .run(hold.journeyId)
       .resolve(decision)
@@ -249,7 +251,7 @@ function decisionAbout({ customerTraceNumber, attempt }: OpenHold, found: Posted
 }
 
 function acceptedAs({ reportReferenceNumber, postedAt, consumerIds }: PostedInquiry) {
-  // FAILSAFE gives out no report that could be shared.
+  // FAILSAFE returns no report that could be shared.
   if (consumerIds.length === 0) return { outcome: 'noRecord' as const };
   const applicants = consumerIds.map((consumerId, index) => ({ applicantId: `${index + 1}A`, consumerId }));
   return { outcome: 'record' as const, reference: { reportReferenceNumber, requestedAt: postedAt, applicants } };

@@ -1,13 +1,13 @@
-/** Whether something grows without bound. */
+/** Decides whether a measure grows without bound. */
 import { laterHalf, type Series, slope } from '../load/series.ts';
 
-/** How a measure is judged, over the later half of the run: the first is warming up. */
+/** How a measure is judged, over the later half of the run: the first half is the warm-up. */
 export type Judge =
   /** Steady: by the least-squares line it may grow by this share of its mean, or by `floor` where that is more. */
   | { kind: 'level'; mostShare: number; floor: number }
-  /** Kept for every journey, and growing for ever: by no more for each than before, and by `mostEach` at the most. */
+  /** Kept for every journey, and growing for ever: by no more for each than before, and by at most `mostEach`. */
   | { kind: 'perJourney'; mostEach: number; mostRatio: number }
-  /** Not ours, or meant to grow: shown. */
+  /** Not ours, or expected to grow: only shown. */
   | { kind: 'shown' };
 
 export interface Verdict {
@@ -15,7 +15,7 @@ export interface Verdict {
   text: string;
 }
 
-/** `journeys`: how many had ended, at the same instants. */
+/** @param journeys how many had ended, at the same instants */
 export function verdictOf(series: Series, judge: Judge, unit: string, journeys: Series): Verdict {
   switch (judge.kind) {
     case 'shown':
@@ -44,7 +44,7 @@ function perJourneyVerdict(
   unit: string,
   journeys: Series,
 ): Verdict {
-  // The first quarter makes tables and logs that the rest writes into.
+  // In the first quarter tables and logs are made that the rest writes into.
   const [before, after] = [each(series, journeys, 0.25, 0.6), each(series, journeys, 0.6, 1)];
   if (!Number.isFinite(before + after)) return { isGood: false, text: 'not measured' };
   const ratio = after / before;
@@ -53,7 +53,7 @@ function perJourneyVerdict(
   return { isGood, text: `${isGood ? 'by journey' : 'GROWS'}: ${said}` };
 }
 
-/** How much of it came with each journey that ended between these shares of the run. */
+/** The growth with each journey that ended between these shares of the run. */
 function each(series: Series, journeys: Series, from: number, to: number): number {
   const until = series.at(-1)?.at ?? 0;
   const within = ({ at }: { at: number }) => at >= from * until && at <= to * until;

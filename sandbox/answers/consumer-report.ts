@@ -21,13 +21,13 @@ type Draw = () => number;
 export interface ReportOptions {
   /** Adds the cross-references of interface 2.5. */
   crossReferences: boolean;
-  /** How many tradelines; without it 3 to 6. */
+  /** The number of tradelines; default 3 to 6. */
   accounts?: number;
-  /** The file as it was, or as it has become: moving-file.ts. */
+  /** The consumer's file before or after its change: moving-file.ts. */
   moving?: 'before' | 'after';
 }
 
-/** The `consumer` object of interface 2.4, with 2.5's additions where they are asked for. */
+/** The `consumer` object of interface 2.4, with 2.5's additions where `crossReferences` is set. */
 export function consumerReport(applicant: RequestApplicant, options: ReportOptions): Record<string, unknown> {
   const draw = sequence('report', applicant.ssn);
   const names = reportedNames(applicant);
@@ -83,9 +83,9 @@ function pick<Choice>(choices: readonly [Choice, ...Choice[]], draw: Draw): Choi
 }
 
 /**
- * Interface 2.5. It shows `refId` on names only; by our decision the other identification lists carry it too,
- * SSN and birth date in lists of their own, and 0 (as in the sample, for phone and related address) points nowhere.
- * `refId`s are unique within the consumer.
+ * Adds the cross-references of interface 2.5. The interface shows `refId` on names only. By our decision the other
+ * identification lists carry it too, with SSN and birth date in lists of their own. 0 points nowhere, as the sample has
+ * it for phone and related address. `refId`s are unique within the consumer.
  */
 function withCrossReferences(consumer: Consumer, draw: Draw): Record<string, unknown> {
   let refId = 0;

@@ -1,4 +1,4 @@
-/** Error bodies. Their shape is the sandbox's own (interface 7, item 5): no value of the request is in them. */
+/** Error bodies. Their shape is the sandbox's own (interface 7, item 5). They contain no value of the request. */
 import { type Answer, jsonAnswer } from '../faults/fault.ts';
 import type { Problem } from '../rules/table.ts';
 

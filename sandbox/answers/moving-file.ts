@@ -1,4 +1,4 @@
-/** A file that moves between preapproval and closing, as the magic applicant 0020 has one. */
+/** A file that changes between preapproval and closing: that of the magic applicant 0020. */
 
 /** A consumer's credit data (interface 2.4). */
 export interface Consumer {
@@ -12,7 +12,7 @@ export interface Consumer {
 const OPEN = '11';
 const CLOSED = '13';
 
-/** Before it the first two tradelines are open, and the loan that is taken up meanwhile is not there yet. */
+/** Before the change the first two tradelines are open, and the new loan does not exist yet. */
 export function movingFile(consumer: Consumer, state: 'before' | 'after'): Consumer {
   const [first, second, third, ...others] = consumer.accounts;
   if (!first || !second || !third) return consumer;
@@ -44,7 +44,7 @@ function moved(before: Consumer): Consumer {
       ...before.addresses,
       { line1: '77 MOVING LANE', line2: '', city: 'SPRINGFIELD', state: 'IL', zip: '62701' },
     ],
-    // The third has vanished.
+    // The third tradeline has vanished.
     accounts: [drawn, closed, ...others, taken],
   };
 }

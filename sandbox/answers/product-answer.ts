@@ -10,7 +10,7 @@ import { consumerReport } from './consumer-report.ts';
 export const RECORD = 'Record';
 export const NO_RECORD = 'No Record';
 
-/** The outcome of each applicant, in the request's order; for SECONDUSE one entry for the whole. */
+/** The return code of each applicant, in the request's order; for SECONDUSE one entry for the whole answer. */
 export type ReturnCodes = readonly string[];
 
 /** The top-level code: a record if any applicant has one. */
@@ -18,7 +18,9 @@ export function overallReturnCode(codes: ReturnCodes): string {
   return codes.includes(RECORD) ? RECORD : (codes[0] ?? NO_RECORD);
 }
 
-/** Those whose report is given out, and whom a SECONDUSE may therefore name. FAILSAFE gives out no report. */
+/**
+ * The consumers whose report the answer contains, and whom a SECONDUSE may therefore name. FAILSAFE returns no report.
+ */
 export function reportedConsumers(request: GatewayRequest, codes: ReturnCodes): IssuedConsumer[] {
   if (isSecondaryUse(request) || request.productCode === 'FAILSAFE') return [];
   return request.applicants
@@ -32,7 +34,7 @@ export interface AnswerParts {
   codes: ReturnCodes;
   /** FAILSAFE's `userId`: credentials belong to a user ID (interface 5, step 4). */
   userId: string;
-  /** Tradelines per report; without it 3 to 6. */
+  /** Tradelines per report; default 3 to 6. */
   accounts?: number;
 }
 
@@ -56,7 +58,7 @@ export function productAnswer(parts: AnswerParts): Body {
   return { returnCode, ...reasons(returnCode), reportReferenceNumber, applicants };
 }
 
-/** Fields seen beside the rarer codes beyond the interface (design, section 11). */
+/** Fields beyond the interface that accompany the rarer codes (design, section 11). */
 function reasons(returnCode: string): Body {
   switch (returnCode) {
     case 'Suppress':
@@ -79,7 +81,7 @@ function failsafeAnswer(request: ConsumerRequest, { inquiry, codes, userId }: An
     reportReferenceNumber: inquiry.reportReferenceNumber,
     productCode: request.productCode,
     customerId: request.customerId ?? '',
-    // The sample request has no applicantId (4.3), its response has: "1A" to "9A" then (design, section 11).
+    // The sample request has no applicantId (4.3), but its response has one: then "1A" to "9A" (design, section 11).
     applicantId: applicant.applicantId ?? `${index + 1}A`,
     consumerId: consumerIdOf(applicant.ssn),
     returnCode: codes[index] ?? NO_RECORD,

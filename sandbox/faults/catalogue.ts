@@ -28,7 +28,7 @@ export function tokenFault(name: string): TokenFault | undefined {
   return TOKEN_FAULTS_BY_NAME.get(name);
 }
 
-/** Whether the fault can befall this product: some need applicants in the answer. */
+/** Whether the fault can happen to this product: some faults need applicants in the answer. */
 export function befalls(fault: Fault, productCode: string | null): boolean {
   return !(fault.stage === 'content' && fault.products === 'reports' && productCode === 'SECONDUSE');
 }
@@ -36,7 +36,7 @@ export function befalls(fault: Fault, productCode: string | null): boolean {
 export interface FaultDescription {
   target: Target;
   fault: string;
-  /** Whether the inquiry is on the file when the fault has struck. Absent for the token service. */
+  /** Whether the inquiry is posted when the fault has happened. Absent for the token service. */
   posted?: boolean;
   what: string;
   params: Record<string, ParamDescription>;

@@ -1,16 +1,16 @@
-/** Faults of what the answer says: the inquiry has been posted. Also the variants that a client should bear. */
+/** Faults in the content of an answer: the inquiry has been posted. Also variants that a client should accept. */
 import type { Body, ContentFault, OutcomeFault } from './fault.ts';
 
 type Entry = Record<string, unknown>;
 
-/** Nobody's: no request may carry it, since it does not start with 9. */
+/** Belongs to no applicant: every SSN of a request starts with 9. */
 const STRANGER_SSN = '000000000';
 
 function entriesOf(body: Body): Entry[] {
   return (body.applicants ?? body.consumers ?? []) as Entry[];
 }
 
-/** The body with each applicant's entry changed, under whichever name the product lists them. */
+/** The body with each applicant's entry changed, under any name of the product's list. */
 function withEntries(body: Body, change: (entries: Entry[]) => Entry[]): Body {
   const name = 'consumers' in body ? 'consumers' : 'applicants';
   return name in body ? { ...body, [name]: change(entriesOf(body)) } : body;
@@ -20,7 +20,7 @@ function without(entry: Entry, ...names: string[]): Entry {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
 }
 
-/** At the top, where most products have it, and in FAILSAFE's entries. */
+/** Removes a member at the top, where most products have it, and in FAILSAFE's entries. */
 function withoutEverywhere(body: Body, name: string): Body {
   return withEntries(without(body, name), (entries) => entries.map((entry) => without(entry, name)));
 }
@@ -131,7 +131,7 @@ function renameApplicants(body: Body, name: string): Body {
   return 'applicants' in body ? { ...without(body, 'applicants'), [name]: body.applicants } : body;
 }
 
-/** The tradelines are added where the report is made: `change` has nothing left to do. */
+/** The report itself gets more tradelines when it is made: `change` has nothing to do. */
 export const LARGE_REPORT: ContentFault = {
   name: 'largeReport',
   stage: 'content',

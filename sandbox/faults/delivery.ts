@@ -1,4 +1,4 @@
-/** Faults of the answer's way back: the inquiry has been posted. */
+/** Faults on the answer's way back: the inquiry has been posted. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ async function write(response: ServerResponse, piece: string | Buffer): Promise<
   await new Promise<void>((resolve) => response.write(piece, () => resolve()));
 }
 
-/** Sends the head, which promises the whole body, and half of the body. */
+/** Sends the head, which announces the whole body, and then half of the body. */
 async function sendHalf(exchange: Exchange, answer: Answer): Promise<ReturnType<Exchange['takeOver']>> {
   const taken = exchange.takeOver(answer.status);
   const body = Buffer.from(answer.body);
@@ -134,13 +134,13 @@ const oversized: DeliveryFault = {
     const compressed = params.compressed === true;
     response.writeHead(answer.status, { ...answer.headers, ...(compressed && { 'content-encoding': 'gzip' }) });
     const source = Readable.from(padded(answer.body, numberOf(oversized, params, 'bytes')));
-    // A caller that has had enough hangs up, which is what this fault is for.
+    // A caller that stops reading closes the connection, which is the purpose of this fault.
     const sent = compressed ? pipeline(source, createGzip(), response) : pipeline(source, response);
     await sent.catch(() => undefined);
   },
 };
 
-/** The JSON object with white space before it, in pieces, until the whole is `bytes` long. */
+/** The JSON object with white space before it, in pieces, `bytes` long in all. */
 function* padded(body: string, bytes: number): Generator<string> {
   const piece = ' '.repeat(65_536);
   for (let left = bytes - body.length; left > 0; left -= piece.length) yield piece.slice(0, left);
@@ -186,7 +186,7 @@ const refuseConnections: DeliveryFault = {
   what: 'answers properly, closes the connection and accepts no other for a while',
   params: { forMs: { type: ['number'], default: 1000, what: 'how long, in milliseconds' } },
   async deliver(exchange, answer, params) {
-    // First the listener, so that a caller who has the answer cannot connect any more.
+    // The listener first, so that a caller with the answer can no longer connect.
     exchange.refuseConnections(numberOf(refuseConnections, params, 'forMs'));
     exchange.answer(answer);
   },

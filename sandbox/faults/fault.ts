@@ -1,4 +1,4 @@
-/** What a fault is: a name, its documentation, and what it does at one point of a request's way. */
+/** The parts of a fault: a name, its documentation, and its effect at one point of a request. */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ReceivedRequest } from '../records/posting.ts';
@@ -11,21 +11,21 @@ export type ParamValue = string | number | boolean;
 export type Params = Readonly<Record<string, ParamValue>>;
 
 export interface ParamDescription {
-  /** Which JSON types are admitted. */
+  /** The accepted JSON types. */
   type: readonly ('string' | 'number' | 'boolean')[];
   default?: ParamValue;
   required?: true;
   what: string;
 }
 
-/** The HTTP message that would go out. */
+/** The HTTP message that would be sent. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** One request under way, as a fault may handle it. */
+/** One request in progress, as a fault sees it. */
 export interface Exchange {
   /** The request's body as it came. */
   readonly requestText: string;
@@ -33,15 +33,15 @@ export interface Exchange {
   readonly received?: ReceivedRequest;
   /** The token that the first authorized request under this trace number carried. */
   firstTokenId(): string | undefined;
-  /** Throws when the sandbox has been closed or reset since the request came. */
+  /** Throws when the sandbox was closed or reset since the request came. */
   goOn(): void;
   /** Sends a whole, well-formed answer. */
   answer(answer: Answer): void;
-  /** Takes the response from the HTTP library. `status` is what will have been sent, null for nothing. */
+  /** Takes the response from the HTTP library. `status` is what will have been sent; null for nothing. */
   takeOver(status: number | null): { response: ServerResponse; socket: Socket };
   /** Rejects when the sandbox closes or is reset. Milliseconds. */
   wait(delayMs: number): Promise<void>;
-  /** From now on no connection is accepted, for so many milliseconds. */
+  /** Refuses connections from now on, for so many milliseconds. */
   refuseConnections(forMs: number): void;
 }
 
@@ -51,13 +51,13 @@ interface Described {
   params?: Record<string, ParamDescription>;
 }
 
-/** Strikes when only the request's head has come: it cannot depend on what the body says. Nothing is posted. */
+/** Happens when only the request's head has come, so it cannot depend on the body. Nothing is posted. */
 export interface ArrivalFault extends Described {
   stage: 'arrival';
   strike(exchange: Exchange, params: Params): Promise<void>;
 }
 
-/** Strikes a good request before it is posted. `goOn`: it is posted after all; `done`: nothing is posted. */
+/** Happens to a valid request before it is posted. `goOn`: it is posted after all; `done`: nothing is posted. */
 export interface PrePostingFault extends Described {
   stage: 'beforePosting';
   strike(exchange: Exchange, params: Params): Promise<'goOn' | 'done'>;
@@ -72,7 +72,7 @@ export interface OutcomeFault extends Described {
 /** Changes the answer to a posted inquiry. */
 export interface ContentFault extends Described {
   stage: 'content';
-  /** `reports`: it needs applicants in the answer, so it cannot befall SECONDUSE. */
+  /** `reports`: it needs applicants in the answer, so it cannot happen to SECONDUSE. */
   products?: 'reports';
   change(body: Body, request: GatewayRequest, params: Params): Body;
 }
@@ -83,7 +83,7 @@ export interface DeliveryFault extends Described {
   deliver(exchange: Exchange, answer: Answer, params: Params): Promise<void>;
 }
 
-/** Strikes the token endpoint. `issue` makes the proper answer, with a new token. */
+/** Happens at the token endpoint. `issue` makes the proper answer, with a new token. */
 export interface TokenFault extends Described {
   stage: 'token';
   deliver(exchange: Exchange, issue: (alreadyExpired?: boolean) => Promise<Answer>, params: Params): Promise<void>;

@@ -1,7 +1,6 @@
 /**
- * Which fault befalls an applicant by the last four digits of the SSN. From 0000 to 4999 they concern every product
- * that carries an SSN; 5000 more, and the same befalls only the SECONDUSE that names this consumer, so that a journey
- * gets that far.
+ * The fault of an applicant, by the last four digits of the SSN. 0000 to 4999 concern every product that carries an
+ * SSN. With 5000 added, the same fault concerns only a SECONDUSE that names this consumer: a journey gets that far.
  */
 import { befalls, requestFault } from './catalogue.ts';
 import type { Params } from './fault.ts';
@@ -9,13 +8,13 @@ import type { Params } from './fault.ts';
 export interface MagicFault {
   fault: string;
   params?: Params;
-  /** Strikes only the first request of each trace number; the next one is served. */
+  /** Happens to the first request of each trace number only; the next one succeeds. */
   firstOnly: boolean;
 }
 
 const SECONDUSE_OFFSET = 5000;
 
-/** 0000 to 0999: what the answer says of this one consumer. All else is `Record`. */
+/** 0000 to 0999: the return code of this one consumer. Every other number is `Record`. */
 const RETURN_CODES: ReadonlyMap<number, string> = new Map([
   [1, 'Record'],
   [404, 'No Record'],
@@ -25,12 +24,12 @@ const RETURN_CODES: ReadonlyMap<number, string> = new Map([
   [408, 'Deferred'],
 ]);
 
-/** The file of this consumer moves between preapproval and closing. */
+/** The file of this consumer changes between preapproval and closing. */
 const MOVING_FILE = 20;
-/** Whose report shows the file as it has become; every other product's shows it as it was. */
+/** Products whose report shows the changed file; every other product's shows the earlier one. */
 const LATER_PRODUCTS: ReadonlySet<string> = new Set(['PRECLOSE', 'ACCTRVW', 'REFUPD']);
 
-/** Which state of a file that moves a report of this product shows; undefined where it stays as it is. */
+/** The state of a changing file in a report of this product; undefined for a file that does not change. */
 export function magicFileOf(lastFour: string, productCode: string): { moving: 'before' | 'after' } | undefined {
   if (meaning(lastFour, productCode) !== MOVING_FILE) return undefined;
   return { moving: LATER_PRODUCTS.has(productCode) ? 'after' : 'before' };
@@ -85,7 +84,7 @@ const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
   [4503, { fault: 'status', params: { status: 503, retryAfter: 1 } }],
 ]);
 
-/** The digits' meaning for this product, with SECONDUSE's offset taken off; undefined where they concern another. */
+/** The digits' meaning for this product, without SECONDUSE's offset; undefined where they concern another product. */
 function meaning(lastFour: string, productCode: string): number | undefined {
   const digits = Number(lastFour);
   const forSecondaryUse = digits >= SECONDUSE_OFFSET;
@@ -98,7 +97,7 @@ export function magicReturnCode(lastFour: string, productCode: string): string {
   return RETURN_CODES.get(meaning(lastFour, productCode) ?? 0) ?? 'Record';
 }
 
-/** The fault that befalls a request in which one consumer's SSN ends in these digits. */
+/** The fault of a request in which one consumer's SSN ends in these digits. */
 export function magicFault(lastFour: string, productCode: string): MagicFault | undefined {
   const digits = meaning(lastFour, productCode);
   if (digits === undefined) return undefined;

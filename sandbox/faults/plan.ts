@@ -1,4 +1,4 @@
-/** The fault plan: rules that single out requests. The first rule that matches a request decides. */
+/** The fault plan: rules that select requests. The first rule that matches a request decides. */
 import { chance } from '../rules/digest.ts';
 import { isObject, type Problem } from '../rules/table.ts';
 import { befalls, requestFault, type Target, tokenFault } from './catalogue.ts';
@@ -9,12 +9,12 @@ export interface FaultRule {
   fault: string;
   params: Params;
   productCode?: string;
-  /** Of any applicant; for SECONDUSE of any consumer that it names. */
+  /** The last four digits of any applicant's SSN; for SECONDUSE of any consumer that it names. */
   ssnLast4?: string;
   customerTraceNumber?: string;
-  /** Only the nth request of a trace number, from 1; for the token service the nth request since the plan was set. */
+  /** Only the nth request of a trace number, from 1. For the token service, the nth request since the plan was set. */
   attempt?: number;
-  /** How often the rule may strike in all. */
+  /** How often the rule may apply in all. */
   times?: number;
   /** From 0 to 1. Default 1. */
   probability?: number;
@@ -27,14 +27,14 @@ export interface FaultPlan {
   refuseConnectionsForMs?: number;
 }
 
-/** What rules may match on. Before the body is read (`arrival`) only the count is known. */
+/** The properties that rules may match. Before the body is read (`arrival`) only the count is known. */
 export interface Subject {
   target: Target;
   productCode: string | null;
   customerTraceNumber: string | null;
   ssnLast4: readonly string[];
   attempt: number;
-  /** The how manieth request of this target; names a request that has no trace number. */
+  /** The number of the request at this target; names a request without a trace number. */
   count: number;
 }
 
@@ -48,7 +48,7 @@ const MATCHERS: Record<Matcher, (value: unknown) => boolean> = {
   times: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
   probability: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 };
-/** Which of them need to have read the body of a gateway request. */
+/** The matchers that need the body of a gateway request. */
 const BODY_MATCHERS: readonly Matcher[] = ['productCode', 'ssnLast4', 'customerTraceNumber', 'attempt'];
 const TOKEN_MATCHERS: readonly Matcher[] = ['attempt', 'times', 'probability'];
 
@@ -127,7 +127,7 @@ function paramFits(fault: Fault, name: string, value: unknown): boolean {
   return typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0 && value <= 2 ** 31 - 1);
 }
 
-/** Holds the plan that is in force and how often each of its rules has struck. */
+/** Holds the current plan, and how often each of its rules has applied. */
 export class Faults {
   readonly #defaultSeed: number;
   #plan: FaultPlan;
@@ -139,7 +139,7 @@ export class Faults {
     this.#plan = { seed: defaultSeed, rules: [] };
   }
 
-  /** The plan as it was set, with how often each rule has `struck`. */
+  /** The plan as it was set, with each rule's count as `struck`. */
   describe(): { seed: number; rules: Record<string, unknown>[] } {
     const rules = this.#plan.rules.map(({ params, ...rule }, index) => ({
       ...rule,
@@ -163,7 +163,7 @@ export class Faults {
     this.set({});
   }
 
-  /** The rule that strikes this token request. */
+  /** The rule that applies to this token request. */
   chooseForToken(): { fault: TokenFault; params: Params } | undefined {
     this.#tokenRequests += 1;
     const count = this.#tokenRequests;
@@ -172,7 +172,7 @@ export class Faults {
     return chosen?.fault.stage === 'token' ? { fault: chosen.fault, params: chosen.params } : undefined;
   }
 
-  /** The rule that strikes, counted as struck. `stage` separates what needs no body from the rest. */
+  /** The rule that applies; counts it. `stage` separates rules that need no body from the rest. */
   choose(subject: Subject, stage: 'arrival' | 'later'): { fault: Fault; params: Params } | undefined {
     for (const [index, rule] of this.#plan.rules.entries()) {
       const fault = rule.target === 'token' ? tokenFault(rule.fault) : requestFault(rule.fault);
@@ -187,8 +187,9 @@ export class Faults {
   }
 
   /**
-   * Drawn from the seed and the request's own name (trace number and attempt), not from the order of arrival, which
-   * no load repeats: the same inquiries under the same seed meet the same faults. Nameless requests go by their count.
+   * Draws from the seed and the request's own name (trace number and attempt). The order of arrival plays no part,
+   * since no load repeats it: the same inquiries under the same seed meet the same faults. Requests without a name use
+   * their count.
    */
   #drawn(rule: FaultRule, index: number, subject: Subject): boolean {
     if (rule.probability === undefined) return true;

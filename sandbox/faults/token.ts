@@ -1,4 +1,4 @@
-/** Faults of the token service (`target: "token"`). They strike good token requests only. */
+/** Faults of the token service (`target: "token"`). They only happen to valid token requests. */
 import { type Answer, type Exchange, jsonAnswer, numberOf, type Params, type TokenFault } from './fault.ts';
 import { STATUS_PARAMS, statusAnswer } from './statuses.ts';
 

@@ -1,4 +1,4 @@
-/** What the sandbox received, posted and gave out, as its own routes list it (types). */
+/** What the sandbox received, posted and returned, as its own routes list it (types). */
 
 /** An inquiry on a consumer's file, as `GET /_sandbox/inquiries` lists it. */
 export interface PostedInquiry {
@@ -6,23 +6,23 @@ export interface PostedInquiry {
   productCode: string;
   endUserCode: string | null;
   endUser: string | null;
-  /** How many. */
+  /** The number of applicants. */
   applicants: number;
   postedAt: string;
   reportReferenceNumber: string;
-  /** Those given out with the report, in the request's order; for SECONDUSE those it names. */
+  /** The consumers in the report, in the request's order; for SECONDUSE those that it names. */
   consumerIds: string[];
 }
 
 /** A request at the request endpoint, posted or not, as `GET /_sandbox/requests` lists it. Nothing personal. */
 export interface ReceivedRequest {
-  /** Null where none could be read. */
+  /** Null where the request has no readable one. */
   customerTraceNumber: string | null;
   productCode: string | null;
   receivedAt: string;
-  /** The how manieth request with this trace number, from 1. */
+  /** The number of the request with this trace number, from 1. */
   attempt: number;
-  /** Which issued token it carried; null without a token that is good. */
+  /** The issued token that the request carried; null without a valid token. */
   tokenId: string | null;
   authorized: boolean;
   posted: boolean;
@@ -31,15 +31,15 @@ export interface ReceivedRequest {
   fault: string | null;
 }
 
-/** A consumer as SECONDUSE may name him. The digits say which fault befalls it. */
+/** A consumer that SECONDUSE may name. The digits select the fault that happens to it. */
 export interface IssuedConsumer {
   consumerId: string;
   ssnLastFour: string;
 }
 
-/** One posting with what a later SECONDUSE needs to know of it. */
+/** One posting, with what a later SECONDUSE needs of it. */
 export interface Posting {
   inquiry: PostedInquiry;
-  /** Empty unless a report was given out. */
+  /** Empty unless the answer contained a report. */
   consumers: IssuedConsumer[];
 }

@@ -1,4 +1,4 @@
-/** What the sandbox received and what it posted. Posting is one synchronous step: before it nothing is on file. */
+/** Received requests and posted inquiries. Posting is one synchronous step: before it nothing is on file. */
 
 import { type GatewayRequest, isSecondaryUse } from '../rules/check-request.ts';
 import { digestText } from '../rules/digest.ts';
@@ -32,7 +32,7 @@ export class Records {
     return this.#postings.map((posting) => posting.inquiry);
   }
 
-  /** Lists a request the moment its head has come; what is not known yet is filled in as it becomes known. */
+  /** Lists a request as soon as its head has come. Later steps fill in the rest. */
   receive(): ReceivedRequest {
     const received: ReceivedRequest = {
       customerTraceNumber: null,
@@ -49,7 +49,7 @@ export class Records {
     return received;
   }
 
-  /** Reads trace number and product from the body, as far as they can be what they claim, and counts the attempt. */
+  /** Reads trace number and product from the body, where their form is plausible, and counts the attempt. */
   identify(received: ReceivedRequest, body: unknown): void {
     if (!isObject(body)) return;
     const { customerTraceNumber: trace, productCode: product } = body;
@@ -62,8 +62,8 @@ export class Records {
   }
 
   /**
-   * Puts the inquiry on file. The same trace number twice is two inquiries: the gateway is not idempotent.
-   * `consumers` are those whose report is given out.
+   * Puts the inquiry on file. The same trace number twice makes two inquiries: the gateway is not idempotent.
+   * `consumers` are those with a report in the answer.
    */
   post(request: GatewayRequest, received: ReceivedRequest, consumers: IssuedConsumer[]): PostedInquiry {
     const trace = request.customerTraceNumber;
@@ -92,13 +92,13 @@ export class Records {
     return first?.tokenId ?? undefined;
   }
 
-  /** The report that was given out under this reference, if one was. */
+  /** The report that was returned under this reference, if there is one. */
   reportUnder(reportReferenceNumber: string): Posting | undefined {
     const posting = this.#byReference.get(reportReferenceNumber);
     return posting && posting.consumers.length > 0 ? posting : undefined;
   }
 
-  /** As if freshly started on an empty state file. */
+  /** Returns to the state of a fresh start with an empty state file. */
   reset(): void {
     this.#received = [];
     this.#postings = [];

@@ -1,4 +1,4 @@
-/** Keeps what was posted across restarts: one JSON line for each posting, appended at the moment of posting. */
+/** Keeps posted inquiries across restarts: appends one JSON line at the moment of each posting. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Posting } from './posting.ts';
@@ -11,7 +11,7 @@ export class StateFile {
     mkdirSync(dirname(path), { recursive: true });
   }
 
-  /** Every posting on file. A last line that a killed process left unfinished is cut off. */
+  /** Every posting on file. Cuts off a last line that a killed process left unfinished. */
   load(): Posting[] {
     if (!existsSync(this.#path)) return [];
     const content = readFileSync(this.#path);
@@ -27,7 +27,7 @@ export class StateFile {
     });
   }
 
-  /** Synchronous, so that nothing is answered before it is on file. */
+  /** Synchronous, so that no answer is sent before the posting is on file. */
   append(posting: Posting): void {
     appendFileSync(this.#path, `${JSON.stringify(posting)}\n`);
   }

@@ -1,4 +1,4 @@
-/** Whether a request keeps the interface's rules; if so, in the shape that the rest of the sandbox works on. */
+/** Checks a request against the interface's rules. A valid request gets the shape that the rest of the sandbox uses. */
 import { checkTable, isObject, type Problem } from './table.ts';
 import { FAILSAFE_REQUEST, REPORT_PRODUCTS, REPORT_REQUEST, SECONDARY_USE_REQUEST } from './tables.ts';
 
@@ -55,7 +55,7 @@ export function isSecondaryUse(request: GatewayRequest): request is SecondaryUse
 /** The request, or every rule that it breaks. `now` is the sandbox's local date and time, as text. */
 export function checkRequest(body: unknown, now: string): { request: GatewayRequest } | { problems: Problem[] } {
   const problems = problemsOf(body, now);
-  // Every field that `GatewayRequest` names has just been checked, which the type system cannot see.
+  // The checks above cover every field that `GatewayRequest` names, which the type system cannot see.
   return problems.length > 0 ? { problems } : { request: body as GatewayRequest };
 }
 

@@ -19,8 +19,8 @@ export function isDateTime(text: string): boolean {
 }
 
 /**
- * A function that writes the present moment as `YYYY-MM-DD HH:MM:SS` in `timeZone` (IANA name).
- * Such texts compare in the order of time. Throws a `RangeError` for a zone that does not exist.
+ * Returns a function that writes the present moment as `YYYY-MM-DD HH:MM:SS` in `timeZone` (IANA name). Such texts sort
+ * by time. Throws a `RangeError` for an unknown zone.
  */
 export function localClock(timeZone: string): () => string {
   const format = new Intl.DateTimeFormat('en-US', {

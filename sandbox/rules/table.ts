@@ -1,8 +1,8 @@
-/** Checks a JSON body against a field table, as the interface's section 2 gives them. */
+/** Checks a JSON body against a field table of the interface's section 2. */
 import { isIP } from 'node:net';
 import { isCalendarDate, isDateTime } from './local-time.ts';
 
-/** Where (JSON pointer) and which rule; never the value. */
+/** A place (JSON pointer) and a rule; never the value. */
 export interface Problem {
   path: string;
   rule: string;
@@ -10,7 +10,7 @@ export interface Problem {
 
 export interface TextRule {
   kind: 'text';
-  /** Length column; read as a maximum, since the interface does not say (2.3, notes). */
+  /** The length column. It is read as a maximum, since the interface does not say (2.3, notes). */
   max?: number;
   optional?: boolean;
   format?: Format;
@@ -51,12 +51,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every problem of `body` under `table`; none means that it holds. `now`: local date and time, as text. */
+/** Every problem of `body` under `table`; empty where it is valid. `now`: local date and time, as text. */
 export function checkTable(body: unknown, table: Table, now: string, at = ''): Problem[] {
   if (!isObject(body)) return [{ path: at, rule: 'object' }];
   const problems: Problem[] = [];
   for (const name of Object.keys(body)) {
-    // The name of an unknown field is the caller's text: only where it stands is told.
+    // The name of an unknown field is the caller's text: the problem gives only its place.
     if (!Object.hasOwn(table, name)) problems.push({ path: at, rule: 'unknownField' });
   }
   for (const [name, rule] of Object.entries(table)) {

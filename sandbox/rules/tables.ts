@@ -1,4 +1,4 @@
-/** The interface's request tables as data: 2.1, 2.3, 2.6 and, as far as it is shown, 4.3. */
+/** The interface's request tables as data: 2.1, 2.3, 2.6 and the shown part of 4.3. */
 import type { Format, ListRule, Table, TextRule } from './table.ts';
 
 /** Products with the standard request and response (interface 1). */
@@ -73,7 +73,7 @@ export const REPORT_REQUEST: Table = {
   applicants: list(APPLICANT),
 };
 
-/** 2.6; that one of `endUserCode` and `endUser` is given is checked apart (4.2, rule 5). */
+/** 2.6. A separate rule checks that `endUserCode` or `endUser` is given (4.2, rule 5). */
 export const SECONDARY_USE_REQUEST: Table = {
   ...CUSTOMER,
   endUserCode: optional(an(16)),
@@ -85,7 +85,7 @@ export const SECONDARY_USE_REQUEST: Table = {
   applicants: list({ consumerId: an(16) }),
 };
 
-/** 4.3: what the sample carries is required (middle name and phone type apart), the rest of 2.3 is admitted. */
+/** 4.3: the fields of the sample are required (middle name and phone type apart), the rest of 2.3 is accepted. */
 export const FAILSAFE_REQUEST: Table = {
   customerTraceNumber: an(30),
   productCode: exactly('FAILSAFE'),

@@ -1,4 +1,4 @@
-/** What the image holds, made in a directory by the Dockerfile's own steps. */
+/** Makes the content of the image in a directory, by the Dockerfile's own steps. */
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastLine, runCommand } from '../../src/local/run-command.ts';
@@ -13,7 +13,7 @@ const STEP_TIMEOUT_MS = 4 * 60_000;
 export async function stageImage(directory: string): Promise<string> {
   const [build, app] = [join(directory, 'build'), join(directory, 'app')];
   await copy([...MANIFESTS, ...SOURCES], build);
-  // The image installs them anew; ours are of the same lock file.
+  // The image installs the modules anew; ours come from the same lock file.
   await symlink(join(ROOT, 'node_modules'), join(build, 'node_modules'), 'dir');
   await copy([...MANIFESTS, ...FILES], app);
   await Promise.all([npm(['run', 'build'], build), npm(['ci', '--omit=dev', '--ignore-scripts'], app)]);

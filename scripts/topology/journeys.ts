@@ -1,4 +1,4 @@
-/** What goes through the topology: journeys of a platform with a token and no key, and an operator's decisions. */
+/** The load of the topology: journeys of a platform with a token and no key, and an operator's decisions. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
@@ -18,7 +18,7 @@ export async function connect(env: Readonly<Record<string, string>>): Promise<Cr
   return CreditJourneys.connect();
 }
 
-/** Two stages of one applicant, the second at once after the first. */
+/** Two stages of one applicant, the second directly after the first. */
 function input(journeyId: string): LendingJourneyInput {
   const { shares: _none, applicants, ...sample } = sampleJourney({ journeyId, auto: true });
   return {
@@ -38,8 +38,8 @@ export async function postedAt(sandboxUrl: string): Promise<Posted[]> {
 }
 
 /**
- * Waits for every journey, and decides about each hold as a person would who asks the provider: what was posted is
- * accepted, what was not is sent again. Resolves with how many decisions it took.
+ * Waits for every journey, and decides about each hold like a person who asks the provider: accepts posted inquiries,
+ * and resends the others. Resolves with the number of decisions.
  */
 export async function finishAll(handles: readonly JourneyHandle[], sandboxUrl: string): Promise<number> {
   const endsAt = performance.now() + JOURNEY_TIMEOUT_MS;
@@ -63,7 +63,7 @@ export async function finishAll(handles: readonly JourneyHandle[], sandboxUrl: s
   return decisions;
 }
 
-/** Nothing while the server still asks the worker that was killed, which it does for some seconds. */
+/** Undefined while the server still asks the killed worker, which takes some seconds. */
 async function statusOf(handle: JourneyHandle): Promise<JourneyStatus | undefined> {
   try {
     return await handle.status();

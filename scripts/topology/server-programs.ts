@@ -1,4 +1,4 @@
-/** A Temporal server proper and its schema tool: built by Go once, from the module that is pinned, and kept. */
+/** A real Temporal server and its schema tool: built by Go once, from the pinned module, and kept. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastLine, runCommand } from '../../src/local/run-command.ts';

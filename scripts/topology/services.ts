@@ -1,4 +1,7 @@
-/** The services of docker-compose.yml as plain processes: its own scripts, command lines and variables, other ports and paths. */
+/**
+ * Runs the services of docker-compose.yml as plain processes: its own scripts, command lines and variables, with other
+ * ports and paths.
+ */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,13 +15,13 @@ const READY_TIMEOUT_MS = 2 * 60_000;
 const STOP_GRACE_MS = 30_000;
 
 export interface Machine {
-  /** Where each address of the compose file is here: `temporal:7233` and the like. */
+  /** The local address for each address of the compose file: `temporal:7233` and the like. */
   addresses: Readonly<Record<string, string>>;
   secretsDir: string;
   logDir: string;
   /** The image's `/app`. */
   app: string;
-  /** Directories of programs that other images bring. */
+  /** Directories of programs that come from other images. */
   programs: readonly string[];
 }
 
@@ -30,7 +33,7 @@ export class Services {
     this.#machine = machine;
   }
 
-  /** What the service's process finds in its environment. */
+  /** The environment of the service's process. */
   environment(name: string, own: Readonly<Record<string, string>> = {}): Record<string, string> {
     const given = Object.entries(compose().services[name]?.environment ?? {});
     const here = given.map(([key, value]) => [key, this.#here(value.replace(/^\$\{\w+:-(.*)\}$/, '$1'))]);
@@ -43,7 +46,7 @@ export class Services {
     };
   }
 
-  /** Runs a service that ends, and gives what it printed. */
+  /** Runs a service that ends, and returns its output. */
   async job(name: string, own: Readonly<Record<string, string>> = {}, args?: readonly string[]): Promise<string> {
     const [command = '', ...rest] = this.#commandLine(name, args);
     const env = this.environment(name, own);
@@ -52,7 +55,7 @@ export class Services {
     throw new Error(`${name} ended with ${result.exitCode}: ${lastLine(result.stderr)} ${lastLine(result.stdout)}`);
   }
 
-  /** Starts a service; `own` has what differs between two of a kind. */
+  /** Starts a service; `own` has the variables that differ between two of a kind. */
   async start(name: string, own: Readonly<Record<string, string>> = {}, args?: readonly string[]): Promise<OwnedChild> {
     const [command = '', ...rest] = this.#commandLine(name, args);
     const env = this.environment(name, own);
@@ -69,7 +72,7 @@ export class Services {
     return child;
   }
 
-  /** By the image's own health check. */
+  /** Waits for the image's own health check. */
   async untilHealthy(what: string, url: string, child: OwnedChild): Promise<void> {
     const isOver = child.ended.then(() => true);
     const endsAt = performance.now() + READY_TIMEOUT_MS;
@@ -82,7 +85,7 @@ export class Services {
     }
   }
 
-  /** All that still runs, the last started first. */
+  /** Stops every running service, the last started first. */
   async stop(): Promise<void> {
     for (const child of [...this.#running].reverse()) await child.stop(STOP_GRACE_MS);
   }
@@ -106,7 +109,7 @@ export class Services {
     return [process.execPath, join(this.#machine.app, 'bin/credit-journey.js')];
   }
 
-  /** Longer names first: one may end as another does. */
+  /** Longer names first: one name may be the end of another. */
   #here(value: string): string {
     const { addresses, secretsDir } = this.#machine;
     let text = value
