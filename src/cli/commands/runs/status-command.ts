@@ -7,7 +7,7 @@ import { needsPerson, statusLines } from '../../output/status-lines.ts';
 export function registerStatusCommand(program: Command): void {
   const command = program
     .command('status')
-    .description('where a journey or a pull stands; exit code 3 where it needs a person')
+    .description('where a journey, a pull, a share or a review stands; exit code 3 where it needs a person')
     .argument('<id>', RUN_ID);
   withExamples(
     withServerOptions(command),

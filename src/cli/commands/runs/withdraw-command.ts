@@ -13,7 +13,7 @@ interface WithdrawOptions extends ServerOptions {
 export function registerWithdrawCommand(program: Command): void {
   const command = program
     .command('withdraw')
-    .description('end a journey or a pull after any attempt in flight')
+    .description('end a journey, a pull, a share or a review after any attempt in flight')
     .argument('<id>', RUN_ID)
     .option('--by <who>', 'who decides it')
     .option('--reason <text>', 'why');
