@@ -26,7 +26,7 @@ export function createConsentActivities(
     const doubts = await Promise.all(consents.map(doubtAbout));
     const checked = consents.map((consent, index) => (doubts[index] === undefined ? consent : withoutProof(consent)));
     const verdicts = await ledger.recordConsents(ledgerId, checked);
-    // Most messages are news, for a share that the run knows: they cost no second transaction.
+    // Most messages are new, for a share that the run knows: they cost no second transaction.
     const isMore = told.unknownShares.length + told.matchedShares.length > 0;
     if (isMore || verdicts.some(({ kind }) => kind === 'known')) {
       await ledger.kept.noteTold(ledgerId, { ...told, consents: checked });
@@ -53,7 +53,10 @@ export function createConsentActivities(
     }
   }
 
-  /** No run says which profile it was: those of the journey's inquiries, and where none of them is known, any. */
+  /**
+   * No run names the profile here. So the profiles of the journey's inquiries count, and where none is known, every
+   * profile.
+   */
   async function needsProof({ journeyId }: ConsentMessage): Promise<boolean> {
     const all = [...dependencies.config.profiles.values()];
     const used = new Set((await ledger.inquiriesOf(journeyId)).map(({ profile }) => profile));
@@ -61,7 +64,7 @@ export function createConsentActivities(
     return (known.length > 0 ? known : all).some(({ consentTrust }) => consentTrust === 'proof');
   }
 
-  /** A grant only as far as it is proved; a refusal always, without a proof that is none. */
+  /** Refuses a grant whose proof is missing or not good. Takes a refusal always, without a proof that is not good. */
   async function proved(consent: ConsentMessage, receivedAt: string): Promise<ConsentMessage> {
     const isGrant = consent.decision === 'granted';
     if (consent.proof === undefined && !(isGrant && (await needsProof(consent)))) return consent;

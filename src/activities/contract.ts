@@ -1,6 +1,6 @@
 /**
- * What workflow and activities say to each other. Types only. No token, no secret and no report is in any of them;
- * applicants are, since an attempt cannot be made without them.
+ * Types of the activities' arguments and results. None has a token, a secret or a report. Some have applicants, since
+ * an attempt cannot be made without them.
  */
 
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
@@ -28,7 +28,7 @@ import type { SecondaryUser } from '../model/secondary-user.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { ProofVerdict } from '../protection/proofs/consent-proof.ts';
 
-/** What a run fixes at its start and holds every attempt against. */
+/** What a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {
   environment: Environment;
   profile: string;
@@ -47,11 +47,11 @@ export interface PreparedRun extends RunIdentity {
   consentTrust: GatewayProfile['consentTrust'];
   /** The profile has endpoints for events. Absent where it has none. */
   sendsEvents?: true;
-  /** What the preflight found: `refused` and `unavailable` are met again, visibly, before the first attempt. */
+  /** Result of the preflight: the run meets `refused` and `unavailable` again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
 }
 
-/** What a `shareReport` run is held to beside that. */
+/** What a `shareReport` run fixes at its start beside that. */
 export interface PreparedShare extends PreparedRun {
   report: ReportSource;
   reference: ReportReference;
@@ -88,7 +88,7 @@ export type SubmitInquiryResult =
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string; seen: SeenAttempt }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
   | { kind: 'latest'; latest: AttemptView }
-  /** Nothing was claimed or sent: what the ledger has about the share does not permit it. */
+  /** Nothing was claimed or sent: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection);
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
@@ -109,7 +109,7 @@ export interface SubmitFailureDetails {
   otherTraceNumber?: string;
 }
 
-/** With the content, since an outcome is only ever given to the request that it was made for. */
+/** Has the content, since the ledger gives an outcome only to the request that it was made for. */
 export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId'>;
 }
@@ -179,7 +179,7 @@ export interface JourneyActivities {
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
   /** `firstRunId`: of the run's chain. */
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;
-  /** Reads only; asked before each attempt, since what was said elsewhere reaches no run. */
+  /** Reads only; called before each attempt, since consents that another run received do not reach this one. */
   lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents>;
   /** By the table of the reports (interface 2.3), or of FAILSAFE where the product is that (4.3). */
   checkApplicants(args: { profile: string; applicants: FailsafeApplicant[]; productCode?: ProductCode }): Promise<void>;
@@ -198,7 +198,7 @@ export interface JourneyActivities {
    * so that a late claim loses.
    */
   closeAttempt(args: CloseAttemptArgs): Promise<AttemptView>;
-  /** The newest attempt of all, and whether one that was seen is missing, which it writes down (docs/protocol.md). */
+  /** Reads the newest attempt of all, and records where one that was seen is missing (docs/protocol.md). */
   lookAtLedger(args: { ledgerId: string; seen?: SeenAttempt }): Promise<RestoreState>;
   recordOutcome(record: OutcomeRecord): Promise<RecordVerdict>;
   compareReports(args: CompareReportsArgs): Promise<StageChanges>;

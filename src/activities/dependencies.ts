@@ -34,8 +34,8 @@ export interface ActivityDependencies {
 const LOOKS_FOR_A_PROFILE = 4;
 
 /**
- * Of a start's input. Where this worker lacks the profile, it asks whether another one has it: that one is to take the
- * check. Only what no worker has is the caller's mistake.
+ * Finds the profile that a start's input names. Where this worker lacks it, another worker that has it is to take the
+ * check. Only a profile that no worker has is the caller's mistake.
  *
  * @throws ProfileMissingError (repeated) where another worker has it, or may have it
  * @throws InvalidInputError where no worker has it
@@ -63,8 +63,8 @@ export class ProfileMissingError extends Error {
 }
 
 /**
- * Of a run that was prepared. The caller's input is not to blame where this worker lacks it, so the activity is repeated
- * until a worker has it that does not.
+ * Finds the profile of a prepared run. Where this worker lacks it, the caller's input is not at fault: Temporal repeats
+ * the activity until a worker that has the profile takes it.
  *
  * @throws ProfileMissingError
  */

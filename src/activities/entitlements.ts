@@ -11,7 +11,10 @@ export interface Entitlement {
   purposePath: string;
 }
 
-/** What the profile's configuration leaves out may not be asked for; where it says nothing, anything may. */
+/**
+ * Finds what the profile does not allow. What its configuration leaves out may not be asked for; without one,
+ * everything may.
+ */
 export function entitlementProblems(profile: GatewayProfile, asked: Entitlement): Problem[] {
   const allowed = profile.allowed[asked.productCode];
   const problems: Problem[] = [];

@@ -1,4 +1,4 @@
-/** From what a workflow says of an inquiry to the request that the gateway gets. */
+/** Builds the gateway's request from an inquiry as the workflow describes it. */
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';

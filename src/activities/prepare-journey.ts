@@ -21,7 +21,7 @@ export function createPrepareJourney(
 ): Pick<JourneyActivities, 'prepareJourney' | 'checkApplicants' | 'checkShare'> {
   return {
     /**
-     * Checks the whole input and fixes what the run will be held to, before anything can be posted.
+     * Checks the whole input and fixes the configuration that the run keeps to, before anything can be posted.
      *
      * @throws `InvalidInput` (final) with every problem.
      */

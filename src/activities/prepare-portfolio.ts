@@ -12,8 +12,8 @@ export function createPreparePortfolio(
 ): Pick<PortfolioActivities, 'preparePortfolio'> {
   return {
     /**
-     * Checks a review's input, and fixes what the run will be held to; the file is for `examinePortfolio`, which is waited
-     * for where it cannot be reached.
+     * Checks a review's input, and fixes the configuration that the run keeps to. `examinePortfolio` checks the file,
+     * and waits while it cannot be reached.
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */

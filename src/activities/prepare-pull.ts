@@ -15,7 +15,7 @@ import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepar
 export function createPreparePull(dependencies: ActivityDependencies): Pick<JourneyActivities, 'preparePull'> {
   return {
     /**
-     * Checks a pull's whole input and fixes what the run will be held to, before anything can be posted.
+     * Checks a pull's whole input and fixes the configuration that the run keeps to, before anything can be posted.
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */

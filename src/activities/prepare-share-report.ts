@@ -1,4 +1,4 @@
-/** A share's input checked, its report found, and what the ledger has about sharing it. */
+/** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
 import { standingConsents } from '../ledger/share-standing.ts';
 import { parseShareReportInput } from '../messages/parse-messages.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
@@ -21,7 +21,7 @@ export function createPrepareShareReport(
     const { share, report, reportReferenceNumber, consentTrust } = args;
     const callerId = ownerIdOf('share', share.shareId);
     const facts = await ledger.shareFacts({ callerId, shareId: share.shareId, reportReferenceNumber });
-    // What the ledger had of the report when the share was started, and has no more.
+    // The ledger had the report when the share was started, and no longer has it.
     const isLost = report.kind === 'ledger' && !facts.owners.includes(report.ownerId);
     return {
       ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
@@ -31,8 +31,8 @@ export function createPrepareShareReport(
 
   return {
     /**
-     * Checks a share's whole input, finds its report, and fixes what the run will be held to, before anything can be
-     * posted. The ledger knows of the share from then on.
+     * Checks a share's whole input, finds its report, and fixes the configuration that the run keeps to, before
+     * anything can be posted. The ledger knows of the share from then on.
      *
      * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
      */
@@ -79,7 +79,7 @@ export function createPrepareShareReport(
         const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
         const { ledgerId } = ledger.identity;
         await ledger.kept.hear(ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
-        // Said to the journey whose report it is, after its end: this share is the one that they are for.
+        // Consents to the report's journey from after its end: they are for this share.
         const ofOthers = consents.own.filter(({ journeyId }) => journeyId !== ownerId);
         if (ofOthers.length > 0) {
           const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [] };

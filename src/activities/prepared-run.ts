@@ -1,4 +1,4 @@
-/** What every run with inquiries is checked for and held to. */
+/** The checks of every run with inquiries, and the configuration that it keeps to. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -15,7 +15,7 @@ export function profileNameOf(input: unknown): string {
   return typeof name === 'string' ? name : 'default';
 }
 
-/** Everything that the run is held to from now on. */
+/** Fixes the configuration that the run keeps to from now on. */
 export async function fixRun(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun> {
   return {
     environment: profile.environment,
@@ -50,7 +50,10 @@ export interface OwnerInput {
   path: string;
 }
 
-/** The workflow id is made of the caller's id, so that one id is one run; and what was disposed of stays so. */
+/**
+ * Checks that the workflow id is made of the caller's id, so that one id is one run. Refuses an id that was disposed
+ * of.
+ */
 export async function ownerProblems(dependencies: ActivityDependencies, owner: OwnerInput): Promise<Problem[]> {
   return [...workflowIdProblems(owner), ...(await disposalProblems(dependencies, owner))];
 }
@@ -84,7 +87,10 @@ async function disposalProblems({ ledger }: ActivityDependencies, { ownerId, pat
 /** Half of the activity's start-to-close time-out, so that a token service that hangs is an answer, not a time-out. */
 const PREFLIGHT_TIMEOUT_MS = 10_000;
 
-/** A token service that is down or refuses does not fail the start: the first inquiry meets it again, and waits. */
+/**
+ * Asks for a token. A token service that is down or refuses does not fail the start: the first inquiry asks again, and
+ * waits.
+ */
 async function preflight(dependencies: ActivityDependencies, profile: GatewayProfile): Promise<PreparedRun['token']> {
   const tooLong = AbortSignal.timeout(PREFLIGHT_TIMEOUT_MS);
   try {

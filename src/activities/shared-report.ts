@@ -88,7 +88,7 @@ function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedR
   return { source: { kind: 'ledger', ownerId, productCode, customerTraceNumber }, reference, endUserCode };
 }
 
-/** Whose it is, and whether it may still be used. */
+/** Refuses a report of another customer, and one that may no longer be used. */
 async function requireShareable(
   ledger: Ledger,
   profile: GatewayProfile,
@@ -114,7 +114,7 @@ function outcomeOf({ attempts }: InquiryView) {
   return answer?.kind === 'outcome' ? answer : undefined;
 }
 
-/** Sharing the wrong person's `consumerId` is the worst that could happen: all of them agree, or nothing is sent. */
+/** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */
 function applicantProblems(given: ReportReference, known: ReportReference): Problem[] {
   const path = '/report/reference/applicants';
   const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));

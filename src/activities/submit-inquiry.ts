@@ -35,8 +35,8 @@ const FAILURE_OF_VERDICT = {
 export function createSubmitInquiry(dependencies: ActivityDependencies) {
   return async function submitInquiry(args: SubmitInquiryArgs): Promise<SubmitInquiryResult> {
     const info = activityInfo();
-    // A widened retry policy or an activity reset must not become a second send (fence 2).
-    // Without details: what the first execution does meanwhile, or has done, this one cannot tell.
+    // A widened retry policy or an activity reset must not become a second send (fence 2). Without details: this
+    // execution cannot know what the first one has done.
     if (info.attempt > 1) throw finalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
@@ -83,7 +83,7 @@ async function attempt(
     reply = await gateway.submit({
       request: buildRequest(profile, args, new Date(claim.firstClaimedAt)),
       accessToken,
-      // Measured from before the claim was asked for, so that it ends before the ledger's own reckoning does.
+      // Measured from before the claim, so that it ends before the ledger's own limit.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
       signal: cancellationSignal(),
       attempt: args.attempt,
@@ -108,7 +108,7 @@ async function attempt(
   };
 }
 
-/** Everything before the first byte: the profile, the request, the token and the ledger's word. */
+/** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
     const profile = profileOfRun(dependencies, args.run);
@@ -243,7 +243,7 @@ function say(level: 'info' | 'warn', message: string, fields: Record<string, unk
 /** What the provider asks for beside the trace number, when it is called about an attempt. */
 function answerFields(reply: GatewayReply): Record<string, unknown> {
   const { answer, httpStatus } = reply;
-  // A code that is in no table is a stranger's text: the hold shows it, to those who may decrypt it.
+  // A code that is in no table is free text of the gateway: only the hold shows it, and its payload is encrypted.
   if (answer.kind !== 'outcome') return { httpStatus, failureType: failureTypeOf(reply) };
   return { httpStatus, outcome: answer.outcome, returnCode: answer.returnCode };
 }

@@ -57,7 +57,7 @@ export interface StartOptions {
 
 export class CreditJourneys {
   readonly taskQueue: string;
-  /** The SDK's own client, for what this one does not do. */
+  /** The SDK's own client, for calls that this one lacks. */
   readonly client: Client;
   readonly #ownConnection: ConnectionLike | undefined;
   readonly #maxApplicants: number;
@@ -113,7 +113,7 @@ export class CreditJourneys {
       queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))),
       codecServer,
-      // What a program gives stands above what its environment says.
+      // A program's options override its environment.
       readsFromLedger: options.openLedger !== undefined && options.codecServer === undefined,
     });
   }

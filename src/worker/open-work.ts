@@ -1,5 +1,5 @@
 /**
- * Counts what needs a person, at intervals: by the ledger, and by the journeys that say so in a search attribute. Every
+ * Counts what needs a person, at intervals: from the ledger, and from the search attribute of journeys. Every
  * worker of a ledger counts the same, so that alerts take the greatest.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface OpenWorkOptions {
   now?: () => number;
 }
 
-/** More than anybody can see to in a day; beyond it the figures stand still and the oldest stays exact. */
+/** More than operators can handle in a day. Above it the counts stop growing; the oldest stays exact. */
 const MAX_ROWS = 1_000;
 const MAX_JOURNEYS = 1_000;
 /** So many runs are asked for at a time whether they are open: a server that bills calls is not billed for a flood. */

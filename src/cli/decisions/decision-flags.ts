@@ -82,7 +82,7 @@ export function tracedBy(proof: ReadProof | undefined): string | undefined {
   return typeof traced === 'string' ? traced : undefined;
 }
 
-/** The files are read here; the message's own check has the last word on what is in them. @throws UsageError */
+/** Reads the files; the check of the message judges their content. @throws UsageError */
 export async function draftOf(flags: DecisionFlags): Promise<DraftDecision> {
   const action = oneOf('--action', ACTIONS, flags.action);
   const providerSaid = oneOf('--provider-said', PROVIDER_SAID, flags.providerSaid);
@@ -111,7 +111,7 @@ export function missingFlags(flags: DecisionFlags, { attempt = true } = {}): str
   const isSeen = flags.action === 'seen';
   const withRecord = flags.action === 'accept' && flags.outcome === 'record';
   const needed: [string, unknown, boolean][] = [
-    // What is judged must be what was seen: an attempt that came meanwhile is another matter.
+    // The operator must judge the attempt that the hold showed, and not one that came meanwhile.
     ['--attempt <number>', flags.attempt, attempt && !isSeen],
     [`--action <${HOLD_ACTIONS.join('|')}>`, flags.action, true],
     ['--by <name>', flags.by, true],

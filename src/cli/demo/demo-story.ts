@@ -134,7 +134,10 @@ async function killWorkerInThrottleWait(
   narrator.event('timer     when it is over, the server looks for the dead process first, for up to 3 s');
 }
 
-/** An answer is lost, nothing is sent again, and an operator asks the provider: here, the sandbox's books. */
+/**
+ * Resolves the lost answer. The run sends nothing again; an operator asks the provider, which here means the sandbox's
+ * records.
+ */
 async function resolveLostAnswer(
   sandboxUrl: string,
   journey: JourneyHandle,
@@ -245,7 +248,10 @@ interface SandboxRow {
   consumerIds?: string[];
 }
 
-/** What the gateway has in its books must be what the journey says: each product once, the lost answer included, the throttled attempt nowhere. */
+/**
+ * Checks that the gateway's records agree with the journey: each product once, also the lost answer, and no throttled
+ * attempt.
+ */
 async function checkAndTell(sandboxUrl: string, result: JourneyResult, narrator: Narrator): Promise<void> {
   const steps = [...result.stages, ...result.shares];
   const traceNumbers = new Set(steps.map(({ customerTraceNumber }) => customerTraceNumber));

@@ -14,7 +14,7 @@ const WORDS: Record<RefusedDisposal['obstacles'][number]['reason'], string> = {
   runsRemain: 'Temporal has not let go of its runs in time: do it again',
 };
 
-/** What no command can reach, for people and for records of what was done. */
+/** Copies that no command can reach, for people and for records of the disposal. */
 export const COPIES: readonly string[] = [
   'backups of the ledger: its file or database; on PostgreSQL also WAL archives and standbys',
   'on PostgreSQL, freed space in the database’s own files, until it is used again or VACUUM FULL has rewritten them',

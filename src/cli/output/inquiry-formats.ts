@@ -30,7 +30,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
   return [fit(head.join('  ').trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
 }
 
-/** What people have written may hold what steers a terminal, and words longer than a line. */
+/** Cleans text that people have written: it may hold control characters, and words longer than a line. */
 export function readable(text: string, width: number): string[] {
   return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ').map((line) => fit(line, width));
 }

@@ -1,4 +1,4 @@
-/** One client's way to the codec server: a small pool, bounded in everything, and errors that quote nothing. */
+/** One client's connection to the codec server: a small bounded pool, and errors that quote nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent } from 'undici';
@@ -120,7 +120,7 @@ export class CodecServerConnection {
     if (!this.#readToken) return {};
     try {
       const token = await this.#readToken();
-      // What is no token is not put into a header.
+      // Text that is not a token must not go into a header.
       if (/^[\w.~+/=-]+$/.test(token)) return { authorization: `Bearer ${token}` };
     } catch {
       // A file's error names its path, and what a program's own function throws is not known here.
@@ -165,7 +165,7 @@ function failureOf({ status, text }: Answer): Failure | null {
   }
 }
 
-/** The words of an error answer; empty where it is none, such as a proxy's. */
+/** Code and reason of an error answer; empty where the answer is none of the codec server's. */
 function errorIn(text: string): { code: string; reason: string } {
   const [answer] = parseJson(text) ?? [];
   const error = isJsonObject(answer) ? member(answer, 'error') : undefined;

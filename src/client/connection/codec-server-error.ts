@@ -1,4 +1,4 @@
-/** What is wrong between a client and the codec server. */
+/** Errors between a client and the codec server. */
 
 /**
  * - `unreachable`: no server answers in time, or not by TLS that is trusted
@@ -61,7 +61,7 @@ const TOKEN_REASONS: Record<string, string> = {
   claims: 'it lacks what a token must say',
 };
 
-/** The codec server did not do what was asked. Holds nothing of what was said: no body, header, address or token. */
+/** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
 export class CodecServerError extends Error {
   override readonly name = 'CodecServerError';
   readonly code: CodecServerErrorCode;
@@ -73,7 +73,7 @@ export class CodecServerError extends Error {
     this.code = code;
   }
 
-  /** Whether the same may do in a moment. */
+  /** Whether the same request may succeed in a moment. */
   get mayPass(): boolean {
     return this.code === 'unreachable' || this.code === 'busy';
   }

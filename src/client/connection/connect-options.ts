@@ -1,4 +1,4 @@
-/** What a program may say when it connects, and what the environment says where it does not. */
+/** Options of a connection, and the environment's values where the program gives none. */
 import { Connection, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { type ClientUse, loadClientSettings } from '../../config/config.ts';

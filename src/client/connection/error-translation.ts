@@ -1,4 +1,4 @@
-/** From the SDK's errors to the client's own. What is not known here passes through: it is a bug or news. */
+/** Translates the SDK's errors into the client's own. Unknown errors pass through. */
 import { isGrpcServiceError, WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import {
   ApplicationFailure,
@@ -49,7 +49,10 @@ export function isInternal(error: unknown): boolean {
   return grpcCode(error) === GRPC.internal;
 }
 
-/** What the server says of one run: ten updates in flight, 2,000 in all, 10,000 signals, each figure configurable. */
+/**
+ * Messages of the server about the limits of one run: ten updates in flight, 2,000 in all, 10,000 signals, each figure
+ * configurable.
+ */
 const RUN_LIMIT = /limit on (the )?(total )?number of .*updates|execution limit for signal/i;
 
 /** Whether the server refused a message because the run has had as many as it takes. */

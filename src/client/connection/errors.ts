@@ -1,5 +1,5 @@
 /**
- * What the client throws, beside `InvalidInputError` (every path that is wrong) and plain bugs. A `journeyId` is the
+ * The client's errors, beside `InvalidInputError` (every path that is wrong) and plain bugs. A `journeyId` is the
  * owner's id (model/owner-id.ts): of a pull `pull:<pullId>`.
  */
 
@@ -9,7 +9,7 @@ import { runName } from '../../model/owner-id.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportProduct } from '../../model/products.ts';
 
-/** No run of this journey is known to Temporal: never started, or its retention is over. */
+/** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
 export class JourneyNotFoundError extends Error {
   override readonly name = 'JourneyNotFoundError';
   readonly journeyId: string;
@@ -20,7 +20,7 @@ export class JourneyNotFoundError extends Error {
   }
 }
 
-/** The journey has ended: it takes no messages, and a completed one is never run again. */
+/** Thrown when the journey has ended: it takes no messages, and a completed one is never run again. */
 export class JourneyFinishedError extends Error {
   override readonly name: string = 'JourneyFinishedError';
   readonly journeyId: string;
@@ -32,7 +32,7 @@ export class JourneyFinishedError extends Error {
 }
 
 /**
- * The journey has ended, and a report of it is to be shared: that is a share by itself now (docs/shares.md). `input` is
+ * Thrown when a report of an ended journey is to be shared: that takes a share by itself (docs/shares.md). `input` is
  * what `CreditJourneys.shareReport` takes, but for what a journey's share may leave out.
  */
 export class ShareAfterEndError extends JourneyFinishedError {
@@ -65,7 +65,7 @@ export class ShareAfterEndError extends JourneyFinishedError {
   }
 }
 
-/** The journey refused the message as it stands now; nothing has changed. */
+/** Thrown when the journey refused the message as it stands now; nothing has changed. */
 export class UpdateRefusedError extends Error {
   override readonly name = 'UpdateRefusedError';
   readonly journeyId: string;
@@ -78,7 +78,7 @@ export class UpdateRefusedError extends Error {
   }
 }
 
-/** A decision about an inquiry without a run makes no sense as the ledger stands; nothing was written. */
+/** Thrown when the ledger refuses a decision about an inquiry without a run; nothing was written. */
 export class DecisionRefusedError extends Error {
   override readonly name = 'DecisionRefusedError';
   readonly customerTraceNumber: string;
@@ -91,7 +91,10 @@ export class DecisionRefusedError extends Error {
   }
 }
 
-/** The run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's own. */
+/**
+ * Thrown when the run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's
+ * own.
+ */
 export class JourneyFailedError extends Error {
   override readonly name = 'JourneyFailedError';
   readonly journeyId: string;
@@ -105,7 +108,8 @@ export class JourneyFailedError extends Error {
 }
 
 /**
- * No worker answered in time. A query has no effect; a message may still arrive, and sending it again does no harm,
+ * Thrown when no worker answered in time. A query has no effect; a message may still arrive, and sending it again does
+ * no harm,
  * since each is known by its business key.
  */
 export class WorkerUnavailableError extends Error {
@@ -119,8 +123,8 @@ export class WorkerUnavailableError extends Error {
 }
 
 /**
- * Temporal has refused the message: the run has had as many as one run takes. Nothing was accepted. The run hands over to
- * a new one as soon as a worker has worked off what it has: send the message again then.
+ * Thrown when Temporal refuses a message because the run has as many as one run takes. Nothing was accepted. The run
+ * hands over to a new one once a worker has handled them: send the message again then.
  */
 export class TooManyMessagesError extends Error {
   override readonly name = 'TooManyMessagesError';
@@ -132,7 +136,7 @@ export class TooManyMessagesError extends Error {
   }
 }
 
-/** Temporal itself cannot be reached, or did not answer in time. */
+/** Thrown when Temporal itself cannot be reached, or did not answer in time. */
 export class TemporalUnavailableError extends Error {
   override readonly name = 'TemporalUnavailableError';
 
@@ -141,7 +145,7 @@ export class TemporalUnavailableError extends Error {
   }
 }
 
-/** The ledger holds no such report. */
+/** Thrown when the ledger holds no such report. */
 export class ReportNotFoundError extends Error {
   override readonly name = 'ReportNotFoundError';
   readonly journeyId: string;
@@ -154,7 +158,9 @@ export class ReportNotFoundError extends Error {
   }
 }
 
-/** The ledger holds no list of changes: there was no preclose report, or none before it to compare it with. */
+/**
+ * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
+ */
 export class ChangesNotFoundError extends Error {
   override readonly name = 'ChangesNotFoundError';
   readonly journeyId: string;
@@ -176,7 +182,7 @@ export class JourneyDisposedError extends Error {
   }
 }
 
-/** What came back is encrypted, and this client has no key to read it with. */
+/** Thrown when the answer is encrypted and this client has no key to read it. */
 export class KeysMissingError extends Error {
   override readonly name = 'KeysMissingError';
 
@@ -187,7 +193,7 @@ export class KeysMissingError extends Error {
   }
 }
 
-/** The run that has this id was started with another input; nothing was started. */
+/** Thrown when the run with this id was started with another input; nothing was started. */
 abstract class InputDiffersError extends Error {
   /** Where the two inputs differ, as far as this client may see it. */
   readonly problems: readonly Problem[];
@@ -204,7 +210,7 @@ abstract class InputDiffersError extends Error {
   }
 }
 
-/** A journey that is running under this id was started with another input. Nothing was started. */
+/** Thrown when a journey that is running under this id was started with another input. Nothing was started. */
 export class JourneyDiffersError extends InputDiffersError {
   override readonly name = 'JourneyDiffersError';
   readonly journeyId: string;
@@ -215,7 +221,7 @@ export class JourneyDiffersError extends InputDiffersError {
   }
 }
 
-/** Another pull has this id already: of another product, or with another input. Nothing was started. */
+/** Thrown when another pull has this id already: of another product, or with another input. Nothing was started. */
 export class PullDiffersError extends InputDiffersError {
   override readonly name = 'PullDiffersError';
   readonly pullId: string;
@@ -226,7 +232,7 @@ export class PullDiffersError extends InputDiffersError {
   }
 }
 
-/** Another portfolio review has this id already, with another input. Nothing was started. */
+/** Thrown when another portfolio review has this id already, with another input. Nothing was started. */
 export class PortfolioDiffersError extends InputDiffersError {
   override readonly name = 'PortfolioDiffersError';
   readonly reviewId: string;
@@ -237,7 +243,7 @@ export class PortfolioDiffersError extends InputDiffersError {
   }
 }
 
-/** Another share has this id already: of another report, or with another input. Nothing was started. */
+/** Thrown when another share has this id already: of another report, or with another input. Nothing was started. */
 export class ShareDiffersError extends InputDiffersError {
   override readonly name = 'ShareDiffersError';
   readonly shareId: string;

@@ -20,7 +20,9 @@ export interface JourneyRuns {
 /** Final; any other status may still change, also one that only a newer server knows. */
 const CLOSED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'CONTINUED_AS_NEW', 'TIMED_OUT']);
 
-/** A server lets go of a run that closed a moment ago when it next notes its progress, every 30 s; of others at once. */
+/**
+ * The server deletes a run that closed a moment ago only when it next notes its progress, every 30 s; others at once.
+ */
 const DELETION_LIMIT_MS = 120_000;
 const LOOK_AGAIN_MS = 200;
 const GRPC_NOT_FOUND = 5;

@@ -97,7 +97,7 @@ function payloadsIn(text: string | null, count: number): Payload[] {
   throw new CodecServerError('unexpected');
 }
 
-/** What the server shows in the place of a payload that it could not decode must not be taken for what was sent. */
+/** Throws where the server shows a marker in place of a payload that it could not decode: it is not what was sent. */
 function readable(payload: Payload | undefined): Payload {
   if (!payload || wasEncrypted(payload)) throw new CodecServerError('unexpected');
   const [value] = markerIn(payload) ?? [];

@@ -1,4 +1,4 @@
-/** Everything that needs a person: the holds of running journeys, and what runs that are gone have left behind. */
+/** Everything that needs a person: the holds of running journeys, and undecided inquiries whose run is gone. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { inParallel } from '../../base/in-parallel.ts';
@@ -16,7 +16,7 @@ import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/erro
 import { heldByRun, type OpenHold } from './open-hold.ts';
 
 export interface HoldsQuery {
-  /** Only holds for this reason. Without it also what drew attention without being a hold. */
+  /** Only holds for this reason. Without it the list also has what needs attention and is no hold. */
   failureType?: FailureType;
   /** Only what came at this instant (RFC 3339) or later. */
   since?: string;
@@ -163,7 +163,7 @@ async function leftInLedger(
   });
 }
 
-/** Whether a run of this workflow is open, whichever one: it meets the ledger's row again. */
+/** Whether any run of this workflow is open: that run reads the ledger's row itself. */
 export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
   if (workflowId === '') return false;
   try {
@@ -188,7 +188,7 @@ export function leftBehind(row: OpenInquiry): OpenHold {
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
     ...(resendFrom === undefined ? {} : { resendFrom }),
     heldBy: 'ledger',
-    // Corrected applicants are a new start's to bring: only a run can make a new inquiry.
+    // Corrected applicants need a new start: only a run can make a new inquiry.
     allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),
   };
 }

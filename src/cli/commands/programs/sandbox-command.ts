@@ -62,7 +62,7 @@ async function start(options: SandboxOptions): Promise<RunningSandbox> {
   }
 }
 
-/** Beside a gateway that posts it has no business. */
+/** Warns of `--host`, and refuses it outside the sandbox environment. */
 async function warnOfNetwork(): Promise<void> {
   const { loadEnvironment } = await import('../../../config/config.ts');
   if (loadEnvironment(process.env) !== 'sandbox') {

@@ -37,11 +37,11 @@ export function registerSetupCommand(program: Command): void {
     const { searchAttributes, deployment } = options.temporal
       ? await withJourneys(options, (journeys) => setUpTemporal(journeys, options), {
           besideLedger: options.ledger,
-          // It registers names and versions: no payload of it needs keys or a codec server.
+          // `setup` registers names and versions: none of its payloads needs keys or a codec server.
           dataConverter: {},
         })
       : {};
-    // Last, so that nothing can come between the ledger's making and the printing of its id.
+    // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
     const document = {
       ...(ledger ? { ledger } : {}),

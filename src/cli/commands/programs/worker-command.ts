@@ -33,7 +33,7 @@ export function registerWorkerCommand(program: Command): void {
   });
 }
 
-/** Options stand above the variables that they stand for. */
+/** Options override their variables. */
 export function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,

@@ -99,7 +99,7 @@ async function run(
   return exitCodeOf(result, selection);
 }
 
-/** Elsewhere than on a terminal nothing is asked: the plan is printed, and nothing is done. */
+/** Asks on a terminal. Elsewhere it only prints the plan. */
 async function isAgreed(plan: DisposalPlan, output: Output): Promise<boolean> {
   const count = plan.planned.length;
   if (!isAsking(output)) {
@@ -121,9 +121,9 @@ async function isAgreed(plan: DisposalPlan, output: Output): Promise<boolean> {
 interface Disposed {
   disposed: FinishedDisposal[];
   refused: RefusedDisposal[];
-  /** What ended it before all was done; doing it again goes on. */
+  /** The error that stopped the disposal early; running it again goes on. */
   stoppedBy?: { type: string; message: string };
-  /** Whether the ledger's own files are rid of it. */
+  /** Whether the data is also gone from the ledger's own files. */
   scrubbed: boolean;
 }
 

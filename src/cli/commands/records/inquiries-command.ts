@@ -88,7 +88,7 @@ interface Listing {
   csv?: boolean;
 }
 
-/** Never more of it at once than a page of the ledger and what the reader has not taken yet. */
+/** Holds at most a page of the ledger, and what the reader has not taken yet. */
 async function* chunks(
   attempts: AsyncIterable<AuditedAttempt>,
   listing: Listing,

@@ -1,4 +1,4 @@
-/** `legal-hold`: nothing of a journey that is under one is disposed of. */
+/** `legal-hold`: keeps a journey from being disposed of. */
 import type { Command } from 'commander';
 import type { Ledger } from '../../../ledger/port.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';

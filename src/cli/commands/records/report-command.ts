@@ -1,4 +1,4 @@
-/** The two commands that print personal data, since that is what they are asked for. */
+/** The two commands whose purpose is to print personal data. */
 import type { Command } from 'commander';
 import type { ShareReportReferences, StoredPullReferences, StoredReferences } from '../../../client.ts';
 import type { ConsumerResult } from '../../../messages/pull/shapes.ts';
@@ -92,7 +92,7 @@ function referenceLines(
   return lines.length > 0 ? lines : ['no references yet'];
 }
 
-/** FAILSAFE names who has no record, too. */
+/** FAILSAFE also names consumers without a record. */
 function consumerLines(consumers: readonly ConsumerResult[], width: number): string[] {
   if (consumers.length === 0) return [];
   const rows = consumers.map(({ applicantId, outcome, reportReferenceNumber = '', consumerId = '' }) => [

@@ -55,7 +55,7 @@ function queryOf({ report, journey, endUser }: SharesOptions): SharesQuery {
   };
 }
 
-/** Never more of it at once than the ledger reads together. */
+/** Yields at most one page of the ledger at a time. */
 async function* chunks(
   shares: AsyncIterable<AuditedShare>,
   { csv }: SharesOptions,

@@ -54,7 +54,7 @@ export function registerAdvanceCommand(program: Command): void {
   });
 }
 
-/** What of a proof is the message's own. */
+/** The part of a proof that belongs into the message. */
 function provedRepeat(proof: ReadProof | undefined): object {
   const { environment: _, journeyId: __, contentDigest: ___, ...fields } = proof?.content ?? {};
   return fields;

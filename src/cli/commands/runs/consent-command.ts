@@ -119,7 +119,7 @@ function ownShareOf(id: string): string | undefined {
   return owner.kind === 'share' ? owner.id : undefined;
 }
 
-/** What it proves is the message. */
+/** Reads the proof, whose content is the message. */
 async function proofFor(journeyId: string, file: string | undefined): Promise<ReadProof | undefined> {
   if (file === undefined) return undefined;
   const proof = await readProof(file, 'consent');

@@ -58,7 +58,7 @@ async function markConsentsSeen(ownerId: string, { by, reason, ...options }: Hol
   await withJourneys(options, mark, { besideLedger: true });
 }
 
-/** Who could not be asked may need a person: to say "none" would be a lie. */
+/** A journey that did not answer may need a person, so the exit code must not say that none does. */
 function exitCodeOf({ holds, unanswered, unmatchedConsents }: OpenHolds): number {
   if (
     holds.length > 0 ||

@@ -1,4 +1,7 @@
-/** `share`: a report with a secondary user, by its journey while that runs, and by itself at any other time. */
+/**
+ * `share`: shares a report with a secondary user, through its journey while that runs, and by a run of its own at any
+ * other time.
+ */
 import type { Command } from 'commander';
 import type { ShareInput } from '../../../messages/journey/shapes.ts';
 import type { ShareReportInput } from '../../../messages/share/shapes.ts';
