@@ -26,10 +26,14 @@ import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { runWorker } from '../../src/worker.ts';
 import { CONSENT_KEYS } from './consent-proofs.ts';
 import { DECISION_KEYS } from './decision-proofs.ts';
+import { keptLines, rememberLedger } from './run-story.ts';
 import { testServer } from './temporal.ts';
+import { untilQuery, WAIT_LIMIT_MS } from './until-query.ts';
+
+export { WAIT_LIMIT_MS } from './until-query.ts';
 
 // Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
-installLogger(createLogger('ERROR'), 'ERROR');
+installLogger(createLogger('INFO', keptLines), 'INFO');
 
 export interface PostedInquiry {
   customerTraceNumber: string;
@@ -120,6 +124,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ? createDataConverter({ keys, namespace: server.namespace, mode: 'client' })
     : {};
   const client = new Client({ connection, namespace: server.namespace, dataConverter });
+  rememberLedger(client.workflow, config.ledger.url);
   const rules: object[] = [];
   let worker: { stop: AbortController; done: Promise<void> } | undefined;
 
@@ -211,22 +216,13 @@ export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
   return handle.query<JourneyStatus>('status');
 }
 
-/** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
-export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 120_000);
-
 /** Polls `status` until it is as wanted. */
-export async function untilStatus(
+export function untilStatus(
   handle: JourneyHandle,
   isWanted: (status: JourneyStatus) => boolean,
   limitMs = WAIT_LIMIT_MS,
 ): Promise<JourneyStatus> {
-  const endsAt = performance.now() + limitMs;
-  for (;;) {
-    const status = await statusOf(handle);
-    if (isWanted(status)) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  return untilQuery(handle, isWanted, { limitMs });
 }
 
 export function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {

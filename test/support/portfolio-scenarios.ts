@@ -4,8 +4,9 @@ import type { Client } from '@temporalio/client';
 import { PortfolioSchedules } from '../../src/client/runs/portfolio-schedules.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
-import { type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
+import type { JourneyHandle } from './journey-harness.ts';
 import { csvText, writePortfolio } from './portfolio-files.ts';
+import { untilQuery } from './until-query.ts';
 
 export interface PortfolioStage {
   client: Client;
@@ -54,14 +55,8 @@ function scenario(
   };
 }
 
-async function until(handle: JourneyHandle, isWanted: (status: PortfolioStatus) => boolean): Promise<PortfolioStatus> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const status = await handle.query<PortfolioStatus>('status');
-    if (isWanted(status)) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+function until(handle: JourneyHandle, isWanted: (status: PortfolioStatus) => boolean): Promise<PortfolioStatus> {
+  return untilQuery(handle, isWanted);
 }
 
 const tell = (handle: JourneyHandle, name: string, message: object) => handle.executeUpdate(name, { args: [message] });

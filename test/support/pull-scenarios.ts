@@ -1,8 +1,9 @@
 /** One run of every outcome that a single pull has. */
 import { randomUUID } from 'node:crypto';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullStatus } from '../../src/messages/pull/shapes.ts';
-import { applicant, type JourneyHandle, newSsn, WAIT_LIMIT_MS } from './journey-harness.ts';
+import { applicant, type JourneyHandle, newSsn } from './journey-harness.ts';
 import type { Scenario, Stage } from './scenarios.ts';
+import { untilQuery } from './until-query.ts';
 
 const newId = () => `P-${randomUUID().slice(0, 13)}`;
 
@@ -76,13 +77,8 @@ export async function decideFirstHold(handle: JourneyHandle, pullId: string, dec
 }
 
 export async function firstHold(handle: JourneyHandle): Promise<PullStatus['holds'][number]> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const [hold] = (await handle.query<PullStatus>('status')).holds;
-    if (hold) return hold;
-    if (performance.now() > endsAt) throw new Error('waited in vain for a hold');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const { holds } = await untilQuery<PullStatus>(handle, (status) => status.holds.length > 0);
+  return holds[0] as PullStatus['holds'][number];
 }
 
 /** The retry waits for longer than the withdrawal takes. */

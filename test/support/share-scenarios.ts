@@ -1,9 +1,10 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
 import { randomUUID } from 'node:crypto';
 import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import { consentMessage, type JourneyHandle, WAIT_LIMIT_MS } from './journey-harness.ts';
+import { consentMessage, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';
+import { untilQuery } from './until-query.ts';
 
 export const newShareId = () => `S-${randomUUID().slice(0, 13)}`;
 
@@ -37,17 +38,8 @@ export async function startShare({ client, config }: Stage, input: ShareReportIn
   return handle as unknown as JourneyHandle;
 }
 
-export async function untilShareIs(
-  handle: JourneyHandle,
-  state: ShareReportStatus['state'],
-): Promise<ShareReportStatus> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const status = await handle.query<ShareReportStatus>('status');
-    if (status.state === state) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+export function untilShareIs(handle: JourneyHandle, state: ShareReportStatus['state']): Promise<ShareReportStatus> {
+  return untilQuery<ShareReportStatus>(handle, (status) => status.state === state);
 }
 
 export const consentToShare = (shareId: string, decision: 'granted' | 'denied') =>

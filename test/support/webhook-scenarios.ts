@@ -23,11 +23,11 @@ import {
   statusOf,
   untilStatus,
   update,
-  WAIT_LIMIT_MS,
 } from './journey-harness.ts';
 import { csvText, writePortfolio } from './portfolio-files.ts';
 import { decideFirstHold, reportPull, startPull } from './pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from './share-scenarios.ts';
+import { untilQuery } from './until-query.ts';
 import { newWebhookSecret, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface WebhookStage {
@@ -93,17 +93,11 @@ export function deliveryOf({ harness }: WebhookStage, ownerId: string): Delivery
 }
 
 /** Polls the delivery run until it is as wanted. */
-export async function untilDelivery(
+export function untilDelivery(
   delivery: Delivery,
   isWanted: (status: WebhookDeliveryStatus) => boolean,
 ): Promise<WebhookDeliveryStatus> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const status = await delivery.query<WebhookDeliveryStatus>('webhookStatus');
-    if (isWanted(status)) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain: ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  return untilQuery(delivery, isWanted, { query: 'webhookStatus' });
 }
 
 /** Asks the delivery run to send again, or to drop. */
@@ -217,14 +211,8 @@ export async function playReview(
   return { handle, ownerId: ownerIdOf('portfolio', reviewId), reviewId };
 }
 
-export async function untilReview(handle: JourneyHandle, state: PortfolioStatus['state']): Promise<PortfolioStatus> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const status = await handle.query<PortfolioStatus>('status');
-    if (status.state === state) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain: ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+export function untilReview(handle: JourneyHandle, state: PortfolioStatus['state']): Promise<PortfolioStatus> {
+  return untilQuery<PortfolioStatus>(handle, (status) => status.state === state);
 }
 
 /** All that could be delivered is; what could not has been given up. */

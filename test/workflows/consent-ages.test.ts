@@ -14,6 +14,7 @@ import {
 } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput, startShare } from '../support/share-scenarios.ts';
+import { untilQuery } from '../support/until-query.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
 let stage: WebhookStage;
@@ -32,14 +33,8 @@ async function missingTold(subject: string, count: number): Promise<string[][]> 
   );
 }
 
-async function untilMissing(handle: JourneyHandle, wanted: string[]): Promise<ShareReportStatus> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    const status = await handle.query<ShareReportStatus>('status');
-    if (status.consentsMissing.join() === wanted.join()) return status;
-    if (performance.now() > endsAt) throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+function untilMissing(handle: JourneyHandle, wanted: string[]): Promise<ShareReportStatus> {
+  return untilQuery<ShareReportStatus>(handle, (status) => status.consentsMissing.join() === wanted.join());
 }
 
 describe('a share with a grant that is too old', { concurrency: 4 }, () => {

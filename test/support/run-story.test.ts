@@ -1,0 +1,24 @@
+/** What a failing wait tells a person (run-story.ts). */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Harness, journeyInput, startHarness, untilStatus } from './journey-harness.ts';
+
+let harness: Harness;
+
+before(async () => {
+  harness = await startHarness();
+});
+after(() => harness?.close());
+
+test('a wait in vain tells the run’s history in words, its rows of the ledger and the last log lines', async () => {
+  const input = journeyInput();
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const error = await untilStatus(handle, () => false, 0).catch((reason: Error) => reason);
+  assert.ok(error instanceof Error);
+  assert.match(error.message, /waited in vain; status is \{/);
+  assert.match(error.message, /history of journey-T-/);
+  assert.match(error.message, /activity task scheduled: .*name submitInquiry/);
+  assert.match(error.message, /attempts: customer_trace_number /);
+  assert.match(error.message, /last \d+ log lines of this process:\n +\{"level"/);
+});
