@@ -17,9 +17,7 @@ const CONCURRENCY = 4;
 /** The longest files after the slow ones. They begin first, so that none of them runs alone at the end. */
 const BEGUN_FIRST = [
   'test/cli/holds-and-resolve',
-  'test/protection/privacy',
   'test/hazards/process-ledger-gone',
-  'test/hazards/process-out-of-touch',
   'test/local',
   'test/cli/journey-commands',
   'test/hazards',
@@ -81,7 +79,6 @@ const ALONE: readonly string[] = [
   'test/ledger/explorer',
   'test/local',
   'test/logging',
-  'test/protection/privacy',
   'test/start-up',
   'test/telemetry',
   'test/workflows/long-waits',
