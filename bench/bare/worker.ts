@@ -1,4 +1,4 @@
-/** The bare contender's worker, as a process of its own: `node bench/bare/worker.ts <workflow bundle>`. */
+/** The worker of the bare contender, as a process of its own: `node bench/bare/worker.ts <workflow bundle>`. */
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Agent, request } from 'undici';
 import { loadConfig } from '../../src/config/config.ts';

@@ -1,4 +1,4 @@
-/** Starting many journeys, and waiting until the gateway has had them. */
+/** Starts many journeys, and waits until the gateway has received them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartOptions } from '../../src/client.ts';
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';

@@ -1,4 +1,4 @@
-/** A picture of many small panels, one for each measure, as plain SVG. */
+/** Draws many small panels, one for each measure, as plain SVG. */
 import { peak, type Series } from '../load/series.ts';
 
 export interface Line {

@@ -148,7 +148,7 @@ async function onePull(journeys: CreditJourneys, productCode: 'CR' | 'FAILSAFE')
   return [pull.pullId];
 }
 
-/** A journey that ends without a share, and then its report is shared by itself. */
+/** A journey that ends without a share, followed by a share of its report by itself. */
 async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
   const journey = await journeys.start(prequal('EU123'));
   checked(await journey.result());

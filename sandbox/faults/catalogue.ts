@@ -1,4 +1,4 @@
-/** Every fault by name, and what `GET /_sandbox/faults` says about them. */
+/** Every fault by name, and its description for `GET /_sandbox/faults`. */
 import { CONNECTION_FAULTS } from './connection.ts';
 import { CONTENT_FAULTS } from './content.ts';
 import { DELIVERY_FAULTS } from './delivery.ts';

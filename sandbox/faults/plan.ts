@@ -52,7 +52,7 @@ const MATCHERS: Record<Matcher, (value: unknown) => boolean> = {
 const BODY_MATCHERS: readonly Matcher[] = ['productCode', 'ssnLast4', 'customerTraceNumber', 'attempt'];
 const TOKEN_MATCHERS: readonly Matcher[] = ['attempt', 'times', 'probability'];
 
-/** A plan from the JSON of `PUT /_sandbox/faults`, or what is wrong with it. */
+/** A plan from the JSON of `PUT /_sandbox/faults`, or the problems of that JSON. */
 export function parsePlan(body: unknown, defaultSeed: number): { plan: FaultPlan } | { problems: Problem[] } {
   if (!isObject(body)) return { problems: [{ path: '', rule: 'object' }] };
   const problems: Problem[] = [];

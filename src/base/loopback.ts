@@ -1,6 +1,6 @@
 /** Whether a host is this machine. Pure. */
 
-/** Of a URL's `hostname`: IPv6 in brackets. */
+/** Takes a URL's `hostname`: IPv6 in brackets. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -54,7 +54,7 @@ export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problem
   return { config: readConfig(reader), problems: reader.problems };
 }
 
-/** The codec server that a client in this environment goes through, with the rules that it breaks, for `doctor`. */
+/** The codec server of a client in this environment, with the rules that it breaks, for `doctor`. */
 export function inspectCodecServer(
   env: NodeJS.ProcessEnv,
 ): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
@@ -113,7 +113,7 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   };
 }
 
-/** For a client that warns before it sends: the workers' configuration decides, so nothing that is wrong here is reported. */
+/** For a client that warns before it sends. The workers' configuration decides, so problems here are not reported. */
 export function knownDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust['trust'] {
   const reader = new EnvironmentReader(env);
   return trustByName(readProfiles(reader, readDefaultProfile(reader, readEnvironment(reader))));

@@ -43,7 +43,7 @@ export function readWorkerSettings(
       min: 2,
       max: 1_000,
     }),
-    // Too small a cache doubles CPU by replays; 1,000 waiting journeys are some 500 MB of memory.
+    // Too small a cache doubles CPU by replays; 1,000 waiting journeys take some 500 MB of memory.
     maxCachedWorkflows: reader.integer('WORKER_MAX_CACHED_WORKFLOWS', {
       default: Math.min(1_000, cachedWorkflowsThatFit()),
       min: MIN_CACHED,
@@ -70,7 +70,9 @@ function readInquirySlots(reader: EnvironmentReader, profiles: Iterable<GatewayP
   return slots;
 }
 
-/** No default: the provider's rate limits are not shown (interface 8), and a guess would slow those who have none. */
+/**
+ * No default: the interface does not show the provider's rate limits (8), and a guess would slow providers without one.
+ */
 function readRate(reader: EnvironmentReader): number | undefined {
   const variable = 'GATEWAY_MAX_INQUIRIES_PER_SECOND';
   const value = reader.optional(variable);
@@ -84,7 +86,7 @@ function readRate(reader: EnvironmentReader): number | undefined {
 function readShutdownGrace(reader: EnvironmentReader, protocol: ProtocolSettings): number {
   const variable = 'WORKER_SHUTDOWN_GRACE_MS';
   const graceMs = reader.integer(variable, {
-    // It is a limit and not a wait: an idle worker stops at once.
+    // A limit and not a wait: an idle worker stops at once.
     default: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
     min: 1,
     max: 2 * 3_600_000,

@@ -40,7 +40,7 @@ export interface CarriedRefusal {
   decidedAtMs: number;
 }
 
-/** All that one applicant has said about one share. */
+/** Everything that one applicant has said about one share. */
 export class ApplicantsWord {
   readonly grants: Entry[] = [];
   /** Grants without a recorded end, pending ones included. Some may have ended since. */

@@ -112,7 +112,7 @@ function refuseForeignEcho({ top, entries, listName }: Envelope, { profile, requ
   for (const { object, path } of places) {
     for (const [name, value] of Object.entries(ours)) {
       const echoed = member(object, name);
-      // Tolerated: an identifier of digits that comes as a JSON number.
+      // Accepted: an identifier of digits may come as a JSON number.
       if (isGiven(echoed) && (typeof echoed === 'number' ? String(echoed) : echoed) !== value)
         problems.push(`${path}/${name} must be that of the request`);
     }
@@ -161,9 +161,9 @@ function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext
 }
 
 /**
- * The entries that need neither report nor `consumerId`. One `returnCode` stands for a joint application (interface
- * 2.4), of which one applicant may have a record and the other none. A report without a `consumerId` is a wrong shape.
- * So is an answer in which no applicant has anything.
+ * The indexes of entries that rightly have neither report nor `consumerId`. One `returnCode` stands for a joint
+ * application (interface 2.4), of which one applicant may have a record and the other none. A report without a
+ * `consumerId` is a wrong shape. So is an answer in which no applicant has anything.
  */
 function bareEntries({ entries }: Envelope, product: ProductCode): ReadonlySet<number> {
   const bare = new Set<number>();

@@ -98,7 +98,9 @@ export interface Retention {
   /** Reads only. */
   view(scope: DisposalScope): Promise<DisposalView>;
 
-  /** Reads only: shares with owners of their own of the scope's reports, also where those were disposed of. */
+  /**
+   * Reads only: shares of the scope's reports that have owners of their own, also where those reports were disposed of.
+   */
   sharesOf(scope: DisposalScope): Promise<SeparateShare[]>;
 
   /** Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. */

@@ -16,7 +16,7 @@ export const BLAKE: Applicant = {
   ...ALEX,
   applicantId: '2A',
   names: [{ first: 'Blake', last: 'Sample' }],
-  // The sandbox's report of this one has changed before closing.
+  // For this SSN the sandbox shows changes before closing.
   ssn: '900220020',
   dob: '1986-09-30',
   phones: [{ phoneNumber: '2025550124', phoneType: 'HOME' }],
@@ -34,7 +34,7 @@ const SAMPLE_SSNS: ReadonlySet<string> = new Set(
   [ALEX, BLAKE, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD].map(({ ssn }) => ssn),
 );
 
-/** Whether it is one of these people, by SSN and last name. */
+/** Whether the applicant is one of these people, by SSN and last name. */
 export function isSampleApplicant({ ssn, names }: Pick<Applicant, 'ssn' | 'names'>): boolean {
   return SAMPLE_SSNS.has(ssn) && names.some(({ last }) => last.toLowerCase() === 'sample');
 }

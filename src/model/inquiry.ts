@@ -81,7 +81,7 @@ export interface InquiryDescription {
 /** Everything that a run carries of one inquiry. The gateway's request is built from it. */
 export interface InquiryContent {
   inquiry: InquiryDescription;
-  /** Report products; FAILSAFE, without what its request lacks. */
+  /** The applicants; FAILSAFE's may lack what its request does not need. */
   applicants?: FailsafeApplicant[];
   /** SECONDUSE: the reference of the report that is shared. */
   reference?: ReportReference;

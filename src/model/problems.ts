@@ -1,6 +1,6 @@
 /**
- * One thing that is wrong with an input: where (an RFC 6901 JSON pointer) and what would be right.
- * Never the value, never a key that the sender made up: either may be personal.
+ * One problem of an input: its place (an RFC 6901 JSON pointer) and the rule that it breaks. Never the value, and never
+ * a key that the sender made up: either may be personal.
  */
 export interface Problem {
   path: string;

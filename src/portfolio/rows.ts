@@ -83,7 +83,7 @@ function checkedRow(
   }
 }
 
-/** `null` where it is not UTF-8, or has a byte-order mark in the middle of a file. */
+/** The text; `null` where it is not UTF-8. A byte-order mark in the middle of a file stays, and no name may contain one. */
 export function utf8(bytes: Buffer): string | null {
   try {
     return DECODER.decode(bytes);

@@ -9,7 +9,7 @@ export function firstTables(dialect: SqlDialect): string[] {
     ...decisionTables(dialect),
     ...reportTables(dialect),
     ...dialect.triggerPrelude,
-    // The fence stands on these rows: not even by mistake may one be deleted.
+    // The fence depends on these rows: not one may be deleted, even by mistake.
     ...dialect.guardRows('ledger_identity', 'keepRows'),
     ...dialect.guardRows('inquiries', 'keepRows'),
     ...dialect.guardRows('attempts', 'keepRows'),
@@ -65,7 +65,7 @@ function inquiryTables({ bytes }: SqlDialect): string[] {
       disposed_reason TEXT
     )`,
     'CREATE INDEX inquiries_of_caller ON inquiries (caller_id, product_code)',
-    // "answer" columns are sealed by LedgerCipher: a reference holds consumer ids. "outcome" is what a report sums up.
+    // LedgerCipher seals the "answer" columns: a reference holds consumer ids. "outcome" sums a report up.
     `CREATE TABLE attempts (
       customer_trace_number TEXT NOT NULL REFERENCES inquiries,
       attempt BIGINT NOT NULL CHECK (attempt >= 1),

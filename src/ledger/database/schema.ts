@@ -1,4 +1,4 @@
-/** Which version of the tables a ledger has, which programs may write to it, and how it is brought to a newer version. */
+/** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 import { MIGRATIONS, WITHOUT_OLDER_WRITERS } from './migrations.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 

@@ -1,4 +1,4 @@
-/** Rows of `inquiries`, `attempts` and `decisions`, and all that is known of one trace number: what the rules judge. */
+/** Rows of `inquiries`, `attempts` and `decisions`, and everything about one trace number that the rules judge. */
 
 import type { DecisionAction, FailureType } from '../../model/failure-types.ts';
 import type { Answer, AttemptState } from '../../model/inquiry.ts';

@@ -1,4 +1,4 @@
-/** Inquiries, attempts and decisions as callers are shown them. */
+/** Inquiries, attempts and decisions in the form that callers see. */
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';

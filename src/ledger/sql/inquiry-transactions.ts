@@ -1,4 +1,6 @@
-/** The transactions about one inquiry, which write what the rules decide: claims, outcomes, closing look-ups, decisions. */
+/**
+ * The transactions about one inquiry: claims, outcomes, closing look-ups, decisions. They write what the rules decide.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
@@ -67,7 +69,7 @@ function stateOf(
   return readState(session, dialect, customerTraceNumber);
 }
 
-/** Claims the attempt, or says what forbids it. */
+/** Claims the attempt, or returns what forbids it. */
 export async function claimAttempt(writing: Writing, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
   const { customerTraceNumber } = request.inquiry;
   const { permittedRepeat, otherNumber } = await readRepeat(writing.session, request.inquiry);
@@ -142,7 +144,7 @@ export async function recordAttempt(
     case 'missing':
       return { keep: false, value: 'missing' };
     case 'already':
-      // Recorded once without its report, by a run that had none.
+      // An earlier record came without the report, from a run that had none.
       return {
         keep: await keepReport(writing, record, record.state === 'answered' && !isDisposed ? sealed : undefined, false),
         value: 'already',
@@ -162,7 +164,7 @@ export async function recordAttempt(
   }
 }
 
-/** Shows the inquiry; where the attempt was never claimed, no program can claim it from then on. */
+/** Returns the inquiry's state. Where the attempt was never claimed, no program can claim it from then on. */
 export async function lookUpAndClose(writing: Writing, request: CloseRequest): Promise<Written<AttemptView>> {
   const { inquiry, attempt, run } = request;
   const { customerTraceNumber } = inquiry;
@@ -189,7 +191,7 @@ export async function lookUpAndClose(writing: Writing, request: CloseRequest): P
   }
 }
 
-/** Keeps the decision and what it changes, or says why it does not count. */
+/** Writes the decision and its changes, or returns why it does not count. */
 export async function decide(
   writing: Writing,
   ledgerId: string,

@@ -1,4 +1,4 @@
-/** The ledger on a SQL engine: what the port promises, each call in one transaction. */
+/** The ledger on a SQL engine: implements the port, each call in one transaction. */
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';

@@ -113,7 +113,7 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
   );
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeKeyRing(file, { version: 1, keys }, async (aside) => {
-    // Linked into place: a second maker loses.
+    // Linked into place: of two makers, the second gets an error.
     await link(aside, file);
   });
   return loadKeyRing(file);
