@@ -242,7 +242,7 @@ function warnOfFullHeap(maxCachedWorkflows: number, logger: WorkerLogger | undef
   );
 }
 
-/** A payload waits for a key that is not here: said once a minute for each key, since every retry comes by. */
+/** Warns of a payload that waits for a missing key. Once a minute for each key, since every retry calls it. */
 function unknownKeyAlert(logger: WorkerLogger | undefined, { metrics }: WorkerTelemetry): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
@@ -262,8 +262,8 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     environment: config.environment,
     keyRing,
     // Outside the sandbox a ledger is made by `setup` alone: a worker that makes one has forgotten what was sent.
-    // Where one is named, another that is made in its absence would stand in the way of its return. Tables are changed
-    // by `setup` alone, there too: workers of another version may be at work on them.
+    // Where a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables,
+    // there too: workers of another version may be at work on them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
     ...(config.ledger.expectedId === undefined ? {} : { expectedId: config.ledger.expectedId }),
   });
@@ -336,7 +336,7 @@ function versioned(version: DeploymentVersion): NonNullable<WorkerOptions['worke
   return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** One queue that fails takes the others down with it: half a worker would look alive. */
+/** Stops all queues when one fails: half a worker would look healthy. */
 async function runAll(workers: readonly Worker[], { onReady, signal }: RunWorkerOptions): Promise<void> {
   const shutDown = () => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -1,4 +1,7 @@
-/** What the watch over a ledger has seen of it: kept by Temporal, so that an older copy of the ledger cannot lack it. */
+/**
+ * The newest attempt that the ledger's watch has seen. Temporal keeps it, so an older copy of the ledger cannot lose
+ * it.
+ */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import { ledgerWatchId } from '../messages/ledger-watch.ts';

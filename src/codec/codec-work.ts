@@ -139,7 +139,7 @@ function viewOf(inner: Payload, view: View): PayloadJson {
 
 const NOT_MASKED = 'must not be a masked value: ask for the real one, or enter it anew';
 
-/** What could be encrypted and never read again, or was never meant to be sent. */
+/** Finds payloads that no reader could decode once encrypted, and masked values that must not be sent. */
 function encodingProblems(payload: Payload, path: string): Problem[] {
   const data = bytesOf(payload.data);
   switch (encodingOf(payload)) {

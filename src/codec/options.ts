@@ -1,4 +1,4 @@
-/** What a codec server is started with, and the figures that bound it. */
+/** Options of a codec server, and its limits. */
 
 import type { AuditDestination } from '../http/audit.ts';
 import type { CodecServerLimits } from '../http/limits.ts';

@@ -23,7 +23,7 @@ interface JourneyParams {
 /** An access that was let in. */
 interface Granted {
   permission: Permission;
-  /** What is known of the target: it goes into the audit line even when the request is refused after all. */
+  /** Notes the target: it goes into the audit line even when the request is refused after all. */
   noted(target: Partial<AccessRecord>): void;
   /** Writes the line, before anything is given out; throws where it cannot be written. */
   given(outcome: Partial<AccessRecord>): void;

@@ -15,7 +15,7 @@ export async function startHealthServer({ host, port }: ListenAddress, readiness
   const app = fastify({ requestTimeout: REQUEST_TIMEOUT_MS, bodyLimit: 1_024, forceCloseConnections: true });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'NotFound' }));
   app.setErrorHandler((_error, _request, reply) => reply.code(400).send({ error: 'BadRequest' }));
-  // The process turns its event loop; more would have it restarted for what a restart does not mend.
+  // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const report = await readiness.report();

@@ -1,10 +1,10 @@
-/** What keeps a worker from starting, all of it at once. */
+/** Reports everything that keeps a worker from starting, at once. */
 
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-age.ts';
 
-/** Several things are wrong; each with the variable that it hangs on. Never a value. */
+/** Thrown when several things keep a worker from starting. Names the variable of each, never a value. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
   readonly problems: readonly { variable: string; rule: string }[];
@@ -18,7 +18,7 @@ export class StartRefusedError extends Error {
 type Values<T> = { -readonly [K in keyof T]: Awaited<T[K]> };
 
 /**
- * Waits for every part, by the variable that it hangs on.
+ * Waits for every part, by the variable that configures it.
  *
  * @throws what the one part threw that failed, or StartRefusedError with all that did. What they threw is shown: their
  *   messages hold no values

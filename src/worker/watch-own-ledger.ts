@@ -1,4 +1,7 @@
-/** What a worker does before it polls: asks what was seen of its ledger, holds the ledger to it, and sees to its being watched. */
+/**
+ * Checks a worker's ledger before the worker polls. Asks the watch for the newest attempt it has seen, stops all claims
+ * where the ledger lacks that attempt, and starts the watch where none runs.
+ */
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
@@ -17,7 +20,7 @@ export interface WatchedLedger {
   logger: Pick<Logger, 'warn' | 'error'> | undefined;
 }
 
-/** @throws what the server does where it does not answer: nothing is claimed before the ledger has been held to what was seen */
+/** @throws the server's error where it does not answer: the worker claims nothing before this check */
 export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter, ledger, everyMs, logger } = watched;
   const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
@@ -42,7 +45,7 @@ async function seenBefore(
     return await seenByWatch(client, watched);
   } catch (error) {
     if (isGrpcServiceError(error)) throw error;
-    // Encrypted under a key that is gone. The watch itself tells within a minute.
+    // Encrypted under a key that is gone. The watch itself finds an older copy within a minute.
     logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** Everything of a worker that others watch it by, in one hand: metrics always, which cost nothing unread, and traces. */
+/** A worker's metrics and traces. Metrics are always on: they cost nothing while no program reads them. */
 import { Client } from '@temporalio/client';
 import {
   type ActivityInterceptorsFactory,
@@ -41,7 +41,7 @@ export interface WatchedParts {
 /** Short enough to see a pause in the minute in which it was, longer than any pause is. */
 const EVENT_LOOP_EVERY_MS = 5_000;
 
-/** After the SDK's runtime was made, whose meter it takes. */
+/** Call it after the SDK's runtime was made: it uses that runtime's meter. */
 export async function startWorkerTelemetry(config: Config): Promise<WorkerTelemetry> {
   const { telemetry, environment, profiles, taskQueue, temporal } = config;
   const metrics = new Metrics(Runtime.instance().metricMeter);

@@ -1,4 +1,4 @@
-/** Where a worker has its workflows from, and whether that fits its configuration. */
+/** Finds a worker's workflows, and checks that they fit its configuration. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { WorkerOptions } from '@temporalio/worker';

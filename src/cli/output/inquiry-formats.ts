@@ -1,4 +1,4 @@
-/** What was asked of the gateway, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
+/** Inquiries as lines, CSV and JSON. No reference and no consumer id is in any of them. */
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { type Cell, csvLine } from './csv.ts';

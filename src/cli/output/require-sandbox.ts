@@ -1,4 +1,4 @@
-/** Samples are for the sandbox alone: elsewhere each made-up applicant would be asked about for real. */
+/** Keeps samples in the sandbox: elsewhere the gateway would get real inquiries about made-up applicants. */
 import { UsageError } from './errors.ts';
 
 /**

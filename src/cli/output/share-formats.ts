@@ -1,4 +1,7 @@
-/** Who shared what with whom, as lines, CSV and JSON. No reference and no consumer id is in any of them. */
+/**
+ * Shares that were, or may have been, posted, as lines, CSV and JSON. No reference and no consumer id is in any of
+ * them.
+ */
 import type { AuditedShare, ShareConsent } from '../../ledger/share-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';

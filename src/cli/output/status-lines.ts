@@ -228,7 +228,7 @@ function tries(attempts: number): string {
   return attempts === 0 ? '' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
 }
 
-/** Counts alone: the list is personal, and has a command of its own. */
+/** Shows counts alone: the list is personal, and has a command of its own. */
 function changeLines({ productCode, changes }: StageStatus, width: number): string[] {
   if (!changes) return [];
   const since = `${productCode} since ${changes.comparedWith}:`;

@@ -71,12 +71,12 @@ export interface FinishedDisposal {
   shares?: string[];
 }
 
-/** Gentle to a ledger and a server that others work with meanwhile. */
+/** Low, since workers use the ledger and the server meanwhile. */
 const AT_ONCE = 4;
 const PAGE = 50;
 
 /**
- * What would be disposed of, and why something would not; changes nothing.
+ * Plans a disposal: what would be disposed of, and why something would not. Changes nothing.
  *
  * @throws TemporalUnavailableError, LedgerUnavailableError; JourneyNotFoundError where neither Temporal nor the ledger
  * knows the id
@@ -146,7 +146,7 @@ async function planOne(context: DisposalContext, scope: DisposalScope): Promise<
   return disposedAt === undefined ? undefined : { disposedAt, ...(await separateShares(context, scope)) };
 }
 
-/** What posted nothing is only in Temporal, if it is anywhere. */
+/** A share that posted nothing is at most in Temporal. */
 async function separateShares(
   { client, ledger }: DisposalContext,
   scope: DisposalScope,

@@ -1,7 +1,7 @@
 /**
- * Decisions about inquiries whose run is gone, written straight into the ledger. A new start of the journey meets
- * them there: an accepted answer is gone on with, a resend is spent by one further attempt, and what was abandoned
- * stays so.
+ * Decisions about inquiries whose run is gone, written straight into the ledger. A new start of the journey finds them
+ * there. It goes on with an accepted answer, spends a resend on one further attempt, and leaves an abandoned inquiry
+ * abandoned.
  */
 import type { Client } from '@temporalio/client';
 import { otherContent } from '../../base/differing-paths.ts';
@@ -39,7 +39,7 @@ export interface LedgerDecisionContext {
   client: Client;
   ledger(): Promise<Ledger>;
   maxApplicants: number;
-  /** Whether the decision needs a proof, and has one; the environment says so as it says it to workers. */
+  /** Judges whether the decision needs a proof, and has one, by the same variables as a worker. */
   judgeProof: DecisionJudge;
 }
 
@@ -154,7 +154,10 @@ function problemOf(hold: OpenHold, message: LedgerDecision): string | null {
   return problem ?? resendProblem(hold, message, Date.now());
 }
 
-/** Not of an inquiry that was claimed before the ledger kept whom it asks about: there the person alone knows. */
+/**
+ * Checks a reference, except of an inquiry that was claimed before the ledger kept its applicants: there the operator
+ * has to check it.
+ */
 function referenceProblem({ applicantIds }: OpenInquiry, { reference }: CheckedDecision): string | null {
   return reference && applicantIds ? referenceApplicantsProblem(reference.applicants, applicantIds) : null;
 }

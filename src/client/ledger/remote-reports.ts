@@ -1,4 +1,4 @@
-/** Reports and references by the codec server, for who has a token and neither database nor key. */
+/** Reads reports and references from the codec server, for clients that have a token and neither database nor key. */
 import { isJsonObject, member, parseJson } from '../../base/json-safety.ts';
 import type { CodecServerConnection } from '../connection/codec-server-connection.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';

@@ -48,8 +48,8 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
 }
 
 /**
- * What outlives the run. `undefined` where there is no such report or journey; `JourneyDisposedError` where there was and
- * it was destroyed.
+ * Reads what outlives the run. `undefined` where there is no such report or journey; `JourneyDisposedError` where it
+ * was disposed of.
  */
 export interface ReportSource {
   report(journeyId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport | undefined>;
@@ -58,7 +58,7 @@ export interface ReportSource {
   references(journeyId: string): Promise<StoredReferences | undefined>;
 }
 
-/** The ledger, for who may open it. */
+/** Reads reports from the ledger, for programs that may open it. */
 export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
   return {
     async report(journeyId, productCode, customerTraceNumber) {

@@ -109,8 +109,8 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /**
-   * What the newest preclose report says that the journey's report before it did not, from the codec server or the
-   * ledger. Personal throughout; the status tells counts and sums.
+   * What changed between the newest preclose report and the journey's report before it, from the codec server or the
+   * ledger. Personal throughout; the status has counts and sums.
    *
    * @throws ChangesNotFoundError; CodecServerError, or what opening the ledger throws
    */
@@ -121,8 +121,8 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   }
 
   /**
-   * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
-   * Temporal, from where reports come from.
+   * What a caller must store for later shares (interface 2.4). `consumerId` is personal. Once the run is gone from
+   * Temporal, it comes from the source of reports.
    */
   references(): Promise<StoredReferences> {
     return referencesOr<StoredReferences>(

@@ -61,7 +61,7 @@ export function isForLedger(error: unknown, { decision }: ConsentMessage): boole
   return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
 }
 
-/** Tells the run, and waits for no answer; or the ledger where there is no open run. */
+/** Signals the run, and waits for no answer. Writes to the ledger where no run is open. */
 export async function signalConsent(
   context: RunContext,
   handle: WorkflowHandle,

@@ -32,7 +32,7 @@ export interface RunContext {
   reports: () => Promise<ReportSource>;
 }
 
-/** What may be said of a message beside its content. */
+/** Options of a message beside its content. */
 export interface MessageOptions {
   /**
    * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
@@ -62,7 +62,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     return this.handle.workflowId;
   }
 
-  /** What a completed run's result says of its status; what is personal is left out. */
+  /** The status of a completed run, made of its result without personal data. */
   protected abstract statusOfResult(result: Result): Status;
 
   /** Where the run stands; nothing personal. Of a completed one also without a worker. */
@@ -139,7 +139,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
       );
     try {
       return await sendPatiently(() => execute(updateId), patienceMs).catch(async (error) => {
-        // A run that was reset got it again before it could make sense, and refused it: the server takes nothing more
+        // A reset run received the message again before it was valid, and refused it: the server takes nothing more
         // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
         if (!isInternal(error)) throw error;
         return execute(`${updateId}-${(await this.handle.describe()).runId}`);
@@ -152,7 +152,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     }
   }
 
-  /** The server answers for a closed run as for one that never was. */
+  /** Distinguishes a closed run from one that never existed: the server answers the message alike. */
   async #exists(): Promise<boolean> {
     try {
       await this.handle.describe();

@@ -1,4 +1,4 @@
-/** What a check is. */
+/** The interface of a check. */
 
 import type { DoctorContext } from './context.ts';
 import type { Finding } from './finding.ts';
@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 export interface Check {
   /** Stable: `namespace`, or `token-service/<profile>`. */
   name: string;
-  /** Variables that it cannot do without, by how their names begin: one that is wrong keeps it from being made. */
+  /** Prefixes of the variables that it needs: where one of them is wrong, the check does not run. */
   needs: readonly string[];
   /** May throw: that is a failure too. Ends what it began when `signal` is aborted. */
   run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;

@@ -43,7 +43,7 @@ async function newestOpen(client: Client, taskQueue: string): Promise<Run[]> {
   return runs;
 }
 
-/** One that has gone meanwhile lies nowhere. */
+/** A run that has gone meanwhile counts as encrypted. */
 function wasEncrypted(client: Client, run: Run): Promise<boolean> {
   return startedEncrypted(client, client.options.namespace, run).catch(() => true);
 }

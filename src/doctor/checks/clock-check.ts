@@ -1,11 +1,11 @@
-/** Whether our clock agrees with everybody else's: dates of consents and of secondary uses are compared with it. */
+/** Whether our clock agrees with those of the servers: dates of consents and of secondary uses are compared with it. */
 import type { Check } from './check.ts';
 import { pass, warn } from './finding.ts';
 
-/** What servers that keep their time are never apart by. */
+/** Servers that keep their time differ by less. */
 const MAX_SKEW_MS = 30_000;
 
-/** Made after the others: they have asked. */
+/** Runs after the other checks, which collect the clocks. */
 export const clockCheck: Check = {
   name: 'clock',
   needs: [],

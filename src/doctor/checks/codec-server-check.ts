@@ -68,7 +68,7 @@ async function roundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: string
     if (!isSame(decoded, probe)) return fail('it encrypts something else than it is given', 'check CODEC_SERVER_URL');
     return pass(`it decodes what is encrypted under ${keyId}, and workers can read what it encrypts`);
   } catch (error) {
-    // Whose token may only read is a client too.
+    // A client's token may have reading roles alone.
     if (isOfRole(error)) return pass(`it decodes what is encrypted under ${keyId}; this token may not encrypt`);
     if (error instanceof UnknownKeyError) {
       return fail(

@@ -85,7 +85,7 @@ const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
-/** Why Temporal said no; `other` where it did not say. */
+/** Why Temporal refused; `other` where its error does not say. */
 export function refusalOf(error: unknown): 'notFound' | 'notAllowed' | 'other' {
   if (!isGrpcServiceError(error)) return 'other';
   if (error.code === NOT_FOUND) return 'notFound';

@@ -21,7 +21,7 @@ export const ledgerWatchCheck: Check = {
   },
 };
 
-/** What there is to say of an older copy. */
+/** The finding for an older copy. */
 export function olderCopy({ claimedAt }: SeenAttempt): Finding {
   return fail(
     `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,

@@ -1,6 +1,6 @@
 /**
- * Whether undici, as it is installed here, says when it begins to write a request: all that is known of what was not
- * sent hangs on that (docs/protocol.md, fence 3). Tried on a server of our own, never on the gateway.
+ * Whether the installed undici announces when it begins to write a request. Every conclusion that nothing was sent
+ * depends on it (docs/protocol.md, fence 3). Tried on a server of our own, never on the gateway.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

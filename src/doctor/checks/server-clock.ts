@@ -1,4 +1,4 @@
-/** How far Temporal's clock is ahead of ours. No call tells the time: a poll of our own leaves it behind. */
+/** How far Temporal's clock is ahead of ours. No call returns the time, but the server records the time of a poll. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';

@@ -12,7 +12,7 @@ export interface DevAddresses {
 /** What the sandbox accepts by default. */
 const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' };
 
-/** Would lead to another Temporal, gateway or ledger than those of the development environment. */
+/** Variables that would lead to another Temporal, gateway or ledger than those of the development environment. */
 const FOREIGN = [
   /^TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)/,
   /^LEDGER_/,

@@ -1,6 +1,6 @@
 import { type Options, Presets, SingleBar } from 'cli-progress';
 
-/** What a search for a binary has to tell. */
+/** Progress of a search for a binary. */
 export type BinaryProgress =
   | { kind: 'note'; message: string }
   | { kind: 'warning'; message: string }

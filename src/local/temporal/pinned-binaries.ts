@@ -1,4 +1,4 @@
-/** What is pinned of the two Temporal programs that run on a developer's machine. Plain data. */
+/** Pinned versions and hashes of the two Temporal programs that run on a developer's machine. Plain data. */
 
 export const BINARY_KINDS = ['cli', 'test-server'] as const;
 export type BinaryKind = (typeof BINARY_KINDS)[number];

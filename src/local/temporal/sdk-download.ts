@@ -24,7 +24,7 @@ export function sdkTestingVersion(): string | null {
   }
 }
 
-/** Lets the SDK fetch the program that it holds right for itself. */
+/** Lets the SDK fetch the version of the program that it selects. */
 export async function downloadWithSdk(
   kind: BinaryKind,
   pinned: PinnedBinary,

@@ -30,7 +30,7 @@ export interface FindBinaryOptions {
   pinned?: PinnedBinary;
 }
 
-/** Nothing worked; the message lists what was tried and every way out. */
+/** Thrown when no source has the program; the message lists what was tried and what the user can do. */
 export class TemporalBinaryNotFoundError extends Error {
   override readonly name = 'TemporalBinaryNotFoundError';
 }
@@ -202,7 +202,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** The version that the program tells, or `null` where it tells none. The test server has no way to tell. */
+/** The version that the program prints, or `null` where it prints none. The test server cannot print one. */
 async function versionOf(search: Search, path: string, known = 'unknown'): Promise<string | null> {
   if (search.kind === 'test-server') return known;
   const result = await runCommand(path, ['--version'], { env: search.env, timeoutMs: VERSION_TIMEOUT_MS });
