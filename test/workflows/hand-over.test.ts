@@ -31,10 +31,12 @@ function journeyIdOf(handle: JourneyHandle): string {
   return handle.workflowId.replace('journey-', '');
 }
 
-/** When the latest timer of a run fires. */
+/** When the latest timer of a run fires that a person would notice. */
 async function timerOf(handle: JourneyHandle, runId: string): Promise<number> {
   const { events } = await harness.client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
-  const timer = events?.findLast((event) => event.timerStartedEventAttributes);
+  const timer = events?.findLast(
+    ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds ?? 0) > 0,
+  );
   const { seconds, nanos } = timer?.timerStartedEventAttributes?.startToFireTimeout ?? {};
   const startedMs = Number(timer?.eventTime?.seconds) * 1_000 + Number(timer?.eventTime?.nanos) / 1e6;
   return startedMs + Number(seconds) * 1_000 + Number(nanos ?? 0) / 1e6;

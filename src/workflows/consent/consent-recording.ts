@@ -11,6 +11,7 @@ import { applicationFailureOf } from '../run/flights.ts';
 import type { HandOver } from '../run/hand-over.ts';
 import { inBackground } from '../run/in-background.ts';
 import { refuseMessage } from '../run/message-answers.ts';
+import { doneInOwnTask, inThisTask } from '../run/task-end.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './share-record.ts';
 
@@ -150,7 +151,9 @@ async function recordConsents(
   if (args.consents.length <= MOST_LOCALLY) {
     try {
       // The run does not hand over in the middle of a workflow task; the next run does a regular activity again.
-      return await handOver.part(() => localActivities.recordConsents.executeWithOptions({ summary }, [args]));
+      return await handOver.part(() =>
+        inThisTask(localActivities.recordConsents.executeWithOptions({ summary }, [args])),
+      );
     } catch (error) {
       if (applicationFailureOf(error)?.type === 'LedgerChanged') throw error;
     }
@@ -200,7 +203,8 @@ export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<vo
  * that were accepted meanwhile. The end in that event stands.
  */
 export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
-  if (checks.isBusy || !recorder.isIdle) {
-    await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
-  }
+  const isIdle = () => !checks.isBusy && recorder.isIdle;
+  await doneInOwnTask(async () => {
+    if (!isIdle()) await condition(isIdle);
+  });
 }

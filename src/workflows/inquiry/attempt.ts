@@ -21,6 +21,7 @@ import {
 import { inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf, type Flights } from '../run/flights.ts';
+import { noteNewTask } from '../run/task-end.ts';
 import type { InquiryEnd } from './inquiry-terms.ts';
 
 export type AttemptStep =
@@ -58,6 +59,7 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     })({ ...args, run: identityOf(run), settings: run.settings }),
   );
   if (landing.kind === 'landed') {
+    noteNewTask();
     if (landing.value.kind === 'answered') run.seen = landing.value.seen;
     return stepOfResult(landing.value);
   }

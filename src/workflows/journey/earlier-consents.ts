@@ -7,6 +7,7 @@ import { grantProblem } from '../consent/consent-handlers.ts';
 import { localActivities, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/flights.ts';
 import { refuseMessage } from '../run/message-answers.ts';
+import { inThisTask } from '../run/task-end.ts';
 import type { Journey } from './journey.ts';
 
 /** Reads them in the background. Stages do not wait for it; shares do. */
@@ -31,7 +32,9 @@ async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent
   };
   const summary = 'hearing what was said before the start';
   try {
-    return await journey.handOver.part(() => localActivities.hearConsents.executeWithOptions({ summary }, [args]));
+    return await journey.handOver.part(() =>
+      inThisTask(localActivities.hearConsents.executeWithOptions({ summary }, [args])),
+    );
   } catch (error) {
     if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
   }
