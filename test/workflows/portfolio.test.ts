@@ -1,7 +1,7 @@
 /** Portfolio reviews, end to end: client, worker, gateway and ledger for real; one worker for all. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -207,6 +207,27 @@ describe('a portfolio review', () => {
     const { holds } = await untilState(review, ({ state, holds: { length } }) => state === 'paused' && length === 1);
     await review.resume(word);
     await review.resolve({ ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' });
+    const { record, abandoned } = await review.result();
+    assert.deepEqual([record, abandoned], [3, 1]);
+  });
+
+  test('takes a decision after a hand-over before the rows that wait for people have been read again', async () => {
+    const lastFour = (index: number) => (index === 0 ? '4001' : '0001');
+    const file = await writePortfolio(directory, 'away.csv', csvText(4, lastFour));
+    const input = reviewOf(file);
+    const review = await journeys.reviewPortfolio(input);
+    const before = await untilState(review, ({ state }) => state === 'held');
+    // The next run cannot read the row.
+    await rename(join(directory, file), join(directory, 'away.hidden'));
+    await outgrow(harness.client.workflow.getHandle(`portfolio-${input.reviewId}`));
+    const { holds, attention } = await untilState(review, (status) => status.attention !== undefined);
+    assert.equal(attention, 'PortfolioUnavailable');
+    assert.deepEqual(holds, before.holds);
+    const decision = { ...decisionOf(holds[0] ?? assert.fail()), action: 'abandon' as const };
+    const answer = await review.resolve(decision);
+    assert.equal(answer.accepted, true);
+    assert.equal((await review.resolve(decision)).duplicate, true);
+    await rename(join(directory, 'away.hidden'), join(directory, file));
     const { record, abandoned } = await review.result();
     assert.deepEqual([record, abandoned], [3, 1]);
   });

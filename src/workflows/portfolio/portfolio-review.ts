@@ -65,7 +65,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
   const rows = new ReviewRows(review, state);
   try {
     const end = await rows.work();
-    if (end === 'leaving') return await handOver(review, rows);
+    if (end === 'leaving') return await handOver(review, rows.handOver());
     if (end === 'over') await compareOnceMore(review, state);
     await finish(review, state);
     if (review.isStopping) throw changed(review);
@@ -82,11 +82,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
   }
 }
 
-async function handOver(review: Review, rows: ReviewRows): Promise<never> {
-  // The state that is handed over has no waiting events.
-  await review.events.flush();
-  await condition(allHandlersFinished);
-  const state = rows.handOver();
+function handOver(review: Review, state: ReviewState): Promise<never> {
   return continueAsNew<typeof portfolioReview>(review.input, review.handOver(state, traceNumbersOf(review, state)));
 }
 

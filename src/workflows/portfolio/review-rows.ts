@@ -2,7 +2,7 @@
  * The sliding window of a review. It reads rows ahead, begins them, carries them to their end and writes their results,
  * each as soon as it may.
  */
-import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } from '../../messages/portfolio/shapes.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
@@ -34,7 +34,7 @@ interface OpenRow {
   scope: CancellationScope;
   /** The row waits for a person; other rows may begin meanwhile. */
   isHeld: boolean;
-  /** Released while it waits for a person, so that the next run takes it over. */
+  /** Released while it waits for a person, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
   standing: InquiryResumption & { applicants?: FailsafeApplicant[] };
@@ -63,7 +63,10 @@ export class ReviewRows {
     this.#carried = [...state.carried];
   }
 
-  /** Works until there is nothing left for this run to do; nothing is in flight then, and all results are written. */
+  /**
+   * Works until there is nothing left for this run to do; nothing is in flight then, and all results are written. After
+   * `leaving` the run hands over before it waits for anything: rows still wait for people.
+   */
   async work(): Promise<WindowEnd> {
     for (;;) {
       this.#stepForward();
@@ -71,7 +74,9 @@ export class ReviewRows {
       if (end) return end;
       const { changes } = this.#review;
       // Messages that it refuses change nothing, but its history.
-      await condition(() => this.#review.changes !== changes || (!this.#review.isLeaving && this.#shouldLeave()));
+      await condition(
+        () => this.#review.changes !== changes || (this.#review.isLeaving ? this.#mayLeave() : this.#shouldLeave()),
+      );
     }
   }
 
@@ -86,7 +91,8 @@ export class ReviewRows {
   /** What the next run takes over; after `work` has said `leaving`. */
   handOver(): ReviewState {
     const [first] = this.#queue.filter(({ resume }) => resume === undefined);
-    const begun = this.#queue.flatMap((row) => (row.resume ? [carriedOf(row, row.resume)] : []));
+    const held = [...this.#open.values()].map((open) => this.#begunRow(open));
+    const begun = [...held, ...this.#queue].flatMap((row) => (row.resume ? [carriedOf(row, row.resume)] : []));
     const { next: unread, ...state } = this.#state;
     const next = first ? { offset: first.offset, line: first.line } : unread;
     return { ...state, carried: [...this.#carried, ...begun], ...(next ? { next } : {}) };
@@ -97,8 +103,7 @@ export class ReviewRows {
     const review = this.#review;
     if (this.#failure) throw this.#failure.error;
     if (!review.isLeaving && this.#shouldLeave()) review.isLeaving = true;
-    // Holds stay open until nothing else is in flight: an operator can decide in a run, and not between two runs.
-    if (review.isStopping || (review.isLeaving && this.#hasLanded())) this.#releaseHolds();
+    if (review.isStopping && !review.isLeaving) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#queue.shift() as WaitingRow);
     if (this.#mayRead()) void this.#inBackground('reading', () => this.#read());
     const isDue = this.#results.length >= RESULTS_IN_A_PART || (this.#results.length > 0 && this.#isQuiet());
@@ -108,15 +113,18 @@ export class ReviewRows {
   #end(): WindowEnd | null {
     const review = this.#review;
     if (this.#isReading || this.#isWriting || this.#results.length > 0) return null;
-    if (review.isLeaving) return this.#open.size === 0 ? 'leaving' : null;
+    if (review.isLeaving) return this.#mayLeave() ? 'leaving' : null;
     if (review.isStopping) return this.#open.size === 0 ? 'changed' : null;
     if (this.#open.size > 0) return null;
     if (review.isEnding) return this.#carried.length === 0 ? 'over' : null;
     return this.#isAllBegun() ? 'over' : null;
   }
 
-  #hasLanded(): boolean {
-    return this.#review.underWay === 0 && !this.#isReading && !this.#isWriting && this.#results.length === 0;
+  /** Whether nothing is in flight, and no decision is on its way: the next run takes over each hold as it stands. */
+  #mayLeave(): boolean {
+    const { underWay, holds, events } = this.#review;
+    if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
+    return allHandlersFinished() && events.areOut && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {
@@ -129,7 +137,8 @@ export class ReviewRows {
   }
 
   #shouldLeave(): boolean {
-    if (this.#isReading && this.#carried.length > 0) return false;
+    // Somebody may have decided about them by now.
+    if (this.#carried.length > 0) return false;
     return workflowInfo().continueAsNewSuggested || this.#begun >= ROWS_IN_A_RUN;
   }
 
@@ -221,11 +230,15 @@ export class ReviewRows {
   }
 
   /** Queues a begun row again where it stands, before the rows that have not begun. */
-  #putBack({ row, standing }: OpenRow): void {
+  #putBack(open: OpenRow): void {
+    this.#queue.unshift(this.#begunRow(open));
+  }
+
+  #begunRow({ row, standing }: OpenRow): WaitingRow {
     const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
     // While it is paused nothing is retried.
     const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;
-    this.#queue.unshift({ ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } });
+    return { ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } };
   }
 
   #releaseHolds(): void {

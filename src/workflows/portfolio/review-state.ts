@@ -5,7 +5,7 @@ import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { PortfolioProgress, RowOutcome } from '../../messages/portfolio/shapes.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryResumption } from '../inquiry/inquiry-terms.ts';
-import type { AskedOnce, SettledDecision } from '../run/holds.ts';
+import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */
 export interface CarriedRow {
@@ -34,7 +34,9 @@ export interface ReviewState {
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
   pace: PaceMark[];
-  /** Decisions that have taken effect, the latest. Absent where the run before did not hand them on. */
+  /** The holds of `carried` rows: somebody may decide about them before their rows have been read again. */
+  open?: CarriedHold[];
+  /** Decisions that have taken effect, the latest. */
   settled?: SettledDecision[];
   /** Whether rows that the ledger has under another number are posted all the same. */
   asked?: AskedOnce;

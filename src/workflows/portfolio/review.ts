@@ -13,7 +13,6 @@ import {
   type PortfolioState,
   type PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
-import type { FailureType } from '../../model/failure-types.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { EventsOut } from '../run/events-out.ts';
 import { Flights } from '../run/flights.ts';
@@ -47,8 +46,6 @@ export class Review {
   endedAs: EndWithoutOutcome | undefined;
   outcome: PortfolioResult['outcome'] | undefined;
   readonly #refused: RefusedMessages;
-  #heldFor: FailureType | null = null;
-  #filesWereAway = false;
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
   /** The input is not checked yet, so nothing here may fail on any input. */
@@ -57,7 +54,7 @@ export class Review {
     this.#refused = new RefusedMessages(state?.refused);
     this.events = new EventsOut(state?.events ? { occurrences: state.events } : {});
     this.#asked = { ...state?.asked };
-    const past = state?.settled ? { settled: state.settled } : {};
+    const past = { open: state?.open ?? [], settled: state?.settled ?? [] };
     this.holds = new Holds(() => this.changed(), this.events, past, { asked: this.#asked });
     if (!state) return;
     this.state = state;
@@ -123,6 +120,7 @@ export class Review {
     const { withdrawal, isPaused } = this;
     return {
       ...state,
+      open: this.holds.carried,
       settled: this.holds.settled,
       asked: this.#asked,
       events: this.events.handOver(traceNumbers),
@@ -150,12 +148,9 @@ export class Review {
   /** Wakes waiting code, and brings the search attributes up to date. */
   changed(): void {
     this.changes++;
-    // Holds that are handed on are still holds.
-    if (!this.isLeaving) this.#heldFor = this.holds.list[0]?.failureType ?? null;
-    else if (!this.#filesWereAway) return;
     const { endUserCode } = this.input;
     this.#published.upsert({
-      NeedsAttention: this.attention ?? this.#heldFor,
+      NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? null,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
       CustomerTraceNumber: [],
@@ -163,7 +158,6 @@ export class Review {
   }
 
   #filesChanged(): void {
-    this.#filesWereAway = true;
     // The wait for the files does not count towards the pace.
     this.pace.startAnew(this.done);
     this.changed();

@@ -106,10 +106,14 @@ export class EventsOut {
     return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
   }
 
+  /** Whether everything is handed over to the delivery run. */
+  get areOut(): boolean {
+    return !this.#run || this.#waiting.length === 0;
+  }
+
   /** Resolves once everything is handed over to the delivery run: to Temporal, not to an endpoint. */
   async flush(): Promise<void> {
-    if (!this.#run) return;
-    await CancellationScope.nonCancellable(() => condition(() => this.#waiting.length === 0));
+    await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }
 
   async #handOver(run: PreparedRun): Promise<never> {
