@@ -50,6 +50,9 @@ export function keyOfConsent({ shareId, applicantId, consentId, decision }: Cons
 /** The most messages that a run keeps where the ledger has the others: a limit on everything. */
 export const MAX_CONSENT_MESSAGES = 1_000;
 
+/** The most grants that wait at once for the ledger or for the check of their proofs. Refusals have no such limit. */
+export const MAX_WAITING_GRANTS = 1_000;
+
 /** The most share ids that a status names. */
 const EARLY_SHARES_SHOWN = 20;
 
@@ -66,8 +69,8 @@ export class ConsentBook {
   #counting = new Map<string, Entry>();
   /** The number of entries that remained when the unneeded ones were last dropped. */
   #leftAtLast = 0;
-  /** A lower bound for the remaining room. It is counted anew when the ledger has taken more since. */
-  #room = { left: MAX_CONSENT_MESSAGES, countedAt: -1 };
+  /** A lower bound for the remaining room of grants. It is counted anew when the ledger has taken more since. */
+  #room = { left: MAX_WAITING_GRANTS, countedAt: -1 };
 
   /** The number of messages for each share id. */
   #perShare = new Map<string, number>();
@@ -114,12 +117,12 @@ export class ConsentBook {
     this.#rebuild(needed);
   }
 
-  /** Whether the book takes no further grant. */
-  isFull(elsewhere: Elsewhere): boolean {
-    const { written } = elsewhere;
-    // This runs for each of thousands of messages in one workflow task, in which nothing is written.
+  /** Whether the book takes no further grant for now. */
+  isFull({ written, isRecorded }: Elsewhere): boolean {
+    // Asked for each of thousands of messages in one workflow task, in which nothing is written.
     if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
-    this.#room = { left: MAX_CONSENT_MESSAGES - this.#needed(elsewhere).length, countedAt: written };
+    const waits = ({ record, isPending }: Entry) => record.decision === 'granted' && (isPending || !isRecorded(record));
+    this.#room = { left: MAX_WAITING_GRANTS - this.#entries.filter(waits).length, countedAt: written };
     return this.#room.left <= 0;
   }
 
@@ -224,7 +227,7 @@ export class ConsentBook {
     const at = this.#entries.findIndex((entry) => entry.record === record);
     if (at < 0) return;
     const [refused] = this.#entries.splice(at, 1);
-    this.#room.left++;
+    if (record.decision === 'granted') this.#room.left++;
     this.#countShare(record, -1);
     const word = this.#wordOf(record);
     // No message has named it, so the standing does not change.
@@ -282,7 +285,20 @@ export class ConsentBook {
     return this.#entries.filter(isAgainst).map(({ record }) => record);
   }
 
-  /** Whether the applicant has ever granted the share, even if that grant has ended. */
+  /** The messages by which the applicant stands towards the share as by all of them. */
+  deciding(shareId: string, applicantId: string): ConsentRecord[] {
+    const name = nameOf({ shareId, applicantId });
+    const word = this.#byApplicant.get(name) ?? new ApplicantsWord();
+    const deciding = word.deciding.map(({ record }) => record);
+    // A grant that does not stand is told with what ended it.
+    const all = new Set(deciding.flatMap((record) => [record, ...this.refusalsOf(record).slice(-1)]));
+    // A revocation without the grant that it names would end every other one.
+    const named = new Set([...all].flatMap(({ decision, consentId }) => (decision === 'revoked' ? [consentId] : [])));
+    for (const { record } of word.grants) if (named.has(record.consentId)) all.add(record);
+    return [...all];
+  }
+
+  /** Whether the applicant has ever granted it, whatever came of that. */
   everGranted(shareId: string, applicantId: string): boolean {
     const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
     return grants.some(({ isPending }) => !isPending);
@@ -339,7 +355,7 @@ export class ConsentBook {
 
   #note(entry: Entry): void {
     this.#entries.push(entry);
-    this.#room.left--;
+    if (entry.record.decision === 'granted') this.#room.left--;
     this.#countShare(entry.record, 1);
     if (!entry.isPending) this.#counting.set(keyOfConsent(entry.record), entry);
     this.#wordOf(entry.record).note(entry);
@@ -363,7 +379,7 @@ export class ConsentBook {
     this.#byApplicant = new Map();
     this.#counting = new Map();
     this.#perShare = new Map();
-    this.#room.left = MAX_CONSENT_MESSAGES;
+    this.#room.left = MAX_WAITING_GRANTS;
     for (const entry of entries) this.#note(entry);
   }
 

@@ -1,7 +1,12 @@
 /** The book of consents stays small in a flood, and nobody stands better for what it drops. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ConsentBook, type Elsewhere, MAX_CONSENT_MESSAGES } from '../../src/consent/consent-book.ts';
+import {
+  ConsentBook,
+  type Elsewhere,
+  MAX_CONSENT_MESSAGES,
+  MAX_WAITING_GRANTS,
+} from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
@@ -94,13 +99,14 @@ describe('a flood of 20,000 consents', () => {
       );
       book.standing('S1', '1A', { nowMs });
     }
-    assert.equal(book.all().filter(({ decision }) => decision === 'granted').length, MAX_CONSENT_MESSAGES / 2);
+    assert.equal(book.all().filter(({ decision }) => decision === 'granted').length, MAX_WAITING_GRANTS);
+    assert.equal(book.all().filter(({ decision }) => decision === 'denied').length, 5_000);
     // Ten times what it takes on a slow machine; scanning all for each would take minutes.
     assert.ok(performance.now() - startedAt < 10_000);
   });
 
   test('takes grants again once the ledger has those before, or they are refused', () => {
-    const grants = numbers(MAX_CONSENT_MESSAGES).map((number) => message(number, 'granted'));
+    const grants = numbers(MAX_WAITING_GRANTS).map((number) => message(number, 'granted'));
     const book = flooded(
       grants,
       inLedger(() => false),
@@ -113,6 +119,19 @@ describe('a flood of 20,000 consents', () => {
     for (const grant of grants) pending.refuse(grant);
     assert.equal(pending.isFull(inLedger()), false);
     assert.equal(pending.size, 0);
+  });
+
+  test('of refusals that wait for the ledger leaves room for every grant that may wait', () => {
+    const away = inLedger(() => false);
+    const book = flooded(
+      numbers(5_000).map((number) => message(number, 'denied')),
+      away,
+    );
+    for (const number of numbers(MAX_WAITING_GRANTS)) {
+      assert.equal(book.isFull(away), false);
+      book.add(message(10_000 + number, 'granted'));
+    }
+    assert.equal(book.isFull(away), true);
   });
 
   test('of what the ledger has is read without looking at every message for each', () => {

@@ -7,7 +7,7 @@ import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import { MAX_CONSENT_MESSAGES } from '../../consent/consent-book.ts';
+import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
@@ -35,6 +35,9 @@ import { consentTowards } from './share-consent.ts';
 const MAX_EARLY_CONSENTS = 20;
 /** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+/** A burst of grants, or a ledger that is away. */
+const TOO_MANY_WAIT = `${MAX_WAITING_GRANTS} grants wait to be recorded: send it again later`;
 
 export const FOR_ANOTHER_USER = 'the consent is for another secondary user';
 
@@ -194,7 +197,7 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   const share = journey.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
-  if (journey.consents.isFull(elsewhere(journey))) return `a ${kindOf(journey)} keeps ${MAX_CONSENT_MESSAGES} consents`;
+  if (journey.consents.isFull(elsewhere(journey))) return TOO_MANY_WAIT;
   if (!share && journey.consents.hasEarly(MAX_EARLY_CONSENTS, (shareId) => journey.shares.has(shareId)))
     return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
   return null;
