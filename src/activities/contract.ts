@@ -68,6 +68,8 @@ export interface LookUpConsentsArgs {
   share: SecondaryUser & { shareId: string };
   report: ReportSource;
   reportReferenceNumber: string;
+  /** Of the report. */
+  applicantIds: readonly string[];
   consentTrust: GatewayProfile['consentTrust'];
 }
 

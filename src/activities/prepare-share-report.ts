@@ -1,5 +1,5 @@
 /** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
-import { standingConsents } from '../ledger/share-standing.ts';
+import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
 import { parseShareReportInput } from '../messages/parse-messages.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -17,7 +17,7 @@ export function createPrepareShareReport(
 ): Pick<JourneyActivities, 'prepareShareReport' | 'lookUpConsents'> {
   const { ledger } = dependencies;
 
-  async function lookUpConsents(args: LookUpConsentsArgs): Promise<FoundConsents> {
+  async function findConsents(args: Omit<LookUpConsentsArgs, 'applicantIds'>): Promise<FoundConsents> {
     const { share, report, reportReferenceNumber, consentTrust } = args;
     const callerId = ownerIdOf('share', share.shareId);
     const facts = await ledger.shareFacts({ callerId, shareId: share.shareId, reportReferenceNumber });
@@ -28,6 +28,11 @@ export function createPrepareShareReport(
       ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
     };
   }
+
+  const tell = (found: FoundConsents, shareId: string, applicantIds: readonly string[]): FoundConsents => ({
+    ...found,
+    ...tellableConsents(found, { shareId, applicantIds }),
+  });
 
   return {
     /**
@@ -53,8 +58,8 @@ export function createPrepareShareReport(
           }),
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
-        const found = await findSharedReport(ledger, profile, share);
-        const { source: report, reference, endUserCode: reportEndUserCode } = found;
+        const shared = await findSharedReport(ledger, profile, share);
+        const { source: report, reference, endUserCode: reportEndUserCode } = shared;
         const { shareId, permissiblePurposeCode } = share;
         const sharedWith = secondaryUserOf(share);
         checkRequestCanBeBuilt(
@@ -70,7 +75,7 @@ export function createPrepareShareReport(
           ]);
         }
         const { consentTrust } = profile;
-        const consents = await lookUpConsents({
+        const found = await findConsents({
           share: { shareId, ...sharedWith },
           report,
           reportReferenceNumber,
@@ -80,15 +85,17 @@ export function createPrepareShareReport(
         const { ledgerId } = ledger.identity;
         await ledger.kept.hear(ledgerId, { ownerId, firstRunId, shareIds: [shareId], applicantIds });
         // Consents to the report's journey from after its end: they are for this share.
-        const ofOthers = consents.own.filter(({ journeyId }) => journeyId !== ownerId);
+        const ofOthers = found.own.filter(({ journeyId }) => journeyId !== ownerId);
         if (ofOthers.length > 0) {
           const told = { ownerId, firstRunId, unknownShares: [], matchedShares: [] };
           await ledger.kept.noteTold(ledgerId, { ...told, consents: ofOthers });
         }
+        const consents = tell(found, shareId, applicantIds);
         return { ...(await fixRun(dependencies, profile)), report, reference, consents };
       }),
 
     /** @throws `LedgerUnavailable` (repeated) */
-    lookUpConsents: (args) => translating(() => lookUpConsents(args)),
+    lookUpConsents: ({ applicantIds, ...args }) =>
+      translating(async () => tell(await findConsents(args), args.share.shareId, applicantIds)),
   };
 }

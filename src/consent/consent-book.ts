@@ -119,7 +119,7 @@ export class ConsentBook {
 
   /** Whether the book takes no further grant for now. */
   isFull({ written, isRecorded }: Elsewhere): boolean {
-    // Asked for each of thousands of messages in one workflow task, in which nothing is written.
+    // This runs for each of thousands of messages in one workflow task, in which nothing is written.
     if (this.#room.left > 0 || this.#room.countedAt === written) return this.#room.left <= 0;
     const waits = ({ record, isPending }: Entry) => record.decision === 'granted' && (isPending || !isRecorded(record));
     this.#room = { left: MAX_WAITING_GRANTS - this.#entries.filter(waits).length, countedAt: written };
@@ -285,7 +285,7 @@ export class ConsentBook {
     return this.#entries.filter(isAgainst).map(({ record }) => record);
   }
 
-  /** The messages by which the applicant stands towards the share as by all of them. */
+  /** The few messages that lead to the same standing of the applicant as all of them. */
   deciding(shareId: string, applicantId: string): ConsentRecord[] {
     const name = nameOf({ shareId, applicantId });
     const word = this.#byApplicant.get(name) ?? new ApplicantsWord();
@@ -298,7 +298,7 @@ export class ConsentBook {
     return [...all];
   }
 
-  /** Whether the applicant has ever granted it, whatever came of that. */
+  /** Whether the applicant has ever granted the share, even if that grant has ended. */
   everGranted(shareId: string, applicantId: string): boolean {
     const { grants = [] } = this.#byApplicant.get(nameOf({ shareId, applicantId })) ?? {};
     return grants.some(({ isPending }) => !isPending);

@@ -41,6 +41,32 @@ export function standingConsents(stored: readonly StoredConsent[], terms: ShareT
   };
 }
 
+/** Beyond these figures a run hears only the deciding messages: Temporal takes 2 MB for one result. */
+const MOST_MESSAGES = 500;
+const MOST_CHARACTERS = 500_000;
+
+/** The part of the messages that a run needs. The claim judges by all of them. */
+export function tellableConsents(
+  { own, elsewhere }: StandingConsents,
+  { shareId, applicantIds }: { shareId: string; applicantIds: readonly string[] },
+): StandingConsents {
+  const latest = new Map<string, RefusalElsewhere>();
+  for (const refusal of elsewhere.filter(({ applicantId }) => applicantIds.includes(applicantId))) {
+    const known = latest.get(refusal.applicantId);
+    if (!known || Date.parse(known.decidedAt) <= Date.parse(refusal.decidedAt))
+      latest.set(refusal.applicantId, refusal);
+  }
+  return { own: decidingOnes(own, shareId, applicantIds), elsewhere: [...latest.values()] };
+}
+
+function decidingOnes(own: ConsentRecord[], shareId: string, applicantIds: readonly string[]): ConsentRecord[] {
+  if (own.length <= MOST_MESSAGES && JSON.stringify(own).length <= MOST_CHARACTERS) return own;
+  const book = new ConsentBook();
+  book.learn(shareId, { own, elsewhere: [] });
+  const deciding = new Set(applicantIds.flatMap((applicantId) => book.deciding(shareId, applicantId)));
+  return own.filter((record) => deciding.has(record));
+}
+
 /** The grants of a claim, and its time. */
 export interface BroughtGrants {
   grants: readonly ConsentRecord[];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConsentRecord } from '../../src/consent/consent-record.ts';
+import { ConsentBook } from '../../src/consent/consent-book.ts';
+import type { ConsentRecord, RefusalElsewhere } from '../../src/consent/consent-record.ts';
 import type { StoredConsent } from '../../src/ledger/records.ts';
-import { standingConsents } from '../../src/ledger/share-standing.ts';
+import { standingConsents, tellableConsents } from '../../src/ledger/share-standing.ts';
 import { consentOf } from './fixtures.ts';
 
 const SHARE = { shareId: 'S-9', endUserCode: 'EU2', endUser: 'Example Bank' };
@@ -53,5 +54,65 @@ describe('what was said about sharing a report', () => {
     const again = { ...at(3), consentId: 'C-2' };
     assert.deepEqual(elsewhere(at(1), { ...at(2), decision: 'revoked' }), ['revoked 2026-01-02T00:00:00Z']);
     assert.deepEqual(elsewhere(at(1), { ...at(2), decision: 'revoked' }, again), []);
+  });
+});
+
+describe('what of it a run is told', () => {
+  const many = (count: number, change: (index: number) => Partial<ConsentRecord>) =>
+    Array.from({ length: count }, (_, index) => {
+      const at = new Date(Date.UTC(2026, 0, 1) + index * 1_000).toISOString();
+      return said({ applicantId: '1A', consentId: `C${index}`, decidedAt: at, receivedAt: at, ...change(index) })
+        .consent;
+    });
+  const told = (own: ConsentRecord[], elsewhere: RefusalElsewhere[] = []) =>
+    tellableConsents({ own, elsewhere }, { shareId: 'S-9', applicantIds: ['1A'] });
+
+  test('is everything, unless it is very much', () => {
+    const own = many(500, () => ({}));
+    assert.deepEqual(told(own).own, own);
+  });
+
+  test('stays far below 2 MB, whatever was said and of whom', () => {
+    const evidence = {
+      method: 'web',
+      textVersion: 'v1',
+      capturedAt: '2026-01-01T00:00:00Z',
+      reference: 'r'.repeat(200),
+    };
+    const own = many(20_000, (index) => (index % 2 ? { evidence, applicantId: `${index}A` } : { decision: 'denied' }));
+    const elsewhere = many(20_000, () => ({})).map(
+      ({ applicantId, decidedAt }): RefusalElsewhere => ({ applicantId, decision: 'denied', decidedAt }),
+    );
+    const found = told(own, elsewhere);
+    assert.ok(JSON.stringify(found).length < 10_000);
+    assert.deepEqual(found.elsewhere, elsewhere.slice(-1));
+  });
+
+  test('leaves the applicant standing as all of it does', () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    const kinds = new Set<string>();
+    for (let round = 0; round < 100; round++) {
+      const own = many(501 + random(20), (index) => ({
+        consentId: `C${random(round % 3 ? 400 : 20)}`,
+        decision: (['granted', 'granted', 'denied', 'revoked'] as const)[index < 480 ? 0 : random(4)] ?? 'granted',
+        decidedAt: new Date(Date.UTC(2026, 0, 1) + random(600) * 1_000).toISOString(),
+      }));
+      const standing = (consents: ConsentRecord[], validForMs: number) => {
+        const book = new ConsentBook();
+        book.learn('S-9', { own: consents, elsewhere: [] });
+        return book.standing('S-9', '1A', { nowMs: Date.UTC(2026, 0, 1) + 600_000, validForMs });
+      };
+      const few = told(own).own;
+      assert.ok(few.length < 100, String(few.length));
+      for (const validForMs of [1_000, 60_000, 1_000_000]) {
+        assert.deepEqual(standing(few, validForMs), standing(own, validForMs), `round ${round}`);
+        kinds.add(standing(own, validForMs).kind);
+      }
+    }
+    assert.deepEqual([...kinds].sort(), ['denied', 'granted', 'revoked', 'tooOld']);
   });
 });

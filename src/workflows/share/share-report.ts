@@ -172,7 +172,9 @@ async function post(share: ReportShare, run: PreparedShare): Promise<ShareReport
 async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
   const { report, reference, consentTrust } = run;
   const { reportReferenceNumber } = reference;
-  const args = { share: { shareId: share.shareId, ...share.sharedWith }, report, reportReferenceNumber, consentTrust };
+  const applicantIds = share.applicantsOf();
+  const shared = { shareId: share.shareId, ...share.sharedWith };
+  const args = { share: shared, report, reportReferenceNumber, applicantIds, consentTrust };
   const summary = 'looking up what was said about sharing this report';
   share.learn(await untilDone('lookUpConsents', { summary }, args));
 }
