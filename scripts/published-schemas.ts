@@ -170,7 +170,7 @@ const PUBLISHED: Record<string, Published> = {
   },
   'failsafe-check-input': {
     title: 'Input of the workflow failsafeCheck',
-    description: `The gateway is told neither end user nor purpose: the ledger keeps them. ${APPLICANT_RULES}`,
+    description: `The ledger keeps end user and purpose; the request to the gateway has neither. ${APPLICANT_RULES}`,
     schema: failsafeCheckSchema(MOST_APPLICANTS),
   },
   'resolve-pull': {

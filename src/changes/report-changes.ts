@@ -93,7 +93,7 @@ export interface ApplicantChanges {
 export interface ReportChanges {
   /** Matched by `consumerId`, then `applicantId`. */
   applicants: ApplicantChanges[];
-  /** The number of entries that were not compared: without either id, they could not be told apart. */
+  /** The number of entries that were not compared: without either id, they could not be distinguished. */
   unidentified: { earlier: number; later: number };
   summary: ChangeSummary;
 }

@@ -155,7 +155,10 @@ export const journeyStatusSchema = z
     earlyConsents: z
       .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
       .exactOptional()
-      .meta({ description: 'Consents to shares that nobody has requested yet: kept, unless a shareId is misspelt.' }),
+      .meta({
+        description:
+          'Consents to shares that have not been requested yet. They are kept; a misspelt shareId shows here.',
+      }),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: count,
   })
@@ -204,7 +207,7 @@ export const acceptedSchema = z.object({
 export const consentAnswerFields = {
   unmatched: z.literal('share').exactOptional().meta({
     description:
-      'Answer to a consent only: nobody has requested its share yet. The consent is kept, and listed by holds.',
+      'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',
   }),
 };
 
