@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { run, type TestsStream } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
+import { cpuSeconds } from '../test/support/cpu-seconds.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 const OLDEST_NODE = 24;
@@ -93,6 +94,9 @@ const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
  * run.
  */
 const TIMEOUT_MS = 12 * 60_000;
+
+/** The files of each process that runs some in turn. */
+const filesInTurn = new Map<string, string>();
 
 const root = join(import.meta.dirname, '..');
 
@@ -180,6 +184,7 @@ function selectFiles(filters: readonly string[]): string[] {
 
 /**
  * A line for each process, the slowest first: seconds of CPU with those of its ended children, and from start to end.
+ * The sum is the whole run's, with the Temporal server and the bundle.
  */
 function timesOf(path: string): string {
   const text = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : '';
@@ -187,14 +192,13 @@ function timesOf(path: string): string {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as { file: string; cpu: number; seconds: number });
-  const total = rows.reduce((sum, { cpu }) => sum + cpu, 0);
   const lines = rows
     .sort((a, b) => b.cpu - a.cpu)
     .map(
       ({ file, cpu, seconds }) =>
-        `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${file.replace(`${root}/`, '')}`,
+        `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${filesInTurn.get(file) ?? file.replace(`${root}/`, '')}`,
     );
-  return ['   cpu s  wall s', ...lines, `${total.toFixed(0)} s of CPU in all`].join('\n');
+  return ['   cpu s  wall s', ...lines, `${cpuSeconds().toFixed(0)} s of CPU in all`].join('\n');
 }
 
 /** The files that share one process; empty where only one was selected. */
@@ -223,6 +227,7 @@ function shared(wanted: readonly string[]): string[] {
     const [only] = group;
     if (group.length === 1 && only) return only;
     const loader = join(scratch, `in-turn-${index + 1}.mjs`);
+    filesInTurn.set(loader, `${only?.replace(`${root}/`, '')} and ${group.length - 1} after it`);
     const suites = group.map(
       (file) =>
         `await describe(${JSON.stringify(file.replace(`${root}/`, ''))}, () => import(${JSON.stringify(pathToFileURL(file).href)}));`,
