@@ -1,6 +1,6 @@
 /**
- * Checks a worker's ledger before the worker polls. Asks the watch for the newest attempt it has seen, stops all claims
- * where the ledger lacks that attempt, and starts the watch where none runs.
+ * Checks a worker's ledger before the worker polls. Asks the watch for the newest attempt it has seen, and stops all
+ * claims where the ledger lacks it. Starts the watch where none runs.
  */
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
