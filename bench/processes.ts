@@ -20,15 +20,15 @@ export async function startProgram(args: readonly string[], env: NodeJS.ProcessE
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error('a program without output');
   const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
-  let lastWords = '';
+  let lastLines = '';
   for (const stream of [stdout, stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
-      lastWords = `${lastWords}\n${line}`.slice(-2_000);
+      lastLines = `${lastLines}\n${line}`.slice(-2_000);
       if (stream === stdout && line.startsWith('{')) resolve(JSON.parse(line));
     });
   }
-  const timer = setTimeout(() => reject(new Error(`${args[0]} was not ready in time:${lastWords}`)), READY_WITHIN_MS);
-  void child.ended.then(() => reject(new Error(`${args[0]} ended before it was ready:${lastWords}`)));
+  const timer = setTimeout(() => reject(new Error(`${args[0]} was not ready in time:${lastLines}`)), READY_WITHIN_MS);
+  void child.ended.then(() => reject(new Error(`${args[0]} ended before it was ready:${lastLines}`)));
   try {
     return { ...child, ready: await promise };
   } catch (error) {

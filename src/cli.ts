@@ -33,7 +33,7 @@ import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
-import { sayLastWords } from './cli/output/last-words.ts';
+import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { packageVersion } from './cli/output/version.ts';
 
 /** Every command, not yet run. */
@@ -119,5 +119,5 @@ export async function runProgram(argv: readonly string[], program = createProgra
   }
 }
 
-sayLastWords();
+logUncaughtErrors();
 process.exitCode = await runProgram(process.argv.slice(2));

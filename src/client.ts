@@ -68,7 +68,6 @@ export type {
 export type {
   AdvanceMessage,
   ConsentMessage,
-  EndWithoutOutcome,
   GateInput,
   HoldStatus,
   JourneyOutcome,
@@ -88,6 +87,7 @@ export type {
   StageResult,
   StageState,
   StageStatus,
+  TerminalState,
   UpdateAnswer,
   WithdrawMessage,
 } from './messages/journey/shapes.ts';

@@ -13,7 +13,7 @@ import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';
 import { Readiness } from './health/readiness.ts';
 import { startHealthServer } from './health/server.ts';
-import { workerChecks } from './health/worker-checks.ts';
+import { readinessChecks } from './health/worker-checks.ts';
 import { WriterTooOldError } from './ledger/errors.ts';
 import type { Ledger } from './ledger/port.ts';
 import { openLedger } from './ledger/sql/open-ledger.ts';
@@ -131,7 +131,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     ...options,
     signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
-      readiness.set(workerChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment, writer }));
+      readiness.set(readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, deployment, writer }));
       options.onReady?.();
     },
   });

@@ -51,7 +51,7 @@ export function passingFailure(type: FailureType, nextRetryDelayMs?: number): Ap
  * Translates what an activity threw. An unforeseen error keeps its class and the place it was thrown at, and loses its
  * message: a message may quote personal data (`JSON.parse` does).
  */
-export function translated(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
+export function translatedFailure(error: unknown, retryAfterMaxMs = Number.POSITIVE_INFINITY): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof InvalidInputError) return finalFailure('InvalidInput', { problems: error.problems });
   if (error instanceof LedgerChangedError) return finalFailure('LedgerChanged');
@@ -88,6 +88,6 @@ export async function translating<T>(body: () => Promise<T>, retryAfterMaxMs?: n
   try {
     return await body();
   } catch (error) {
-    throw translated(error, retryAfterMaxMs);
+    throw translatedFailure(error, retryAfterMaxMs);
   }
 }

@@ -1,18 +1,18 @@
 /** What the workflow `portfolioReview` and its activities say to each other. Types only. */
 import type { PortfolioFormat, PortfolioReviewInput, PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
-import type { Examination } from '../portfolio/examine.ts';
+import type { PortfolioExamination } from '../portfolio/examine.ts';
 import type { FileMark } from '../portfolio/identity.ts';
 import type { Place } from '../portfolio/read-rows.ts';
 import type { PreparedRun } from './contract.ts';
 
 /** Which file, how its lines are read, and how it is known to be the one that was examined. */
-export interface KnownFile extends Pick<Examination, 'digest' | 'mark' | 'columns'> {
+export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns'> {
   file: string;
   format: PortfolioFormat;
   profile: string;
 }
 
-export interface ExaminedFile extends Omit<Examination, keyof KnownFile> {
+export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile> {
   known: KnownFile;
 }
 

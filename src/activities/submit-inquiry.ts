@@ -9,7 +9,7 @@ import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
 import { callingRun } from './calling-run.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { finalFailure, translated } from './failures.ts';
+import { finalFailure, translatedFailure } from './failures.ts';
 import { buildRequest, profileOfRun } from './inquiry-request.ts';
 
 /** Left at the end of the activity's time to report what happened to Temporal. */
@@ -138,7 +138,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     });
     return { profile, accessToken, claim, claimAskedAt };
   } catch (error) {
-    throw withDetails(translated(error), { attempt: args.attempt, claimed: false, recorded: true });
+    throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }
 }
 

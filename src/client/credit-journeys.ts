@@ -26,7 +26,7 @@ import {
   settingsOf,
   useOf,
 } from './connection/connect-options.ts';
-import { translated } from './connection/error-translation.ts';
+import { translatedError } from './connection/error-translation.ts';
 import type { OpenHold } from './holds/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { openConfiguredLedger } from './ledger/configured-ledger.ts';
@@ -38,7 +38,7 @@ import {
   markSeen,
   openInLedger,
 } from './ledger/ledger-decisions.ts';
-import { ledgerReports, type ReportSource } from './ledger/stored-report.ts';
+import { ledgerReports, type StoredReports } from './ledger/stored-report.ts';
 import { JourneyHandle } from './runs/journey-handle.ts';
 import { PortfolioHandle } from './runs/portfolio-handle.ts';
 import { PortfolioSchedules } from './runs/portfolio-schedules.ts';
@@ -64,7 +64,7 @@ export class CreditJourneys {
   readonly #queryTimeoutMs: number;
   readonly #openLedger: () => Promise<Ledger>;
   readonly #codecServer: CodecServerConnection | undefined;
-  readonly #openReports: () => Promise<ReportSource>;
+  readonly #openReports: () => Promise<StoredReports>;
   #ledger: Promise<Ledger> | undefined;
 
   private constructor(parts: {
@@ -256,7 +256,7 @@ export class CreditJourneys {
     try {
       return await findOpenHolds(context, query);
     } catch (error) {
-      throw translated(error, '');
+      throw translatedError(error, '');
     }
   }
 

@@ -47,6 +47,6 @@ export interface CodecServerOptions {
   onUnexpected?: (error: unknown) => void;
 }
 
-export function isLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }

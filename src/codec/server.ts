@@ -11,7 +11,7 @@ import type { Role } from '../http/roles.ts';
 import { createTokenVerifier } from '../http/token-verifier.ts';
 import { proxyCheck } from '../http/trusted-proxies.ts';
 import { CodecWork } from './codec-work.ts';
-import { type CodecServerOptions, isLoopback } from './options.ts';
+import { type CodecServerOptions, isLoopbackHost } from './options.ts';
 import { ReportWork } from './report-work.ts';
 import { addRoutes } from './routes.ts';
 
@@ -125,7 +125,7 @@ function gateOf({ authentication, environment, namespaces }: CodecServerOptions,
     const rule = 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone';
     problems.push({ variable: 'CODEC_JWKS_URL', rule });
   }
-  if (!isLoopback(host)) {
+  if (!isLoopbackHost(host)) {
     const rule = 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given';
     problems.push({ variable: 'CODEC_SERVER_HOST', rule });
   }

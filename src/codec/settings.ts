@@ -11,7 +11,7 @@ import { ROLES, type Role } from '../http/roles.ts';
 import { isProxyAddress } from '../http/trusted-proxies.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { ALGORITHMS, readKeySet } from '../protection/proofs/key-set.ts';
-import { type Authentication, type CodecServerOptions, isLoopback } from './options.ts';
+import { type Authentication, type CodecServerOptions, isLoopbackHost } from './options.ts';
 
 /** Beside the sandbox's 7280. */
 export const DEFAULT_PORT = 7281;
@@ -50,7 +50,7 @@ export function loadCodecServerSettings(
   const trustedProxies = readList(reader, 'CODEC_TRUSTED_PROXIES', '', (one) =>
     isProxyAddress(one) ? null : 'must be addresses or CIDR blocks, with commas between',
   );
-  if (environment !== 'sandbox' && !isLoopback(host) && !tls && trustedProxies.length === 0) {
+  if (environment !== 'sandbox' && !isLoopbackHost(host) && !tls && trustedProxies.length === 0) {
     reader.report(
       'CODEC_TLS_CERT_FILE',
       'is required beyond this machine, unless CODEC_TRUSTED_PROXIES names who may connect',
@@ -112,7 +112,7 @@ function readAuthentication(reader: EnvironmentReader, environment: Environment,
         'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
       );
     }
-    if (!isLoopback(host)) {
+    if (!isLoopbackHost(host)) {
       reader.report('CODEC_SERVER_HOST', 'must be 127.0.0.1, ::1 or localhost where no key set for tokens is given');
     }
     return { kind: 'path', ...readPathRoles(reader) };
@@ -173,7 +173,7 @@ function readOrigins(reader: EnvironmentReader, environment: Environment): strin
     }
     const { protocol, hostname } = new URL(origin);
     const isPlain = protocol !== 'https:' && environment !== 'sandbox';
-    return isPlain && (environment === 'production' || !isLoopback(hostname))
+    return isPlain && (environment === 'production' || !isLoopbackHost(hostname))
       ? 'must be https outside the sandbox'
       : null;
   });

@@ -3,15 +3,12 @@
  * fields. zod runs an object's own refinements only when every field is right. Where a field is malformed, a rule that
  * needs it stays silent: the field's own problem is enough.
  */
+import { isRecord } from '../base/is-record.ts';
 import { ownerOf } from '../model/owner-id.ts';
 import type { Problem } from '../model/problems.ts';
 import { STAGES, type StageCode } from '../model/products.ts';
 
 type Loose = Record<string, unknown>;
-
-export function isRecord(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function lendingJourneyProblems(input: Loose): Problem[] {
   const stages = stagesOf(input.stages);

@@ -7,7 +7,7 @@ import { type JsonObject, member } from '../base/json-safety.ts';
 import type { Answer, AnsweredApplicant } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
 import type { GatewayProfile } from './profile.ts';
 import type { GatewayRequest } from './requests.ts';
 import { outcomeOf } from './return-codes.ts';
@@ -41,7 +41,7 @@ class AnswerProblems extends Error {
  * @returns `null` where the text is not JSON: then the outcome of the request is unknown
  */
 export function readAnswer(text: string, context: AnswerContext): Answer | null {
-  const envelope = readEnvelope(text);
+  const envelope = readResponseEnvelope(text);
   if (!envelope) return null;
   if ('problems' in envelope) return { kind: 'unexpectedResponse', problems: envelope.problems };
   try {
@@ -54,7 +54,7 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
   }
 }
 
-function judge(envelope: Envelope, context: AnswerContext): Answer {
+function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const product = context.request.productCode;
   const pathOf = entryPath(envelope);
   refuseForeignEcho(envelope, context);
@@ -95,12 +95,12 @@ function judge(envelope: Envelope, context: AnswerContext): Answer {
   };
 }
 
-function entryPath(envelope: Envelope): (index: number) => string {
+function entryPath(envelope: ResponseEnvelope): (index: number) => string {
   return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
 }
 
 /** An echoed value must be ours: an answer to another request is no answer to this one. */
-function refuseForeignEcho({ top, entries, listName }: Envelope, { profile, request }: AnswerContext): void {
+function refuseForeignEcho({ top, entries, listName }: ResponseEnvelope, { profile, request }: AnswerContext): void {
   const ours = {
     customerTraceNumber: request.customerTraceNumber,
     productCode: request.productCode,
@@ -131,7 +131,7 @@ interface ReturnCodes {
 }
 
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
-function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext): ReturnCodes {
+function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: AnswerContext): ReturnCodes {
   const pathOf = entryPath(envelope);
   const top = returnCodeOf(envelope.top, '');
   const own = envelope.entries.map((entry, index) => returnCodeOf(entry, pathOf(index)));
@@ -165,7 +165,7 @@ function readReturnCodes(envelope: Envelope, { profile, request }: AnswerContext
  * application (interface 2.4), of which one applicant may have a record and the other none. A report without a
  * `consumerId` is a wrong shape. So is an answer in which no applicant has anything.
  */
-function bareEntries({ entries }: Envelope, product: ProductCode): ReadonlySet<number> {
+function bareEntries({ entries }: ResponseEnvelope, product: ProductCode): ReadonlySet<number> {
   const bare = new Set<number>();
   for (const [index, entry] of entries.entries()) {
     if (!isGiven(member(entry, 'consumerId')) && !isGiven(member(entry, 'consumer'))) bare.add(index);
@@ -191,7 +191,7 @@ function overall(outcomes: readonly ReportOutcome[]): ReportOutcome {
 /**
  * One reference number for the whole answer. Several lead to a hold, since exactly one must be stored (interface 2.4).
  */
-function theReference({ top, entries }: Envelope): string | undefined {
+function theReference({ top, entries }: ResponseEnvelope): string | undefined {
   const numbers = new Set<string>();
   for (const object of [top, ...entries]) {
     const number = member(object, 'reportReferenceNumber');
@@ -215,7 +215,7 @@ function referenceOf(
 }
 
 function consumersWithRecord(
-  envelope: Envelope,
+  envelope: ResponseEnvelope,
   applicantIds: readonly string[],
   outcomes: readonly ReportOutcome[],
   pathOf: (index: number) => string,
@@ -237,7 +237,7 @@ function consumersWithRecord(
 }
 
 /** A confirmation names no consumers (interface 2.7). Any that it names must be those that were shared. */
-function refuseForeignConsumers(envelope: Envelope, { request }: AnswerContext): void {
+function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerContext): void {
   if (request.productCode !== 'SECONDUSE') return;
   const shared = request.applicants.map(({ consumerId }) => consumerId);
   for (const [index, entry] of envelope.entries.entries()) {

@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { GatewayResponse, ResponseEntry } from './responses.ts';
 
-export interface Envelope {
+export interface ResponseEnvelope {
   top: JsonObject;
   entries: JsonObject[];
   /** The name of the list that held the entries, for problems' paths; `undefined` where there was none. */
@@ -34,7 +34,7 @@ const DECIDING_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** `null`: not JSON. `problems`: JSON, but not of a shape that may be judged. */
-export function readEnvelope(text: string): Envelope | { problems: string[] } | null {
+export function readResponseEnvelope(text: string): ResponseEnvelope | { problems: string[] } | null {
   const parsed = parseJson(text);
   if (!parsed) return null;
   const { depth, repeated } = surveyJson(text, DECIDING_NAMES);
@@ -43,7 +43,7 @@ export function readEnvelope(text: string): Envelope | { problems: string[] } | 
   return envelopeOf(parsed[0]);
 }
 
-function envelopeOf(value: unknown): Envelope | { problems: string[] } {
+function envelopeOf(value: unknown): ResponseEnvelope | { problems: string[] } {
   if (!isJsonObject(value)) return { problems: ['/ must be an object'] };
   const lists = ENTRY_LISTS.filter((name) => member(value, name) !== undefined && member(value, name) !== null);
   if (lists.length > 1) return { problems: [`/ must not have both ${lists.join(' and ')}`] };

@@ -24,7 +24,8 @@ export type { FailsafeRequest, ReportRequest, SecondUseRequest } from '../fields
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
-export type FailsafeApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
+export type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> &
+  Partial<Applicant>;
 
 /** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
 const FAILSAFE_MAX_APPLICANTS = 20;
@@ -87,7 +88,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRe
 
 export interface FailsafeRequestParts {
   customerTraceNumber: string;
-  applicants: readonly FailsafeApplicant[];
+  applicants: readonly FailsafeRequestApplicant[];
 }
 
 /** FAILSAFE: the fields of the sample in interface 4.3 and no others. Further fields of an applicant are left out. */

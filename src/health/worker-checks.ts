@@ -23,7 +23,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 /** No inquiry has it: trace numbers have 28 characters. */
 const NO_TRACE_NUMBER = 'READINESS';
 
-export function workerChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
+export function readinessChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
   const { workers, connection, ledger, keys, gateways, deployment, writer } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),

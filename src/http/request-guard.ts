@@ -5,7 +5,7 @@ import type { AccessRecord } from './audit.ts';
 import { crossOrigin } from './cross-origin.ts';
 import type { CodecServerLimits } from './limits.ts';
 import { badRequest, forbidden, notFound, Refusal, unavailable } from './refusal.ts';
-import { type Action, type Caller, type Permission, permit } from './roles.ts';
+import { type Caller, type Permission, permit, type RouteAction } from './roles.ts';
 import { Slots } from './slots.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import type { TokenVerifier } from './token-verifier.ts';
@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** As the audit log names the route. */
     route?: string;
-    action?: Action;
+    action?: RouteAction;
     /** Under `/reveal`: for the UI, which can put nothing behind the path. */
     asksReveal?: boolean;
   }

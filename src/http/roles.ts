@@ -21,7 +21,7 @@ export interface Caller {
 }
 
 /** What a route does; the role it takes is the same, but for `decode`. */
-export type Action = 'encode' | 'decode' | 'report';
+export type RouteAction = 'encode' | 'decode' | 'report';
 
 export type View = 'whole' | 'redacted';
 
@@ -34,7 +34,7 @@ export interface Permission {
 
 export interface PermissionRequest {
   caller: Caller;
-  action: Action;
+  action: RouteAction;
   /** `X-Namespace`; absent where the caller did not say. */
   namespace: string;
   wantsReveal: boolean;

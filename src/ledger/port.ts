@@ -29,6 +29,7 @@ import type {
   OpenInquiry,
   OpenWork,
   OutcomeRecord,
+  PlannedShare,
   RecordVerdict,
   ReferredInquiry,
   RequestDigests,
@@ -37,7 +38,6 @@ import type {
   SeenRecord,
   SeenVerdict,
   ShareFacts,
-  ShareRecord,
   StoredDocument,
   StoredReport,
 } from './records.ts';
@@ -105,7 +105,7 @@ export interface Ledger {
    * Append-only, idempotent by (callerId, shareId). `false` where another report's share stands under the two: nothing
    * was written.
    */
-  recordShare(ledgerId: string, share: ShareRecord): Promise<boolean>;
+  recordShare(ledgerId: string, share: PlannedShare): Promise<boolean>;
 
   /**
    * Reads only: whether the report may still be shared, and every consent about it: to this share, to any share of the

@@ -225,7 +225,7 @@ export interface ReferredInquiry {
 }
 
 /** The intent to share a report, before any consent. */
-export interface ShareRecord {
+export interface PlannedShare {
   /** The share's owner (model/owner-id.ts) and id. */
   callerId: string;
   shareId: string;

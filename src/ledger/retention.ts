@@ -11,7 +11,7 @@ export interface DisposalScope {
 }
 
 /** The person and the reason; kept in the ledger and readable there. */
-export interface Warrant {
+export interface Authorization {
   by: string;
   reason: string;
 }
@@ -78,7 +78,7 @@ export type DisposalVerdict =
   /** Nothing was changed. */
   | { kind: 'refused'; obstacles: Obstacle[] };
 
-export interface LegalHold extends Warrant {
+export interface LegalHold extends Authorization {
   /** The owner's id. */
   journeyId: string;
   /** RFC 3339. */
@@ -86,7 +86,7 @@ export interface LegalHold extends Warrant {
 }
 
 /** What was done under an id; append-only. */
-export interface RetentionEvent extends DisposalScope, Warrant {
+export interface RetentionEvent extends DisposalScope, Authorization {
   kind: 'disposalBegun' | 'disposed' | 'legalHoldSet' | 'legalHoldReleased';
   /** RFC 3339. */
   recordedAt: string;
@@ -113,7 +113,7 @@ export interface Retention {
    * Records that the scope will be disposed of. From then on nothing is claimed for it, and no journey is started under
    * its id. Idempotent until `dispose`.
    */
-  begin(scope: DisposalScope, warrant: Warrant): Promise<DisposalVerdict>;
+  begin(scope: DisposalScope, authorization: Authorization): Promise<DisposalVerdict>;
 
   /**
    * Destroys, for good, the scope's reports with their data keys, every answer and the requests' digests; the rows
@@ -121,7 +121,7 @@ export interface Retention {
    *
    * @param runs how many runs were deleted from Temporal, for the log
    */
-  dispose(scope: DisposalScope, warrant: Warrant, runs: number): Promise<DisposalVerdict>;
+  dispose(scope: DisposalScope, authorization: Authorization, runs: number): Promise<DisposalVerdict>;
 
   /**
    * Removes overwritten data from the engine's files, as far as the engine can (docs/retention.md says how far).
@@ -136,10 +136,10 @@ export interface Retention {
    * Sets a hold, or finds the standing one. Idempotent. `null` where the ledger has no inquiry of this id that could be
    * held.
    */
-  setLegalHold(journeyId: string, warrant: Warrant): Promise<(LegalHold & { isNew: boolean }) | null>;
+  setLegalHold(journeyId: string, authorization: Authorization): Promise<(LegalHold & { isNew: boolean }) | null>;
 
   /** Releases the hold; `false` where there was none. */
-  releaseLegalHold(journeyId: string, warrant: Warrant): Promise<boolean>;
+  releaseLegalHold(journeyId: string, authorization: Authorization): Promise<boolean>;
 
   /** The oldest first. */
   legalHolds(): Promise<LegalHold[]>;

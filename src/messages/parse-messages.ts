@@ -5,9 +5,9 @@
  * what depends on a journey's state.
  */
 import type { ZodType } from 'zod';
+import { isRecord } from '../base/is-record.ts';
 import {
   consentProblems,
-  isRecord,
   lendingJourneyProblems,
   passGateProblems,
   requestShareProblems,

@@ -24,7 +24,7 @@ export class PortfolioUnavailableError extends Error {
 }
 
 /** Turns an error of the file system into ours, without its path. */
-export function unavailable(error: unknown): PortfolioUnavailableError {
+export function portfolioUnavailable(error: unknown): PortfolioUnavailableError {
   const { code } = error as { code?: unknown };
   return new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
 }

@@ -5,14 +5,14 @@ import { open, rename, rm } from 'node:fs/promises';
 import { MAX_ROWS, type PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
-import { PortfolioChangedError, unavailable } from './errors.ts';
+import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';
 import { type FileMark, isSameMark, markOf } from './identity.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type RowReader, readRow, utf8 } from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-export interface Examination {
+export interface PortfolioExamination {
   /** SHA-256, in hexadecimal. */
   digest: string;
   mark: FileMark;
@@ -27,7 +27,7 @@ export interface Examination {
   first: { offset: number; line: number };
 }
 
-export interface ExamineOptions {
+export interface ExaminePortfolioOptions {
   format: PortfolioFormat;
   profile: RowReader['profile'];
   maxBadRows: number;
@@ -41,7 +41,10 @@ export interface ExamineOptions {
  * @throws InvalidInputError where nothing may be sent for such a file; PortfolioChangedError where another process
  * writes to it meanwhile; PortfolioUnavailableError
  */
-export async function examinePortfolio(handle: FileHandle, options: ExamineOptions): Promise<Examination> {
+export async function examinePortfolio(
+  handle: FileHandle,
+  options: ExaminePortfolioOptions,
+): Promise<PortfolioExamination> {
   const mark = await markOf(handle);
   const report = await BadRowsReport.begin(options.badRowsPath);
   try {
@@ -63,9 +66,9 @@ export async function examinePortfolio(handle: FileHandle, options: ExamineOptio
 
 async function examineLines(
   handle: FileHandle,
-  options: ExamineOptions,
+  options: ExaminePortfolioOptions,
   report: BadRowsReport,
-): Promise<Omit<Examination, 'mark' | 'badRows'>> {
+): Promise<Omit<PortfolioExamination, 'mark' | 'badRows'>> {
   const { format, profile } = options;
   const hash = createHash('sha256');
   const ids = new Map<string, number>();
@@ -162,7 +165,7 @@ class BadRowsReport {
       await rm(temporary(path), { force: true });
       return new BadRowsReport(path, await open(temporary(path), 'wx', 0o600));
     } catch (error) {
-      throw unavailable(error);
+      throw portfolioUnavailable(error);
     }
   }
 
@@ -185,7 +188,7 @@ class BadRowsReport {
       if (this.count > 0) await rename(temporary(this.#path), this.#path);
       else await Promise.all([temporary(this.#path), this.#path].map((path) => rm(path, { force: true })));
     } catch (error) {
-      throw unavailable(error);
+      throw portfolioUnavailable(error);
     }
   }
 
@@ -199,7 +202,7 @@ class BadRowsReport {
     const text = this.#lines.join('');
     this.#lines = [];
     await this.#handle.writeFile(text).catch((error: unknown) => {
-      throw unavailable(error);
+      throw portfolioUnavailable(error);
     });
   }
 }

@@ -5,7 +5,7 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { outputNamesOf, type PortfolioOutputs, portfolioPathProblem } from '../messages/portfolio/output-files.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { PortfolioUnavailableError, unavailable } from './errors.ts';
+import { PortfolioUnavailableError, portfolioUnavailable } from './errors.ts';
 
 /**
  * The file itself, opened for reading.
@@ -15,7 +15,7 @@ import { PortfolioUnavailableError, unavailable } from './errors.ts';
 export async function openPortfolio(directory: string, file: string): Promise<FileHandle> {
   const path = await portfolioPath(directory, file);
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    throw unavailable(error);
+    throw portfolioUnavailable(error);
   });
   try {
     if (!(await handle.stat()).isFile()) throw refused('must be a file');
@@ -53,7 +53,7 @@ async function insideOf(directory: string, folder: string): Promise<string> {
   try {
     [root, real] = await Promise.all([realpath(directory), realpath(folder)]);
   } catch (error) {
-    throw unavailable(error);
+    throw portfolioUnavailable(error);
   }
   if (real !== root && !real.startsWith(root + sep)) throw refused('must not lead out of PORTFOLIO_DIR');
   return real;

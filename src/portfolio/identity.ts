@@ -1,7 +1,7 @@
 /** Checks that a file is still the one that was examined. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { PortfolioChangedError, unavailable } from './errors.ts';
+import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';
 import { blocksOf } from './lines.ts';
 
 /** Shows cheaply that the file was not written to; nanoseconds as text. */
@@ -16,7 +16,7 @@ export async function markOf(handle: FileHandle): Promise<FileMark> {
     const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
     return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
   } catch (error) {
-    throw unavailable(error);
+    throw portfolioUnavailable(error);
   }
 }
 

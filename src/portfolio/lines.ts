@@ -1,6 +1,6 @@
 /** Reads a file line by line from any byte, with a limit on everything: memory holds at most one block of it. */
 import type { FileHandle } from 'node:fs/promises';
-import { unavailable } from './errors.ts';
+import { portfolioUnavailable } from './errors.ts';
 
 /** Far above any row of table 2.3 with several applicants. */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -85,6 +85,6 @@ async function read(handle: FileHandle, position: number): Promise<Buffer> {
     const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position);
     return buffer.subarray(0, bytesRead);
   } catch (error) {
-    throw unavailable(error);
+    throw portfolioUnavailable(error);
   }
 }

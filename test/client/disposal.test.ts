@@ -29,7 +29,7 @@ import {
   untilStatus,
 } from '../support/journey-harness.ts';
 
-const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 
 /** A server lets go of a run that has only just closed when it next takes note of its progress: every 30 s by default. */
 const FORGETS_QUICKLY = {
@@ -143,12 +143,12 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const [{ newestAt: _, ...one }] = planned;
   const whole = { journeyId, inquiries: 1, reports: 1, runs: 2, shares: [share] };
   assert.deepEqual([one, planned.length, refused], [whole, 1, []]);
-  const warrant = ['--by', WARRANT.by, '--reason', WARRANT.reason];
-  assert.equal((await cli(['dispose', journeyId, ...warrant])).code, 2, 'without --yes nothing is done');
+  const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
+  assert.equal((await cli(['dispose', journeyId, ...authorization])).code, 2, 'without --yes nothing is done');
   assert.equal((await ledger.readReport(journeyId, 'PREQUAL'))?.body, report?.body);
   assert.equal((await runsOf(harness.client, journeyId, [])).closed.length, 2);
 
-  const done = await cli(['dispose', journeyId, ...warrant, '--yes']);
+  const done = await cli(['dispose', journeyId, ...authorization, '--yes']);
   assert.equal(done.code, 0, done.stderr);
   const { disposed, scrubbed, copies } = JSON.parse(done.stdout);
   assert.deepEqual([disposed, scrubbed], [[whole], true]);
@@ -174,12 +174,12 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   });
   assert.equal(await requestsOf(customerTraceNumber), 1);
   // What that start has left in Temporal is taken away by doing it again.
-  const repeated = await disposeOf(context, { journeyId }, WARRANT);
+  const repeated = await disposeOf(context, { journeyId }, AUTHORIZATION);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
   const { planned: none, disposedAt, shares } = await planDisposal(context, { journeyId });
   assert.deepEqual([none, disposedAt !== undefined, shares], [[], true, [share]]);
   // An owner of its own: what it posted is there until it is disposed of by its own id.
-  assert.ok('finished' in (await disposeOf(context, { journeyId: share }, WARRANT)));
+  assert.ok('finished' in (await disposeOf(context, { journeyId: share }, AUTHORIZATION)));
   assert.equal((await planDisposal(context, { journeyId })).shares, undefined);
 });
 
@@ -195,7 +195,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   };
   assert.deepEqual(await reasons(waiting.journeyId), ['runOpen']);
   assert.deepEqual(await reasons(held.journeyId), ['undecided', 'runOpen']);
-  const refused = await disposeOf(context, waiting, WARRANT);
+  const refused = await disposeOf(context, waiting, AUTHORIZATION);
   assert.ok('refused' in refused);
   assert.equal((await open.describe()).status.name, 'RUNNING');
   assert.deepEqual(await ledger.retention.events(waiting.journeyId), []);
@@ -203,14 +203,14 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   await Promise.all([open.terminate(), onHold.terminate()]);
   assert.deepEqual(await reasons(held.journeyId), ['undecided']);
   assert.deepEqual(await reasons(waiting.journeyId), undefined);
-  const warrant = ['--by', WARRANT.by, '--reason', WARRANT.reason];
-  const set = await cli(['legal-hold', 'set', waiting.journeyId, ...warrant]);
+  const authorization = ['--by', AUTHORIZATION.by, '--reason', AUTHORIZATION.reason];
+  const set = await cli(['legal-hold', 'set', waiting.journeyId, ...authorization]);
   assert.equal(set.code, 0, set.stderr);
   assert.deepEqual(await reasons(waiting.journeyId), ['legalHold']);
-  assert.equal(await ledger.retention.releaseLegalHold(waiting.journeyId, WARRANT), true);
+  assert.equal(await ledger.retention.releaseLegalHold(waiting.journeyId, AUTHORIZATION), true);
 
   const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
-  const failed = await cli(['dispose', waiting.journeyId, ...warrant, '--yes'], away);
+  const failed = await cli(['dispose', waiting.journeyId, ...authorization, '--yes'], away);
   assert.deepEqual([failed.code, JSON.parse(failed.stderr).error.type], [1, 'TemporalUnavailableError']);
   assert.deepEqual((await ledger.retention.events(waiting.journeyId)).length, 2, 'of the legal hold alone');
   assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
@@ -225,7 +225,11 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.equal(holds.length, 1);
 
   const type = (answer: string) =>
-    runInTerminal(['dispose', waiting.journeyId, ...warrant], [[/Type 1 to dispose of it: /, answer]], environment());
+    runInTerminal(
+      ['dispose', waiting.journeyId, ...authorization],
+      [[/Type 1 to dispose of it: /, answer]],
+      environment(),
+    );
   const wrong = await type('2');
   assert.equal(wrong.code, 3, wrong.screen);
   assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);

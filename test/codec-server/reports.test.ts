@@ -263,12 +263,12 @@ test('a server without a ledger says so, and one whose ledger is down tries agai
 test('what was disposed of is gone, and said to be', async (t) => {
   const open = await ledgerWithReport();
   const ledger = await open();
-  const warrant = { by: 'ops@example.com', reason: 'kept long enough' };
+  const authorization = { by: 'ops@example.com', reason: 'kept long enough' };
   const server = await startServer(t, keySet, { openLedger: open });
   const service = await token({ roles: ['report', 'decode'] });
   for (const scope of [{ callerId: 'J-1', productCode: 'PREQUAL' } as const, { callerId: 'J-1' }]) {
-    await ledger.retention.begin(scope, warrant);
-    await ledger.retention.dispose(scope, warrant, 0);
+    await ledger.retention.begin(scope, authorization);
+    await ledger.retention.dispose(scope, authorization, 0);
     const { status, json } = await server.call('/journeys/J-1/reports/PREQUAL', { token: service });
     assert.deepEqual([status, json.error.code, json.error.reason], [410, 'Gone', 'disposed']);
     const references = await server.call('/journeys/J-1/references', { token: service });

@@ -180,7 +180,7 @@ async function loadProgram(): Promise<Program> {
   process.argv = [argv[0] ?? '', argv[1] ?? '', '--version'];
   try {
     const { result } = await captured(() => import('../../src/cli.ts'));
-    // It speaks for a program that ends; here an error that nobody caught has to be seen whole.
+    // It speaks for a program that ends; here an uncaught error has to be seen whole.
     process.removeAllListeners('uncaughtException');
     process.exitCode = 0;
     return result;

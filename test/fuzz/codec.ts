@@ -13,7 +13,7 @@ import { isUndecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { ENCRYPTED_ENCODING, readEnvelope } from '../../src/protection/payloads/payload-envelope.ts';
+import { ENCRYPTED_ENCODING, readPayloadEnvelope } from '../../src/protection/payloads/payload-envelope.ts';
 import { call, KEY_SET, NAMESPACE, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {
@@ -152,7 +152,7 @@ const decoding = property({
         `the worker throws ${inWorker}`,
       );
       // Only what names another key, undamaged, waits for it.
-      assert.notEqual(readEnvelope(payload).keyId, KEY.id);
+      assert.notEqual(readPayloadEnvelope(payload).keyId, KEY.id);
       return;
     }
     const shown = inWorker.value;

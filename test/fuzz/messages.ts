@@ -22,7 +22,7 @@ import {
   resolveInquiryProblem,
   withdrawProblem,
 } from '../../src/workflows/run/message-shapes.ts';
-import { updateProblem } from '../../src/workflows/run/stricter-shapes.ts';
+import { updateProblem } from '../../src/workflows/run/validation-rules.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
 import { openFiles } from './files.ts';
 import { changedValue, treeMutations } from './mutations.ts';

@@ -29,15 +29,16 @@ before(async () => {
 });
 after(() => harness?.close());
 
-const warrant = { by: 'records', reason: 'only a test' };
+const authorization = { by: 'records', reason: 'only a test' };
 
 /** What makes a report one that must not be shared any more. */
 const GONE: Record<string, (callerId: string) => Promise<unknown>> = {
-  'under a legal hold': (callerId) => withLedger(harness, (ledger) => ledger.retention.setLegalHold(callerId, warrant)),
+  'under a legal hold': (callerId) =>
+    withLedger(harness, (ledger) => ledger.retention.setLegalHold(callerId, authorization)),
   'disposed of': (callerId) =>
     withLedger(harness, async ({ retention }) => {
-      assert.equal((await retention.begin({ callerId }, warrant)).kind, 'done');
-      await retention.dispose({ callerId }, warrant, 0);
+      assert.equal((await retention.begin({ callerId }, authorization)).kind, 'done');
+      await retention.dispose({ callerId }, authorization, 0);
     }),
 };
 

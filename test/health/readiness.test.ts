@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Readiness, type ReadinessCheck } from '../../src/health/readiness.ts';
 import { startHealthServer } from '../../src/health/server.ts';
-import { type WorkerParts, workerChecks } from '../../src/health/worker-checks.ts';
+import { readinessChecks, type WorkerParts } from '../../src/health/worker-checks.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
@@ -77,7 +77,7 @@ async function partsOf(t: TestContext) {
 /** What is wrong, by a reading that nobody has asked for before. */
 async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   const readiness = new Readiness();
-  readiness.set(workerChecks(parts));
+  readiness.set(readinessChecks(parts));
   const { ready, checks } = await readiness.report();
   const found = Object.entries(checks).flatMap(([name, check]) => (check.ok ? [] : [[name, check.reason]]));
   assert.equal(ready, found.length === 0);

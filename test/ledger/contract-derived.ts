@@ -18,7 +18,7 @@ const CHANGES: DerivedDocument = {
   of: { customerTraceNumber: LATER, attempt: 1 },
   from: { customerTraceNumber: TRACE, attempt: 1 },
 };
-const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 
 async function withReports(ledger: Ledger): Promise<string> {
   for (const [productCode, customerTraceNumber] of [
@@ -65,8 +65,8 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
       const ledgerId = await withReports(ledger);
       await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
       const scope = { callerId: 'J-1', productCode };
-      assert.equal((await ledger.retention.begin(scope, WARRANT)).kind, 'done');
-      assert.equal((await ledger.retention.dispose(scope, WARRANT, 0)).kind, 'done');
+      assert.equal((await ledger.retention.begin(scope, AUTHORIZATION)).kind, 'done');
+      assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 0)).kind, 'done');
       await assert.rejects(ledger.readDerived('J-1', 'changes'), DisposedError);
       const disposed = productCode === 'PREQUAL' ? TRACE : LATER;
       await assert.rejects(ledger.readReportOf(ledgerId, disposed), DisposedError);

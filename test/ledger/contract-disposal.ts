@@ -20,7 +20,7 @@ import {
 } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-const WARRANT = { by: 'ops@example.com', reason: 'kept for 25 months' };
+const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 const JOURNEY: DisposalScope = { callerId: 'J-1' };
 const PREAPP = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const ANSWERED = { state: 'answered', answer: RECORD, httpStatus: 200 } as const;
@@ -33,8 +33,8 @@ async function withReport(ledger: Ledger, inquiry: object = {}): Promise<void> {
 }
 
 async function disposed(ledger: Ledger, scope = JOURNEY): Promise<void> {
-  assert.equal((await ledger.retention.begin(scope, WARRANT)).kind, 'done');
-  assert.equal((await ledger.retention.dispose(scope, WARRANT, 2)).kind, 'done');
+  assert.equal((await ledger.retention.begin(scope, AUTHORIZATION)).kind, 'done');
+  assert.equal((await ledger.retention.dispose(scope, AUTHORIZATION, 2)).kind, 'done');
 }
 
 /** Everything that is sealed, by column; all of it must be NULL afterwards. */
@@ -71,7 +71,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordDecision(ledgerId, about, decisionOf(decision));
     const late = outcomeOf(ledger, { ...ANSWERED, customerTraceNumber: PREAPP.customerTraceNumber });
     assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
-    const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...WARRANT };
+    const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...AUTHORIZATION };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
     const others = { callerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
     await withReport(ledger, others);
@@ -94,8 +94,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(
       events.map(({ recordedAt: _, ...event }) => event),
       [
-        { callerId: 'J-1', ...WARRANT, kind: 'disposalBegun' },
-        { callerId: 'J-1', ...WARRANT, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
+        { callerId: 'J-1', ...AUTHORIZATION, kind: 'disposalBegun' },
+        { callerId: 'J-1', ...AUTHORIZATION, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
       ],
     );
     const { disposedAt, inquiries, reports } = await ledger.retention.view(JOURNEY);
@@ -126,10 +126,10 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
       }
       return states;
     };
-    await ledger.retention.begin(JOURNEY, WARRANT);
+    await ledger.retention.begin(JOURNEY, AUTHORIZATION);
     assert.deepEqual(await attempts(), ['abandoned', 'requestDiffers', 'abandoned', 'abandoned']);
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
-    await ledger.retention.dispose(JOURNEY, WARRANT, 0);
+    await ledger.retention.dispose(JOURNEY, AUTHORIZATION, 0);
     assert.deepEqual(await attempts(), ['abandoned', 'abandoned', 'abandoned', 'abandoned']);
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'abandoned');
     assert.equal((await ledger.inquiriesOf('J-1')).length, 2, 'a refused claim leaves no row');
@@ -143,7 +143,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     const { ledgerId } = ledger.identity;
     const reasons = async () => {
-      const begun = await ledger.retention.begin(JOURNEY, WARRANT);
+      const begun = await ledger.retention.begin(JOURNEY, AUTHORIZATION);
       return begun.kind === 'refused' ? begun.obstacles.map(({ reason }) => reason) : [];
     };
     await ledger.claim(claimOf(ledger));
@@ -159,7 +159,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordOutcome(outcomeOf(ledger, ANSWERED), '{"report":2}');
     assert.deepEqual(await reasons(), ['attention']);
     assert.deepEqual(await ledger.retention.events('J-1'), [], 'nothing was begun');
-    await ledger.recordSeen(ledgerId, { decisionId: 'D-9', customerTraceNumber: TRACE, ...WARRANT });
+    await ledger.recordSeen(ledgerId, { decisionId: 'D-9', customerTraceNumber: TRACE, ...AUTHORIZATION });
     assert.deepEqual(await reasons(), []);
     await disposed(ledger);
   });
@@ -167,12 +167,12 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   test('is refused under a legal hold, which is logged and covers the whole journey', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    assert.equal(await retention.setLegalHold('J-1', WARRANT), null);
+    assert.equal(await retention.setLegalHold('J-1', AUTHORIZATION), null);
     await withReport(ledger);
-    const held = await retention.setLegalHold('J-1', WARRANT);
+    const held = await retention.setLegalHold('J-1', AUTHORIZATION);
     assert.equal(held?.isNew, true);
     const again = await retention.setLegalHold('J-1', { by: 'another', reason: 'another' });
-    assert.deepEqual([again?.isNew, again?.by], [false, WARRANT.by]);
+    assert.deepEqual([again?.isNew, again?.by], [false, AUTHORIZATION.by]);
     // Made after the hold was set.
     await withReport(ledger, PREAPP);
     assert.deepEqual(
@@ -180,21 +180,21 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
       ['J-1'],
     );
     assert.ok((await ledger.inquiriesOf('J-1'))[0]?.legalHoldAt);
-    const refused = await retention.begin({ ...JOURNEY, productCode: 'PREAPP' }, WARRANT);
+    const refused = await retention.begin({ ...JOURNEY, productCode: 'PREAPP' }, AUTHORIZATION);
     assert.deepEqual(refused.kind === 'refused' && refused.obstacles, [
       { reason: 'legalHold', customerTraceNumber: TRACE },
     ]);
-    assert.equal(await retention.releaseLegalHold('J-1', WARRANT), true);
-    assert.equal(await retention.releaseLegalHold('J-1', WARRANT), false);
-    await retention.begin(JOURNEY, WARRANT);
+    assert.equal(await retention.releaseLegalHold('J-1', AUTHORIZATION), true);
+    assert.equal(await retention.releaseLegalHold('J-1', AUTHORIZATION), false);
+    await retention.begin(JOURNEY, AUTHORIZATION);
     // It may come between the two: nothing has been destroyed yet.
-    await retention.setLegalHold('J-1', WARRANT);
-    assert.equal((await retention.dispose(JOURNEY, WARRANT, 0)).kind, 'refused');
+    await retention.setLegalHold('J-1', AUTHORIZATION);
+    assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 0)).kind, 'refused');
     assert.deepEqual(await retention.unfinished(), [JOURNEY]);
-    await retention.releaseLegalHold('J-1', WARRANT);
+    await retention.releaseLegalHold('J-1', AUTHORIZATION);
     await disposed(ledger);
     assert.deepEqual(await retention.unfinished(), []);
-    assert.equal(await retention.setLegalHold('J-1', WARRANT), null, 'nothing is left to be held');
+    assert.equal(await retention.setLegalHold('J-1', AUTHORIZATION), null, 'nothing is left to be held');
     const kinds = (await retention.events('J-1')).map(({ kind }) => kind);
     assert.deepEqual(kinds.slice(0, 3), ['legalHoldSet', 'legalHoldReleased', 'disposalBegun']);
     assert.equal(kinds.at(-1), 'disposed');
@@ -295,13 +295,13 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     for (const row of [own, second, other]) await withReport(ledger, row);
     const review = { callerId: 'portfolio:R-1' };
     assert.equal((await retention.view(review)).reports, 2);
-    await retention.setLegalHold(own.callerId, WARRANT);
-    assert.equal((await retention.setLegalHold(review.callerId, WARRANT))?.isNew, true);
-    assert.equal((await retention.begin({ callerId: second.callerId }, WARRANT)).kind, 'refused');
-    await retention.releaseLegalHold(review.callerId, WARRANT);
+    await retention.setLegalHold(own.callerId, AUTHORIZATION);
+    assert.equal((await retention.setLegalHold(review.callerId, AUTHORIZATION))?.isNew, true);
+    assert.equal((await retention.begin({ callerId: second.callerId }, AUTHORIZATION)).kind, 'refused');
+    await retention.releaseLegalHold(review.callerId, AUTHORIZATION);
     // Held by its own id, it stays so.
-    assert.equal((await retention.begin(review, WARRANT)).kind, 'refused');
-    await retention.releaseLegalHold(own.callerId, WARRANT);
+    assert.equal((await retention.begin(review, AUTHORIZATION)).kind, 'refused');
+    await retention.releaseLegalHold(own.callerId, AUTHORIZATION);
     await disposed(ledger, review);
     assert.equal((await retention.view(review)).reports, 0);
     assert.equal((await retention.view({ callerId: other.callerId })).reports, 1);

@@ -110,9 +110,9 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
   test('a disposed report is still known by its reference, which is gone', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
-    const warrant = { by: 'records', reason: 'kept long enough' };
-    await ledger.retention.begin({ callerId: 'J-1' }, warrant);
-    assert.equal((await ledger.retention.dispose({ callerId: 'J-1' }, warrant, 0)).kind, 'done');
+    const authorization = { by: 'records', reason: 'kept long enough' };
+    await ledger.retention.begin({ callerId: 'J-1' }, authorization);
+    assert.equal((await ledger.retention.dispose({ callerId: 'J-1' }, authorization, 0)).kind, 'done');
     const [found] = await ledger.inquiriesReferredTo('REF-1');
     assert.equal(found?.reference, null);
     assert.ok(found?.inquiry.disposedAt);
@@ -136,10 +136,10 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await ofJourney({ productCode: 'PREQUAL' }), found);
     assert.deepEqual(await ofJourney({ productCode: 'PREAPP' }), []);
     assert.deepEqual(await ledger.retention.sharesOf({ callerId: 'share:S-9' }), []);
-    const warrant = { by: 'records', reason: 'kept long enough' };
+    const authorization = { by: 'records', reason: 'kept long enough' };
     for (const callerId of ['J-1', 'share:S-9']) {
-      await ledger.retention.begin({ callerId }, warrant);
-      assert.equal((await ledger.retention.dispose({ callerId }, warrant, 0)).kind, 'done');
+      await ledger.retention.begin({ callerId }, authorization);
+      assert.equal((await ledger.retention.dispose({ callerId }, authorization, 0)).kind, 'done');
     }
     assert.deepEqual(
       (await ofJourney()).map(({ inquiries }) => inquiries),

@@ -135,13 +135,13 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
 function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
   const { ledgerId } = ledger.identity;
   const held = { customerTraceNumber: 'HELD' };
-  const warrant = { by: 'records', reason: 'kept long enough' };
+  const authorization = { by: 'records', reason: 'kept long enough' };
   return [
     () => ledger.recordDecision(ledgerId, claimOf(ledger, { inquiry: held }).inquiry, decisionOf(held)),
     () => ledger.recordConsents(ledgerId, [consentOf()]),
     () => ledger.flagPostedShares(ledgerId, consentOf({ decision: 'revoked' })),
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
-    () => ledger.retention.setLegalHold('J-1', warrant),
-    () => ledger.retention.begin({ callerId: 'J-1' }, warrant),
+    () => ledger.retention.setLegalHold('J-1', authorization),
+    () => ledger.retention.begin({ callerId: 'J-1' }, authorization),
   ];
 }

@@ -51,7 +51,7 @@ export interface Parts {
   own: number;
   others: number;
   run: number;
-  flights: number;
+  executing: number;
   budget: number;
 }
 
@@ -63,18 +63,18 @@ export class Keys {
   readonly #besides = new Numbers(keyOfLedger);
   readonly #runs = new Numbers(keyOfRun);
   readonly #resettableRuns = new Numbers((run: Run) => keyOfRun(run) + keyOfPast(run));
-  readonly #flights = new Numbers(keyOfFlights);
+  readonly #executing = new Numbers(keyOfExecutions);
   readonly #budgets = new Numbers(keyOfBudget);
 
   /** The numbers of the world that `of` was asked about last. */
-  latest: Parts = { own: NONE, others: NONE, run: NONE, flights: NONE, budget: NONE };
+  latest: Parts = { own: NONE, others: NONE, run: NONE, executing: NONE, budget: NONE };
 
   /** The next worlds follow from this one, and share most of it. */
   near({ ledger, run, executions, budget }: World, parts: Parts): void {
     nearUnlessNone(this.#ledgers, ledger, parts.own);
     nearUnlessNone(this.#besides, ledger.beside, parts.others);
     nearUnlessNone(this.#runsIn(budget), run, parts.run);
-    this.#flights.near(executions, parts.flights);
+    this.#executing.near(executions, parts.executing);
     this.#budgets.near(budget, parts.budget);
   }
 
@@ -84,12 +84,12 @@ export class Keys {
     const own = matters(world, 'A') ? this.#ledgers.of(ledger) : NONE;
     const others = beside && matters(world, 'C') ? this.#besides.of(beside) : NONE;
     const run = isOver(world) ? NONE : this.#runsIn(budget).of(world.run);
-    const flights = this.#flights.of(executions);
+    const executing = this.#executing.of(executions);
     const spent = this.#budgets.of(budget);
-    this.latest = { own, others, run, flights, budget: spent };
+    this.latest = { own, others, run, executing, budget: spent };
     // Which repeat a number took is asked by the other, too.
     const repeats = `${ledger.permittedRepeat ?? ''}:${beside?.permittedRepeat ?? ''}`;
-    return `${own},${others},${run},${flights},${spent},${slack},${repeats}`;
+    return `${own},${others},${run},${executing},${spent},${slack},${repeats}`;
   }
 
   #runsIn({ resets }: Budget): Numbers<Run> {
@@ -187,7 +187,7 @@ function keyOfFailure({ failureType, attempt, claimed }: Failure): string {
 }
 
 /** The two workers are alike, so their order is not told. */
-function keyOfFlights([one, other]: readonly Execution[]): string {
+function keyOfExecutions([one, other]: readonly Execution[]): string {
   const first = one ? keyOfExecution(one) : '';
   const second = other ? keyOfExecution(other) : '';
   return first < second ? first + second : second + first;

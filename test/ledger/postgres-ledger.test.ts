@@ -42,7 +42,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   const revocation = { ...said, decision: 'revoked' as const, decidedAt: '2026-02-01T00:00:00Z' };
   const OF_JOURNEY = { ...SHARE, shareId: 'S-9' };
   const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', callerId: 'share:S-9', shareId: 'S-9' };
-  const warrant = { by: 'legal', reason: 'a claim' };
+  const authorization = { by: 'legal', reason: 'a claim' };
 
   /** A ledger with the report, and a second session that holds the lock of the chain's head until it lets go. */
   async function locked(t: TestContext) {
@@ -111,8 +111,8 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   });
 
   for (const [name, begin] of [
-    ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', warrant)],
-    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ callerId: 'J-1' }, warrant)],
+    ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', authorization)],
+    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ callerId: 'J-1' }, authorization)],
   ] as const) {
     test(`${name} on the report that commits before the claim is respected`, async (t) => {
       const { ledger, blocker, untilWaiting, claim } = await locked(t);
@@ -138,8 +138,8 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
       () => claim(BY_ITSELF),
       () => ledger.recordConsents(ledgerId, [{ ...revocation, consentId: `C-${nth}`, applicantId: '02' }]),
       () => ledger.flagPostedShares(ledgerId, revocation),
-      () => ledger.retention.setLegalHold('J-1', warrant),
-      () => ledger.retention.releaseLegalHold('J-1', warrant),
+      () => ledger.retention.setLegalHold('J-1', authorization),
+      () => ledger.retention.releaseLegalHold('J-1', authorization),
       () => {
         const decision = decisionOf({ ...inquiry, decisionId: `D-${nth}`, action: 'abandon', attempt: 1 });
         return ledger.recordDecision(ledgerId, inquiry, decision);

@@ -77,9 +77,9 @@ describe('SQLite: the file', () => {
       return sealed.map((part) => part !== undefined && bytes.includes(part));
     };
     assert.deepEqual(await held(TRACE), [true, true, true, true]);
-    const warrant = { by: 'ops', reason: 'kept long enough' };
-    await ledger.retention.begin({ callerId: 'J-1' }, warrant);
-    await ledger.retention.dispose({ callerId: 'J-1' }, warrant, 0);
+    const authorization = { by: 'ops', reason: 'kept long enough' };
+    await ledger.retention.begin({ callerId: 'J-1' }, authorization);
+    await ledger.retention.dispose({ callerId: 'J-1' }, authorization, 0);
     assert.equal(await ledger.retention.scrub(), true);
     assert.deepEqual(await held(TRACE), [false, false, false, false]);
     assert.deepEqual(await held(other.customerTraceNumber), [true, true, true, true]);

@@ -7,7 +7,11 @@ import { after, before, describe, test } from 'node:test';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../../src/portfolio/errors.ts';
-import { type Examination, type ExamineOptions, examinePortfolio } from '../../src/portfolio/examine.ts';
+import {
+  type ExaminePortfolioOptions,
+  examinePortfolio,
+  type PortfolioExamination,
+} from '../../src/portfolio/examine.ts';
 import { openPortfolio, outputPaths } from '../../src/portfolio/file-path.ts';
 import { requireUnchanged } from '../../src/portfolio/identity.ts';
 import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';
@@ -26,14 +30,14 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true, force: true }));
 
-interface Examined extends Examination {
+interface Examined extends PortfolioExamination {
   file: string;
   bad: { line: number; problems: { path: string; column?: string; rule: string }[] }[];
   /** The report as it was written. */
   badText: string;
 }
 
-async function examined(text: string | Buffer, options: Partial<ExamineOptions> = {}): Promise<Examined> {
+async function examined(text: string | Buffer, options: Partial<ExaminePortfolioOptions> = {}): Promise<Examined> {
   const { format = 'csv' } = options;
   const file = await writePortfolio(directory, `p${count++}.${format}`, text);
   const badRowsPath = join(directory, `${file}.bad`);
@@ -52,7 +56,7 @@ async function examined(text: string | Buffer, options: Partial<ExamineOptions> 
   return { ...found, file, bad, badText };
 }
 
-async function refusal(text: string | Buffer, options: Partial<ExamineOptions> = {}): Promise<string> {
+async function refusal(text: string | Buffer, options: Partial<ExaminePortfolioOptions> = {}): Promise<string> {
   try {
     await examined(text, options);
   } catch (error) {

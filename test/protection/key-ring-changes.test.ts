@@ -8,7 +8,7 @@ import { KeyRingError, SealBrokenError, UnknownKeyError } from '../../src/protec
 import { keyAges } from '../../src/protection/keys/key-age.ts';
 import { createKeyRing, KeyRing, loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { refuseKey, rotateKeys } from '../../src/protection/keys/key-ring-changes.ts';
-import { WatchedKeyRing, type WatchOptions } from '../../src/protection/keys/watched-key-ring.ts';
+import { type KeyRingWatchOptions, WatchedKeyRing } from '../../src/protection/keys/watched-key-ring.ts';
 import { ringKey } from './codec-fixtures.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-rotation-'));
@@ -20,7 +20,7 @@ async function newRing(): Promise<{ file: string; ring: KeyRing }> {
   return { file, ring: await createKeyRing(file) };
 }
 
-async function watched(t: TestContext, file: string, options: WatchOptions = { pollMs: 3_600_000 }) {
+async function watched(t: TestContext, file: string, options: KeyRingWatchOptions = { pollMs: 3_600_000 }) {
   const ring = await WatchedKeyRing.open(file, options);
   t.after(() => ring.close());
   return ring;

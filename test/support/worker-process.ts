@@ -94,17 +94,17 @@ async function untilReady(child: OwnedChild): Promise<void> {
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error('the worker has no output');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let lastWords = '';
+  let lastLines = '';
   for (const stream of [stdout, stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
-      lastWords = `${lastWords}\n${line}`.slice(-2_000);
+      lastLines = `${lastLines}\n${line}`.slice(-2_000);
       if (stream === stdout && line.includes('"ready":true')) resolve();
     });
   }
   const timer = setTimeout(() => {
     child.process.kill('SIGKILL');
-    reject(new Error(`the worker was not ready in time:${lastWords}`));
+    reject(new Error(`the worker was not ready in time:${lastLines}`));
   }, READY_WITHIN_MS);
-  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastWords}`)));
+  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastLines}`)));
   await promise.finally(() => clearTimeout(timer));
 }

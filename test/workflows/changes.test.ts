@@ -89,9 +89,9 @@ test('a report that was disposed of meanwhile is no obstacle, and said to be gon
   const handle = await harness.start(input);
   await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
   const scope = { callerId: input.journeyId, productCode: 'PREAPP' } as const;
-  const warrant = { by: 'ops', reason: 'a test' };
-  assert.equal((await ledger.retention.begin(scope, warrant)).kind, 'done');
-  assert.equal((await ledger.retention.dispose(scope, warrant, 0)).kind, 'done');
+  const authorization = { by: 'ops', reason: 'a test' };
+  assert.equal((await ledger.retention.begin(scope, authorization)).kind, 'done');
+  assert.equal((await ledger.retention.dispose(scope, authorization, 0)).kind, 'done');
   await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
   const [, changes] = changesIn(await handle.result());
   assert.deepEqual(changes, { comparedWith: 'PREAPP', unavailable: 'disposed' });

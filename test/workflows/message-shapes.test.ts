@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestShareProblem, resolveInquiryProblem } from '../../src/workflows/run/message-shapes.ts';
-import { evidenceProblem, updateProblem } from '../../src/workflows/run/stricter-shapes.ts';
+import { evidenceProblem, updateProblem } from '../../src/workflows/run/validation-rules.ts';
 import { aConsent, aDecision, anApplicant } from '../validation/sample-messages.ts';
 
 const REFERENCE = {

@@ -178,11 +178,11 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(`pull:${id}`), [result.customerTraceNumber]);
     assert.equal((await journey.report('PREQUAL')).customerTraceNumber, stages[0]?.customerTraceNumber);
     assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
-    const warrant = { by: 'legal', reason: 'a claim' };
-    await ledger.retention.setLegalHold(`pull:${id}`, warrant);
-    assert.equal((await ledger.retention.begin({ callerId: `pull:${id}` }, warrant)).kind, 'refused');
-    await ledger.retention.begin({ callerId: id }, warrant);
-    assert.equal((await ledger.retention.dispose({ callerId: id }, warrant, 0)).kind, 'done');
+    const authorization = { by: 'legal', reason: 'a claim' };
+    await ledger.retention.setLegalHold(`pull:${id}`, authorization);
+    assert.equal((await ledger.retention.begin({ callerId: `pull:${id}` }, authorization)).kind, 'refused');
+    await ledger.retention.begin({ callerId: id }, authorization);
+    assert.equal((await ledger.retention.dispose({ callerId: id }, authorization, 0)).kind, 'done');
     assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
     assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
   });

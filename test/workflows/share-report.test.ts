@@ -289,14 +289,14 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       journeys.shareReport(shareInput({ reference, endUserCode: 'EU123' }, { endUserCode: 'EU123' })),
       InvalidInputError,
     );
-    const warrant = { by: 'legal', reason: 'a claim' };
+    const authorization = { by: 'legal', reason: 'a claim' };
     const callerId = `pull:${report.pullId}`;
-    await ledger.retention.setLegalHold(callerId, warrant);
+    await ledger.retention.setLegalHold(callerId, authorization);
     assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
-    await ledger.retention.releaseLegalHold(callerId, warrant);
-    await ledger.retention.begin({ callerId }, warrant);
+    await ledger.retention.releaseLegalHold(callerId, authorization);
+    await ledger.retention.begin({ callerId }, authorization);
     assert.deepEqual(await refusal(report), ['/report was disposed of']);
-    await ledger.retention.dispose({ callerId }, warrant, 0);
+    await ledger.retention.dispose({ callerId }, authorization, 0);
     assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
   });
 
@@ -372,9 +372,12 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const { report } = await pulled();
     const share = await journeys.shareReport(shareInput(report));
     await until(share, 'waitingForConsent');
-    const [scope, warrant] = [{ callerId: `pull:${report.pullId}` }, { by: 'records', reason: 'kept long enough' }];
-    await ledger.retention.begin(scope, warrant);
-    await ledger.retention.dispose(scope, warrant, 0);
+    const [scope, authorization] = [
+      { callerId: `pull:${report.pullId}` },
+      { by: 'records', reason: 'kept long enough' },
+    ];
+    await ledger.retention.begin(scope, authorization);
+    await ledger.retention.dispose(scope, authorization, 0);
     await share.recordConsent(consent());
     assert.equal((await share.result()).outcome, 'reportGone');
     assert.deepEqual(await postedOf(share.shareId), []);

@@ -9,7 +9,7 @@ import { holdFacts } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
 import { type Output, table, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
-import { type Action, type DraftDecision, OUTCOMES } from './decision-flags.ts';
+import { type DraftDecision, OUTCOMES, type ResolveAction } from './decision-flags.ts';
 import { actionWords, consequences } from './decision-words.ts';
 
 const REFERENCE_SHAPE =
@@ -53,7 +53,7 @@ export async function confirmed(
   return prompter.confirm(`Decide ${decision.action}?`);
 }
 
-function askAction(hold: OpenHold, prompter: Prompter): Promise<Action> {
+function askAction(hold: OpenHold, prompter: Prompter): Promise<ResolveAction> {
   const choices = hold.allowedActions.map((value) => ({ value, what: actionWords(value, hold) }));
   return prompter.choice('What may be decided', choices);
 }

@@ -30,7 +30,7 @@ export interface DecisionFlags {
 
 /** `seen` is for what came too late, and in the ledger only. */
 export const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
-export type Action = (typeof ACTIONS)[number];
+export type ResolveAction = (typeof ACTIONS)[number];
 
 export const OUTCOMES = ['record', 'noRecord', 'noReport'] as const satisfies readonly ReportOutcome[];
 
@@ -38,7 +38,7 @@ export const OUTCOMES = ['record', 'noRecord', 'noReport'] as const satisfies re
 export interface DraftDecision {
   decisionId: string;
   attempt?: number;
-  action?: Action;
+  action?: ResolveAction;
   by?: string;
   reason?: string;
   providerSaid?: ProviderSaid;

@@ -3,10 +3,10 @@ import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../../model/inquiry.ts';
 import { ownerOf } from '../../model/owner-id.ts';
-import type { Action, DraftDecision } from './decision-flags.ts';
+import type { DraftDecision, ResolveAction } from './decision-flags.ts';
 
 /** A few words for a list to choose from. */
-export function actionWords(action: Action, hold: OpenHold): string {
+export function actionWords(action: ResolveAction, hold: OpenHold): string {
   switch (action) {
     case 'resend':
       return wasClaimed(hold)

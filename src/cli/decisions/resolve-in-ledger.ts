@@ -9,7 +9,7 @@ import { createPrompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
 import type { ResolveOptions } from './decision-flags.ts';
-import { type Action, type DraftDecision, draftOf, proven, requireFlags, withProof } from './decision-flags.ts';
+import { type DraftDecision, draftOf, proven, type ResolveAction, requireFlags, withProof } from './decision-flags.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
 
@@ -86,7 +86,7 @@ async function write(
   return EXIT.done;
 }
 
-function nextSteps(action: Action | undefined, ownerId: string): string[] {
+function nextSteps(action: ResolveAction | undefined, ownerId: string): string[] {
   if (action === 'resend') return [`The next start of ${runName(ownerId)} sends it once more, with the same input.`];
   if (action === 'accept') return [`The next start of ${runName(ownerId)} goes on with it, with the same input.`];
   return [];

@@ -2,12 +2,12 @@
 
 import { heldByRun } from '../../client/holds/open-hold.ts';
 import type {
-  EndWithoutOutcome,
   HoldStatus,
   JourneyState,
   JourneyStatus,
   ShareStatus,
   StageStatus,
+  TerminalState,
 } from '../../messages/journey/shapes.ts';
 import type { PortfolioState, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import type { PullState, PullStatus } from '../../messages/pull/shapes.ts';
@@ -16,7 +16,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
 
-const ENDS_WITHOUT_OUTCOME: Record<EndWithoutOutcome, string> = { cancelled: 'cancelled', failed: 'failed' };
+const TERMINAL_STATE_WORDS: Record<TerminalState, string> = { cancelled: 'cancelled', failed: 'failed' };
 
 const STATE_WORDS: Record<JourneyState, string> = {
   running: 'running',
@@ -28,7 +28,7 @@ const STATE_WORDS: Record<JourneyState, string> = {
   expired: 'expired',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
-  ...ENDS_WITHOUT_OUTCOME,
+  ...TERMINAL_STATE_WORDS,
 };
 
 const PULL_STATE_WORDS: Record<PullState, string> = {
@@ -39,7 +39,7 @@ const PULL_STATE_WORDS: Record<PullState, string> = {
   noReport: 'answered without a report',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
-  ...ENDS_WITHOUT_OUTCOME,
+  ...TERMINAL_STATE_WORDS,
 };
 
 const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
@@ -54,7 +54,7 @@ const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
   reportGone: 'the report is gone',
   withdrawn: 'withdrawn',
   abandoned: 'abandoned',
-  ...ENDS_WITHOUT_OUTCOME,
+  ...TERMINAL_STATE_WORDS,
 };
 
 /** The status of a run of any kind. */
@@ -131,7 +131,7 @@ const REVIEW_STATE_WORDS: Record<PortfolioState, string> = {
   stopping: 'ending',
   completed: 'completed',
   withdrawn: 'withdrawn',
-  ...ENDS_WITHOUT_OUTCOME,
+  ...TERMINAL_STATE_WORDS,
 };
 
 /** Of many holds the first; `credit-journey holds` has all. */

@@ -86,7 +86,7 @@ export function isWorkerAway(error: unknown): boolean {
 }
 
 /** What went wrong with a query, an update, a signal or a start of `journeyId`. */
-export function translated(error: unknown, journeyId: string): unknown {
+export function translatedError(error: unknown, journeyId: string): unknown {
   if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
   if (error instanceof WorkflowFailedError) return failure(error, journeyId);

@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { webhookDeliveryId } from '../../messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { lateConsentIdPrefix } from './business-keys.ts';
-import { translated } from './error-translation.ts';
+import { translatedError } from './error-translation.ts';
 
 export interface RunName {
   workflowId: string;
@@ -61,7 +61,7 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
       else if (runId !== undefined) found.delete(runId);
     }
   } catch (error) {
-    throw translated(error, journeyId);
+    throw translatedError(error, journeyId);
   }
   const names = (isClosed: boolean) =>
     [...found.values()]
@@ -118,6 +118,6 @@ async function deleteRun(client: Client, journeyId: string, { workflowId, runId 
   } catch (error) {
     // Asked for before, and done by now.
     if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return;
-    throw translated(error, journeyId);
+    throw translatedError(error, journeyId);
   }
 }

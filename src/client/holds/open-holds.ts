@@ -11,7 +11,7 @@ import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts'
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { translated } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/error-translation.ts';
 import { JourneyNotFoundError, WorkerUnavailableError } from '../connection/errors.ts';
 import { heldByRun, type OpenHold } from './open-hold.ts';
 
@@ -171,7 +171,7 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
-    throw translated(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
+    throw translatedError(error, ownerIdOfWorkflow(workflowId) ?? workflowId);
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../messages/webhooks/delivery.ts';
 import { ownerIdOfWorkflow, runName, workflowIdOf } from '../../model/owner-id.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
-import { translated } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/error-translation.ts';
 import { WorkerUnavailableError } from '../connection/errors.ts';
 
 /** Queries at a time. */
@@ -57,7 +57,7 @@ export async function openDeliveries(
           return failed && !hasFailed(status) ? [] : [{ journeyId, ...status }];
         } catch (error) {
           if (error instanceof WorkflowNotFoundError) return [];
-          if (!(translated(error, journeyId) instanceof WorkerUnavailableError)) throw error;
+          if (!(translatedError(error, journeyId) instanceof WorkerUnavailableError)) throw error;
         }
       }
       unanswered.push(journeyId);
@@ -65,7 +65,7 @@ export async function openDeliveries(
     });
     return { deliveries: found.flat(), unanswered };
   } catch (error) {
-    throw translated(error, '');
+    throw translatedError(error, '');
   }
 }
 
@@ -121,6 +121,6 @@ export async function decideDelivery(
     if (error instanceof WorkflowNotFoundError) {
       throw new NothingToDeliverError(`no event of ${runName(ownerId)} waits or has failed`);
     }
-    throw translated(error, ownerId);
+    throw translatedError(error, ownerId);
   }
 }

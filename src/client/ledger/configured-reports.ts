@@ -1,14 +1,14 @@
 /** Where the environment says that reports are read: the codec server where one is named, else the ledger. */
 import { loadReportAccess } from '../../config/config.ts';
 import { openLedgerAccess } from './configured-ledger.ts';
-import { ledgerReports, type ReportSource } from './stored-report.ts';
+import { ledgerReports, type StoredReports } from './stored-report.ts';
 
 /**
  * Reads reports without Temporal. The caller closes it.
  *
  * @throws ConfigError; of its methods also what opening the ledger throws
  */
-export async function openConfiguredReports(env: NodeJS.ProcessEnv): Promise<ReportSource & AsyncDisposable> {
+export async function openConfiguredReports(env: NodeJS.ProcessEnv): Promise<StoredReports & AsyncDisposable> {
   const found = loadReportAccess(env);
   if (found.kind === 'ledger') {
     const ledger = await openLedgerAccess(found.access);

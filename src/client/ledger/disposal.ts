@@ -5,7 +5,7 @@
 import type { Client } from '@temporalio/client';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Ledger } from '../../ledger/port.ts';
-import type { AgeQuery, DisposalScope, DisposalView, ObstacleReason, Warrant } from '../../ledger/retention.ts';
+import type { AgeQuery, Authorization, DisposalScope, DisposalView, ObstacleReason } from '../../ledger/retention.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { JourneyNotFoundError } from '../connection/errors.ts';
 import { deleteClosedRuns, type JourneyRuns, runsOf } from '../connection/journey-runs.ts';
@@ -171,7 +171,7 @@ function obstaclesOf(obstacles: DisposalView['obstacles'], { open }: JourneyRuns
 export async function disposeOf(
   context: DisposalContext,
   { journeyId, productCode }: Pick<PlannedDisposal, 'journeyId' | 'productCode'>,
-  warrant: Warrant,
+  authorization: Authorization,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
   const { client, ledger } = context;
   const { retention } = ledger;
@@ -182,13 +182,13 @@ export async function disposeOf(
   const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
   if (before.length > 0) return refused(before);
   const shares = await separateShares(context, scope);
-  const begun = await retention.begin(scope, warrant);
+  const begun = await retention.begin(scope, authorization);
   if (begun.kind === 'refused') return refused(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
   const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs);
   if (left.open.length > 0) return refused([{ reason: 'runOpen' }]);
   if (left.closed.length > 0) return refused([{ reason: 'runsRemain' }]);
-  const done = await retention.dispose(scope, warrant, deleted);
+  const done = await retention.dispose(scope, authorization, deleted);
   if (done.kind === 'refused') return refused(done.obstacles);
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }

@@ -3,10 +3,10 @@ import { isJsonObject, member, parseJson } from '../../base/json-safety.ts';
 import type { CodecServerConnection } from '../connection/codec-server-connection.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
 import { JourneyDisposedError } from '../connection/errors.ts';
-import type { JourneyChanges, JourneyReport, ReportSource, StoredReferences } from './stored-report.ts';
+import type { JourneyChanges, JourneyReport, StoredReferences, StoredReports } from './stored-report.ts';
 
 /** `CodecServerError` of both; `JourneyDisposedError` where it was there and was destroyed. */
-export function remoteReports(connection: CodecServerConnection): ReportSource {
+export function remoteReports(connection: CodecServerConnection): StoredReports {
   const ask = async (journeyId: string, what: string) => {
     try {
       const text = await connection.ask(`/journeys/${encodeURIComponent(journeyId)}${what}`);

@@ -51,7 +51,7 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
  * Reads what outlives the run. `undefined` where there is no such report or journey; `JourneyDisposedError` where it
  * was disposed of.
  */
-export interface ReportSource {
+export interface StoredReports {
   report(journeyId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport | undefined>;
   /** Of the newest report that was compared. */
   changes(journeyId: string): Promise<JourneyChanges | undefined>;
@@ -59,7 +59,7 @@ export interface ReportSource {
 }
 
 /** Reads reports from the ledger, for programs that may open it. */
-export function ledgerReports(openLedger: () => Promise<Ledger>): ReportSource {
+export function ledgerReports(openLedger: () => Promise<Ledger>): StoredReports {
   return {
     async report(journeyId, productCode, customerTraceNumber) {
       const ledger = await openLedger();

@@ -5,7 +5,7 @@ import type { Unmatched } from '../../ledger/kept-consents.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { lateConsentWorkflowId } from '../connection/business-keys.ts';
-import { isDeadline, translated } from '../connection/error-translation.ts';
+import { isDeadline, translatedError } from '../connection/error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, TooManyMessagesError } from '../connection/errors.ts';
 import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
 
@@ -71,7 +71,7 @@ export async function signalConsent(
     await handle.signal('consent', consent);
     return { late: false };
   } catch (error) {
-    const told = translated(error, consent.journeyId);
+    const told = translatedError(error, consent.journeyId);
     if (!isForLedger(told, consent)) throw told;
   }
   return recordLate(context, consent);
@@ -95,7 +95,7 @@ export async function recordLate(
     if (result === undefined) return { accepted: true, late: true, recorded: false };
     return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
   } catch (error) {
-    throw translated(error, consent.journeyId);
+    throw translatedError(error, consent.journeyId);
   }
 }
 

@@ -4,7 +4,7 @@ import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@tem
 import { parsePortfolioSchedule } from '../../messages/parse-messages.ts';
 import { OVERLAPS, type PortfolioSchedule } from '../../messages/portfolio/schedule.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import { translated } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/error-translation.ts';
 
 export interface ListedSchedule {
   scheduleId: string;
@@ -114,7 +114,7 @@ export class PortfolioSchedules {
       if (error instanceof ScheduleNotFoundError) throw new PortfolioScheduleError(scheduleId, 'notFound');
       // The SDK's word for what the server refuses of a schedule.
       if (error instanceof TypeError) throw new InvalidInputError([problemOf(error.message)]);
-      throw translated(error, `portfolio:${scheduleId}`);
+      throw translatedError(error, `portfolio:${scheduleId}`);
     }
   }
 }

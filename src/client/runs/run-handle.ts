@@ -10,7 +10,7 @@ import type { ProductCode } from '../../model/products.ts';
 import { KeyRingError } from '../../protection/errors.ts';
 import { updateIdOf } from '../connection/business-keys.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isInternal, translated } from '../connection/error-translation.ts';
+import { isInternal, translatedError } from '../connection/error-translation.ts';
 import {
   JourneyFinishedError,
   JourneyNotFoundError,
@@ -18,7 +18,7 @@ import {
   WorkerUnavailableError,
 } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
-import type { JourneyReport, ReportSource, StoredReferences } from '../ledger/stored-report.ts';
+import type { JourneyReport, StoredReferences, StoredReports } from '../ledger/stored-report.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /** An update waits for a worker; after this long the caller should know that none answers. */
@@ -29,7 +29,7 @@ export interface RunContext {
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
-  reports: () => Promise<ReportSource>;
+  reports: () => Promise<StoredReports>;
 }
 
 /** Options of a message beside its content. */
@@ -91,7 +91,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     try {
       return (await this.handle.result()) as Result;
     } catch (error) {
-      throw translated(error, this.ownerId);
+      throw translatedError(error, this.ownerId);
     }
   }
 
@@ -118,7 +118,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     try {
       return await client.withDeadline(Date.now() + queryTimeoutMs, () => this.handle.query<T, []>(name));
     } catch (error) {
-      throw translated(error, this.ownerId);
+      throw translatedError(error, this.ownerId);
     }
   }
 
@@ -148,7 +148,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
       if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
         throw new JourneyFinishedError(this.ownerId);
       }
-      throw translated(error, this.ownerId);
+      throw translatedError(error, this.ownerId);
     }
   }
 
@@ -159,7 +159,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
       return true;
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
-      throw translated(error, this.ownerId);
+      throw translatedError(error, this.ownerId);
     }
   }
 

@@ -4,7 +4,7 @@ import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
-import { translated } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/error-translation.ts';
 import { JourneyDiffersError, JourneyFinishedError } from '../connection/errors.ts';
 import { inputDifferences, startOnce } from './start-once.ts';
 
@@ -17,7 +17,7 @@ export interface StartJourneyContext {
   maxApplicants: number;
 }
 
-/** @throws JourneyFinishedError, JourneyDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws JourneyFinishedError, JourneyDiffersError, and what `translatedError` makes of the SDK's errors */
 export async function startJourney(
   { client, taskQueue, maxApplicants }: StartJourneyContext,
   journey: LendingJourneyInput,
@@ -48,6 +48,6 @@ async function isRunning(client: Client, journeyId: string): Promise<boolean> {
   try {
     return (await client.workflow.getHandle(workflowIdOf(journeyId)).describe()).status.name === 'RUNNING';
   } catch (error) {
-    throw translated(error, journeyId);
+    throw translatedError(error, journeyId);
   }
 }

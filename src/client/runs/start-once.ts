@@ -5,7 +5,7 @@ import { differingPaths } from '../../base/differing-paths.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { translated } from '../connection/error-translation.ts';
+import { translatedError } from '../connection/error-translation.ts';
 
 export interface StartOnce {
   client: Client;
@@ -26,7 +26,7 @@ export type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[]
 /**
  * Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again.
  *
- * @throws what `translated` makes of the SDK's errors
+ * @throws what `translatedError` makes of the SDK's errors
  */
 export async function startOnce(options: StartOnce): Promise<StartedOnce> {
   const { client, taskQueue, workflowType, ownerId, input, priority, staticSummary, staticDetails } = options;
@@ -46,9 +46,9 @@ export async function startOnce(options: StartOnce): Promise<StartedOnce> {
     });
     return { kind: 'started' };
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translated(error, ownerId);
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translatedError(error, ownerId);
     const started = await startedInput(client, workflowId).catch((failed) => {
-      throw translated(failed, ownerId);
+      throw translatedError(failed, ownerId);
     });
     return { kind: 'found', paths: options.differences(started) };
   }

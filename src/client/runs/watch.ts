@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isCancelled, isDeadline, isServerAway, translated } from '../connection/error-translation.ts';
+import { isCancelled, isDeadline, isServerAway, translatedError } from '../connection/error-translation.ts';
 import { TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
 
 type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServerError;
@@ -69,7 +69,7 @@ async function describe({ handle, ownerId }: Omit<WatchedRun<object>, 'status'>)
     const { runId, status } = await handle.describe();
     return { runId, isClosed: status.name !== 'RUNNING' };
   } catch (error) {
-    throw translated(error, ownerId);
+    throw translatedError(error, ownerId);
   }
 }
 
@@ -101,7 +101,7 @@ async function whenAnswered<T>(
       return await ask();
     } catch (error) {
       if (signal?.aborted && isCancelled(error)) return undefined;
-      const away = translated(error, ownerId);
+      const away = translatedError(error, ownerId);
       if (!isUnavailable(away)) throw away;
       if (waitMs === FIRST_WAIT_MS) onUnavailable?.(away);
     }

@@ -178,7 +178,11 @@ export function places(rows: number, width: number, from = 1): string {
 }
 
 /** One batch of a table's rows after `after`, in the order of its key. */
-export function readRows(session: SqlSession, table: ChainedTable, after: SqlRow | undefined): Promise<SqlRow[]> {
+export function readChainedRows(
+  session: SqlSession,
+  table: ChainedTable,
+  after: SqlRow | undefined,
+): Promise<SqlRow[]> {
   const key: readonly string[] = CHAINED[table].key;
   const isAfter = after ? `WHERE (${key.join(', ')}) > ${places(1, key.length)}` : '';
   return session.rows<SqlRow>(
@@ -206,7 +210,7 @@ async function chainTable(
   let head = from;
   let after: SqlRow | undefined;
   for (;;) {
-    const rows = await readRows(session, table, after);
+    const rows = await readChainedRows(session, table, after);
     const entries: ChainEntry[] = [];
     for (const row of rows) {
       const entry = entryAfter(head, table, keyOf(table, row), hashOf(cipher, head.hash, table, row));

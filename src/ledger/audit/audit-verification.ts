@@ -16,8 +16,8 @@ import {
   hashOf,
   keyOf,
   places,
+  readChainedRows,
   readHead,
-  readRows,
 } from './audit-chain.ts';
 
 /** The progress of a verification. */
@@ -112,7 +112,7 @@ function judgeHead({ head, position, hash, findings }: Walk): void {
 async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
   let after: SqlRow | undefined;
   for (;;) {
-    const rows = await readRows(session, table, after);
+    const rows = await readChainedRows(session, table, after);
     const keys = rows.map((row) => keyOf(table, row));
     const chained = await chainedKeys(session, table, keys);
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });

@@ -14,11 +14,11 @@ import type { SqlDialect, SqlSession, SqlValue, Written } from '../database/sql-
 import type {
   AgePage,
   AgeQuery,
+  Authorization,
   DisposalScope,
   DisposalVerdict,
   DisposalView,
   Obstacle,
-  Warrant,
 } from '../retention.ts';
 import { attentionSelection, undecidedSelection } from './open-inquiries.ts';
 import { ofOwner } from './owner-rows.ts';
@@ -157,7 +157,7 @@ export async function beginDisposal(
   session: SqlSession,
   dialect: SqlDialect,
   scope: DisposalScope,
-  warrant: Warrant,
+  authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
   await lockInquiriesOf(session, dialect, scope.callerId);
   const view = await readDisposalView(session, dialect, scope);
@@ -166,7 +166,7 @@ export async function beginDisposal(
   const { inquiries, reports, begunAt } = view;
   // A share's claim reads the disposal under this lock: the claim comes first, or finds that the disposal has begun.
   await lockHead({ session, dialect });
-  if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposalBegun' });
+  if (begunAt === undefined) await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposalBegun' });
   return { keep: begunAt === undefined, value: { kind: 'done', inquiries, reports } };
 }
 
@@ -174,7 +174,7 @@ export async function beginDisposal(
 export async function dispose(
   session: SqlSession,
   dialect: SqlDialect,
-  { scope, warrant, runs }: { scope: DisposalScope; warrant: Warrant; runs: number },
+  { scope, authorization, runs }: { scope: DisposalScope; authorization: Authorization; runs: number },
 ): Promise<Written<DisposalVerdict>> {
   await lockInquiriesOf(session, dialect, scope.callerId);
   const view = await readDisposalView(session, dialect, scope);
@@ -206,10 +206,10 @@ export async function dispose(
   await session.rows(
     `UPDATE inquiries SET digest = NULL, digest_version = NULL, disposed_at = ${dialect.now}, disposed_by = $${place + 1},
        disposed_reason = $${place + 2} WHERE customer_trace_number IN (${sql})`,
-    [...values, warrant.by, warrant.reason],
+    [...values, authorization.by, authorization.reason],
   );
   const details = { inquiries, reports, runs };
-  await insertEvent(session, dialect, { ...scope, ...warrant, kind: 'disposed', details });
+  await insertEvent(session, dialect, { ...scope, ...authorization, kind: 'disposed', details });
   return { keep: true, value: { kind: 'done', inquiries, reports } };
 }
 

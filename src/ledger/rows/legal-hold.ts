@@ -3,7 +3,7 @@
 import { utcInstant } from '../../base/instants.ts';
 import { lockHead } from '../audit/audit-chain.ts';
 import type { SqlDialect, SqlSession, Written } from '../database/sql-session.ts';
-import type { LegalHold, Warrant } from '../retention.ts';
+import type { Authorization, LegalHold } from '../retention.ts';
 import { lockInquiriesOf } from './disposal.ts';
 import { isReview, ofOwner, reviewOfRow } from './owner-rows.ts';
 import { insertEvent } from './retention-events.ts';
@@ -20,7 +20,7 @@ export async function setLegalHold(
   session: SqlSession,
   dialect: SqlDialect,
   journeyId: string,
-  { by, reason }: Warrant,
+  { by, reason }: Authorization,
 ): Promise<Written<(LegalHold & { isNew: boolean }) | null>> {
   await lockInquiriesOf(session, dialect, journeyId);
   // The hold also covers inquiries that were made since, independent of the rows that it is written on.
@@ -49,7 +49,7 @@ export async function releaseLegalHold(
   session: SqlSession,
   dialect: SqlDialect,
   journeyId: string,
-  { by, reason }: Warrant,
+  { by, reason }: Authorization,
 ): Promise<Written<boolean>> {
   await lockInquiriesOf(session, dialect, journeyId);
   const released = await session.rows(

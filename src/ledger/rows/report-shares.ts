@@ -2,7 +2,7 @@
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
-import type { ConsentsQuery, ShareFacts, ShareRecord } from '../records.ts';
+import type { ConsentsQuery, PlannedShare, ShareFacts } from '../records.ts';
 import type { DisposalScope, SeparateShare } from '../retention.ts';
 import { byArrival } from '../share-standing.ts';
 import { type ConsentRow, consentRecord, type PostingRow, wasPosted } from './consent-rows.ts';
@@ -14,7 +14,7 @@ import { referenceDigest } from './report-references.ts';
 /** Returns whether the row has this now, or had it before. */
 export async function insertShare(
   { session, dialect, cipher }: Writing,
-  share: Omit<ShareRecord, 'reportEndUserCode'> & { reportEndUserCode?: string },
+  share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
   const { callerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
-import type { DisposalScope, RetentionEvent, Warrant } from '../retention.ts';
+import type { Authorization, DisposalScope, RetentionEvent } from '../retention.ts';
 import { insertRow } from './inquiry-writes.ts';
 
 interface EventRow {
@@ -45,7 +45,7 @@ export async function readEvents(session: SqlSession, callerId: string): Promise
   );
   return rows.map((row) => ({
     ...scopeOf(row),
-    ...warrantOf(row),
+    ...authorizationOf(row),
     kind: row.kind,
     recordedAt: utcInstant(row.recorded_at),
     ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
@@ -82,6 +82,6 @@ function scopeOf(row: Pick<EventRow, 'caller_id' | 'product_code'>): DisposalSco
   return { callerId: row.caller_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
 }
 
-function warrantOf(row: EventRow): Warrant {
+function authorizationOf(row: EventRow): Authorization {
   return { by: row.recorded_by, reason: row.reason };
 }

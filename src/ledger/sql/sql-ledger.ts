@@ -29,6 +29,7 @@ import type {
   OpenInquiry,
   OpenWork,
   OutcomeRecord,
+  PlannedShare,
   RecordVerdict,
   ReferredInquiry,
   RequestDigests,
@@ -37,7 +38,6 @@ import type {
   SeenRecord,
   SeenVerdict,
   ShareFacts,
-  ShareRecord,
   StoredDocument,
   StoredReport,
 } from '../records.ts';
@@ -159,7 +159,7 @@ export class SqlLedger implements Ledger {
     );
   }
 
-  recordShare(ledgerId: string, share: ShareRecord): Promise<boolean> {
+  recordShare(ledgerId: string, share: PlannedShare): Promise<boolean> {
     return this.#write(async (writing) => {
       await this.#checkLedger(writing.session, ledgerId);
       const stands = await insertShare(writing, share);

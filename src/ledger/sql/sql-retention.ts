@@ -7,6 +7,7 @@ import type { LedgerIdentity } from '../port.ts';
 import type {
   AgePage,
   AgeQuery,
+  Authorization,
   DisposalScope,
   DisposalVerdict,
   DisposalView,
@@ -14,7 +15,6 @@ import type {
   Retention,
   RetentionEvent,
   SeparateShare,
-  Warrant,
 } from '../retention.ts';
 import { beginDisposal, dispose, readDisposalView, readOlderThan } from '../rows/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from '../rows/legal-hold.ts';
@@ -46,12 +46,12 @@ export class SqlRetention implements Retention {
     return this.#engine.read(readUnfinished);
   }
 
-  begin(scope: DisposalScope, warrant: Warrant): Promise<DisposalVerdict> {
-    return this.#write((session) => beginDisposal(session, this.#engine.dialect, scope, warrant));
+  begin(scope: DisposalScope, authorization: Authorization): Promise<DisposalVerdict> {
+    return this.#write((session) => beginDisposal(session, this.#engine.dialect, scope, authorization));
   }
 
-  dispose(scope: DisposalScope, warrant: Warrant, runs: number): Promise<DisposalVerdict> {
-    return this.#write((session) => dispose(session, this.#engine.dialect, { scope, warrant, runs }));
+  dispose(scope: DisposalScope, authorization: Authorization, runs: number): Promise<DisposalVerdict> {
+    return this.#write((session) => dispose(session, this.#engine.dialect, { scope, authorization, runs }));
   }
 
   scrub(): Promise<boolean> {
@@ -69,12 +69,12 @@ export class SqlRetention implements Retention {
     });
   }
 
-  setLegalHold(journeyId: string, warrant: Warrant): Promise<(LegalHold & { isNew: boolean }) | null> {
-    return this.#write((session) => setLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  setLegalHold(journeyId: string, authorization: Authorization): Promise<(LegalHold & { isNew: boolean }) | null> {
+    return this.#write((session) => setLegalHold(session, this.#engine.dialect, journeyId, authorization));
   }
 
-  releaseLegalHold(journeyId: string, warrant: Warrant): Promise<boolean> {
-    return this.#write((session) => releaseLegalHold(session, this.#engine.dialect, journeyId, warrant));
+  releaseLegalHold(journeyId: string, authorization: Authorization): Promise<boolean> {
+    return this.#write((session) => releaseLegalHold(session, this.#engine.dialect, journeyId, authorization));
   }
 
   legalHolds(): Promise<LegalHold[]> {

@@ -104,11 +104,11 @@ async function untilReady(child: OwnedChild, log: WriteStream): Promise<void> {
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error('the worker has no output');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let lastWords = '';
+  let lastLines = '';
   const read = (stream: NodeJS.ReadableStream) =>
     createInterface({ input: stream }).on('line', (line) => {
       if (!log.writableEnded) log.write(`${line}\n`);
-      lastWords = `${lastWords}\n${line}`.slice(-2_000);
+      lastLines = `${lastLines}\n${line}`.slice(-2_000);
       if (saysReady(line)) resolve();
     });
   read(stdout);
@@ -117,7 +117,7 @@ async function untilReady(child: OwnedChild, log: WriteStream): Promise<void> {
     child.process.kill('SIGKILL');
     reject(new Error('the worker was not ready in time'));
   }, START_TIMEOUT_MS);
-  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastWords}`)));
+  void child.ended.then(() => reject(new Error(`the worker ended before it was ready:${lastLines}`)));
   return promise.finally(() => clearTimeout(timer));
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
 import { COMPARISON_GAPS } from './change-summary.ts';
-import type { EndWithoutOutcome } from './shapes.ts';
+import type { TerminalState } from './shapes.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -136,7 +136,7 @@ export const refusedMessageSchema = z
   .meta({ id: 'refusedMessage' });
 
 /** How a run ended that has no result, as its status shows it. */
-export const ENDS_WITHOUT_OUTCOME = ['cancelled', 'failed'] as const satisfies EndWithoutOutcome[];
+export const TERMINAL_STATES = ['cancelled', 'failed'] as const satisfies TerminalState[];
 
 const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
 
@@ -144,7 +144,7 @@ export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
     environment: environment.nullable(),
-    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...ENDS_WITHOUT_OUTCOME]),
+    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
     waitingFor: z.string().exactOptional(),
     reportTooOld: stage
       .exactOptional()

@@ -204,7 +204,7 @@ export interface RefusedMessage {
 }
 
 /** The end of a run without an outcome, and so without a result. */
-export type EndWithoutOutcome = 'cancelled' | 'failed';
+export type TerminalState = 'cancelled' | 'failed';
 
 export type JourneyState =
   | 'running'
@@ -216,7 +216,7 @@ export type JourneyState =
   | 'expired'
   | 'withdrawn'
   | 'abandoned'
-  | EndWithoutOutcome;
+  | TerminalState;
 
 /** Consents to shares that have not been requested yet. */
 export interface EarlyConsents {

@@ -4,12 +4,7 @@
  */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import {
-  acceptedSchema,
-  ENDS_WITHOUT_OUTCOME,
-  holdStatusSchema,
-  refusedMessageSchema,
-} from '../journey/result-schemas.ts';
+import { acceptedSchema, holdStatusSchema, refusedMessageSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { PORTFOLIO_UNAVAILABLE } from './shapes.ts';
 
 const count = z.int().min(0);
@@ -38,7 +33,7 @@ export const portfolioStatusSchema = z
     state: z.enum([
       ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
       ...outcome.options,
-      ...ENDS_WITHOUT_OUTCOME,
+      ...TERMINAL_STATES,
     ]),
     waitingFor: z.string().exactOptional(),
     attention: z

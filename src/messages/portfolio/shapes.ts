@@ -3,7 +3,7 @@
 import type { Applicant } from '../../model/applicant.ts';
 import type { Environment } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from '../journey/shapes.ts';
+import type { HoldStatus, RefusedMessage, ResolveInquiryMessage, TerminalState } from '../journey/shapes.ts';
 
 /** Rows in progress at once where the input names no `window`. */
 export const DEFAULT_WINDOW = 20;
@@ -102,7 +102,7 @@ export type PortfolioState =
   | 'held'
   | 'stopping'
   | PortfolioOutcome
-  | EndWithoutOutcome;
+  | TerminalState;
 export type PortfolioOutcome = 'completed' | 'withdrawn';
 
 /** Answer of the query `status`: nothing personal. */

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
-  ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
   reportReferenceSchema,
+  TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 
 const productCode = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
@@ -30,7 +30,7 @@ export const pullStatusSchema = z
     pullId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
-    state: z.enum(['running', 'held', ...outcome.options, ...ENDS_WITHOUT_OUTCOME]),
+    state: z.enum(['running', 'held', ...outcome.options, ...TERMINAL_STATES]),
     waitingFor: z.string().exactOptional(),
     attempts,
     customerTraceNumber: z.string().exactOptional(),

@@ -2,7 +2,7 @@
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import type { Environment, ReportProduct } from '../../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../../model/report-outcome.ts';
-import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from '../journey/shapes.ts';
+import type { HoldStatus, RefusedMessage, ResolveInquiryMessage, TerminalState } from '../journey/shapes.ts';
 
 /** Input of the workflow `creditReport`. */
 export interface CreditReportInput {
@@ -29,7 +29,7 @@ export type PullInput = CreditReportInput | FailsafeCheckInput;
 export type PullProduct = PullInput['productCode'];
 
 export type PullOutcome = ReportOutcome | 'abandoned' | 'withdrawn';
-export type PullState = 'running' | 'held' | PullOutcome | EndWithoutOutcome;
+export type PullState = 'running' | 'held' | PullOutcome | TerminalState;
 
 /** Answer of a pull's query `status`: nothing personal. */
 export interface PullStatus {

@@ -6,10 +6,10 @@ import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   consentAnswerFields,
-  ENDS_WITHOUT_OUTCOME,
   holdStatusSchema,
   refusedMessageSchema,
   reportReferenceSchema,
+  TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from './shapes.ts';
 
@@ -33,7 +33,7 @@ export const shareReportStatusSchema = z
   .object({
     shareId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
-    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...ENDS_WITHOUT_OUTCOME]),
+    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
     waitingFor: z.string().exactOptional(),
     report: reportSourceSchema.exactOptional(),
     consentsMissing: z

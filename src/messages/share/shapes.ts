@@ -2,7 +2,7 @@
 import type { Environment, ReportProduct } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SecondaryUser } from '../../model/secondary-user.ts';
-import type { EndWithoutOutcome, HoldStatus, RefusedMessage, ResolveInquiryMessage } from '../journey/shapes.ts';
+import type { HoldStatus, RefusedMessage, ResolveInquiryMessage, TerminalState } from '../journey/shapes.ts';
 
 /** A report in the ledger: the newest of its owner and product, unless a trace number names another. */
 export type StoredReportInput = ({ journeyId: string } | { pullId: string }) & {
@@ -48,7 +48,7 @@ export const SHARE_REPORT_OUTCOMES = [
   'withdrawn',
 ] as const;
 export type ShareReportOutcome = (typeof SHARE_REPORT_OUTCOMES)[number];
-export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome | EndWithoutOutcome;
+export type ShareReportState = 'running' | 'waitingForConsent' | 'held' | ShareReportOutcome | TerminalState;
 
 /** Answer of the query `status`: nothing personal. */
 export interface ShareReportStatus {

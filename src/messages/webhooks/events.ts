@@ -5,7 +5,7 @@ import type { FailureType, HoldAction } from '../../model/failure-types.ts';
 import type { Environment, ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { base32 } from '../../model/trace-number.ts';
-import type { EndWithoutOutcome, JourneyOutcome } from '../journey/shapes.ts';
+import type { JourneyOutcome, TerminalState } from '../journey/shapes.ts';
 import type { PortfolioOutcome } from '../portfolio/shapes.ts';
 import type { PullOutcome, PullProduct } from '../pull/shapes.ts';
 import type { ShareReportOutcome } from '../share/shapes.ts';
@@ -35,7 +35,7 @@ interface InquiryName {
 }
 
 /** The end of a run that has events: with its own outcome, or without one. */
-export type Ended<Outcome> = Outcome | EndWithoutOutcome;
+export type Ended<Outcome> = Outcome | TerminalState;
 
 /**
  * `data` of each type, without the members that all types have. Nothing personal, and no report reference: that is half

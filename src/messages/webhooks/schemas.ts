@@ -12,7 +12,7 @@ import {
 } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../../model/products.ts';
-import { ENDS_WITHOUT_OUTCOME } from '../journey/result-schemas.ts';
+import { TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/shapes.ts';
 import type { WebhookEventType } from './events.ts';
 
@@ -35,7 +35,7 @@ const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
 
 /** The end of a run: its outcome, `cancelled` or `failed`. */
 function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
-  return z.enum([...outcomes, ...ENDS_WITHOUT_OUTCOME]);
+  return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
 
 const DATA = {

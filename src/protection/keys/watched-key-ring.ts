@@ -19,7 +19,7 @@ const POLL_MS = 5_000;
  */
 const SERVICE_RETRY_MS = 30_000;
 
-export interface WatchOptions {
+export interface KeyRingWatchOptions {
   pollMs?: number;
   serviceRetryMs?: number;
   /** Called when the file has changed, with its new content. */
@@ -33,7 +33,7 @@ export interface WatchOptions {
 
 export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   readonly #file: string;
-  readonly #options: WatchOptions;
+  readonly #options: KeyRingWatchOptions;
   readonly #timer: NodeJS.Timeout;
   #ring: KeyRing;
   #version: string;
@@ -41,7 +41,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   #reloading: Promise<void> | undefined;
   #lastReloadFailed = false;
 
-  private constructor(file: string, ring: KeyRing, version: string, options: WatchOptions) {
+  private constructor(file: string, ring: KeyRing, version: string, options: KeyRingWatchOptions) {
     this.#file = file;
     this.#ring = ring;
     this.#version = version;
@@ -52,7 +52,7 @@ export class WatchedKeyRing implements KeyWrapper, PayloadKeys {
   }
 
   /** Opens and watches the file. Throws `KeyRingError` as `loadKeyRing`. The caller closes it. */
-  static async open(file: string, options: WatchOptions = {}): Promise<WatchedKeyRing> {
+  static async open(file: string, options: KeyRingWatchOptions = {}): Promise<WatchedKeyRing> {
     // Taken before the file is read: a change in between counts as a later change.
     const version = await versionOf(file);
     return new WatchedKeyRing(file, await loadKeyRing(file), version, options);

@@ -14,7 +14,7 @@ import {
   encodingOf,
   isEncrypted,
   openEnvelope,
-  readEnvelope,
+  readPayloadEnvelope,
   sealPayload,
 } from './payload-envelope.ts';
 
@@ -45,7 +45,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
   const allowed = new Set(options.allowedNamespaces ?? [namespace]);
 
   async function opened(payload: Payload): Promise<Payload> {
-    const envelope = readEnvelope(payload);
+    const envelope = readPayloadEnvelope(payload);
     if (!allowed.has(envelope.namespace)) throw new BrokenEnvelopeError('foreignNamespace', envelope.keyId);
     const key = await keys.find('payload', envelope.keyId);
     if (key === 'refused') throw new BrokenEnvelopeError('keyRefused', envelope.keyId);

@@ -42,7 +42,7 @@ const WireFormat = proto.temporal.api.common.v1.Payload;
 const NAMESPACE_FORM = /^[!-~]{1,255}$/;
 
 /** The clear part of an encrypted payload. It is authenticated only when the payload is opened. */
-export interface Envelope {
+export interface PayloadEnvelope {
   keyId: string;
   namespace: string;
   /** Nonce, ciphertext, tag. */
@@ -84,7 +84,7 @@ export async function sealPayload(payload: Payload, key: RingKey, namespace: str
 }
 
 /** Reads the envelope. Throws `BrokenEnvelopeError` where it is incomplete or damaged. */
-export function readEnvelope(payload: Payload): Envelope {
+export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
   const keyId = textOf(payload.metadata?.[KEY_ID]);
   const namespace = textOf(payload.metadata?.[NAMESPACE]);
   const data = bytesOf(payload.data);
@@ -99,7 +99,7 @@ export function readEnvelope(payload: Payload): Envelope {
 }
 
 /** The payload that was encrypted. Throws `BrokenEnvelopeError` where anything was changed. */
-export async function openEnvelope({ keyId, namespace, sealed }: Envelope, key: RingKey): Promise<Payload> {
+export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpacked(decrypt(key.secret, sealed, boundTo(keyId, namespace)));
     return WireFormat.decode(inner);

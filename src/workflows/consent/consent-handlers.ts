@@ -3,10 +3,12 @@
  * prevents a posting. A grant counts at once where the run trusts the namespace and it brings no proof; else once its
  * proof was checked.
  */
+
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
@@ -23,8 +25,8 @@ import {
   refuseFor,
   refuseMessage,
 } from '../run/message-answers.ts';
-import { consentProblem, isRecord } from '../run/message-shapes.ts';
-import { evidenceProblem, updateProblem } from '../run/stricter-shapes.ts';
+import { consentProblem } from '../run/message-shapes.ts';
+import { evidenceProblem, updateProblem } from '../run/validation-rules.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
@@ -270,7 +272,7 @@ function takeRefusal(journey: ConsentHost, record: ConsentRecord): Taken {
 
 /** Acts on a changed consent: it may stop an attempt that is not on the wire yet, or flag a posted share. */
 function onChange(journey: ConsentHost, { shareId }: ConsentRecord): void {
-  journey.flights.recheck();
+  journey.inFlight.recheck();
   const share = journey.shares.get(shareId);
   if (share?.state !== 'posted') return;
   noteRefusalAfterPosting(journey, share, consentTowards(journey.consents, share.input, journey.applicantsOf(share)));

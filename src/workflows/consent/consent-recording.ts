@@ -7,7 +7,7 @@ import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../../consent
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { localActivities, untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import type { HandOver } from '../run/hand-over.ts';
 import { inBackground } from '../run/in-background.ts';
 import { refuseMessage } from '../run/message-answers.ts';

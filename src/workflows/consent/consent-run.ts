@@ -5,8 +5,8 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import type { Flights } from '../run/flights.ts';
 import type { HandOver } from '../run/hand-over.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ConsentRecorder } from './consent-recording.ts';
 import type { ShareRecord } from './share-record.ts';
@@ -19,7 +19,7 @@ export interface ConsentHost {
   readonly checks: ConsentChecks;
   readonly recorder: ConsentRecorder;
   readonly events: Pick<EventsOut, 'emit'>;
-  readonly flights: Flights;
+  readonly inFlight: InFlightActivities;
   readonly handOver: HandOver;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;

@@ -4,7 +4,7 @@ import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-terms.ts';
+import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 
 export interface ShareRecord {
   readonly input: ShareInput;

@@ -20,9 +20,10 @@ import {
 } from '../../model/inquiry.ts';
 import { inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf, untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf, type Flights } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import { noteNewTask } from '../run/task-end.ts';
-import type { InquiryEnd } from './inquiry-terms.ts';
+import type { InquiryEnd } from './inquiry-spec.ts';
 
 export type AttemptStep =
   | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
@@ -41,7 +42,7 @@ export type AttemptStep =
 
 export interface AttemptHost {
   run: PreparedRun;
-  flights: Flights;
+  inFlight: InFlightActivities;
 }
 
 export type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
@@ -52,18 +53,18 @@ const LOOK_EVERY_MS = 15_000;
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;
   const { run } = host;
-  const landing = await host.flights.fly(shouldStop, () =>
+  const ended = await host.inFlight.run(shouldStop, () =>
     submitInquiryOf(run, workflowInfo().taskQueue, {
       summary: summaryOf(args),
       priority: inquiryPriority(args.inquiry),
     })({ ...args, run: identityOf(run), settings: run.settings }),
   );
-  if (landing.kind === 'landed') {
+  if (ended.kind === 'completed') {
     noteNewTask();
-    if (landing.value.kind === 'answered') run.seen = landing.value.seen;
-    return stepOfResult(landing.value);
+    if (ended.value.kind === 'answered') run.seen = ended.value.seen;
+    return stepOfResult(ended.value);
   }
-  const failure = applicationFailureOf(landing.error);
+  const failure = applicationFailureOf(ended.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
   if (details?.seen) run.seen = details.seen;
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may

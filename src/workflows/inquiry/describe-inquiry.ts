@@ -3,7 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import type { InquirySpec } from './inquiry-terms.ts';
+import type { InquirySpec } from './inquiry-spec.ts';
 
 /** @param amends the trace number of the inquiry that it corrects */
 export function describeInquiry(

@@ -8,8 +8,8 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
 import { acquireTokenOf } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
-import { applicationFailureOf } from '../run/flights.ts';
 import {
   type AttemptStep,
   lookAgain,
@@ -20,7 +20,7 @@ import {
   waitOut,
 } from './attempt.ts';
 import { describeInquiry } from './describe-inquiry.ts';
-import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-terms.ts';
+import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
@@ -158,10 +158,10 @@ class InquiryRun {
   }
 
   async #refresh(refresh: () => Promise<void>): Promise<AttemptStep | null> {
-    const landing = await this.#host.flights.fly(() => this.#isCalledBack(), refresh);
-    if (landing.kind === 'threw') {
-      if (isCancellation(landing.error)) return { kind: 'cancelled' };
-      throw landing.error;
+    const ended = await this.#host.inFlight.run(() => this.#isCalledBack(), refresh);
+    if (ended.kind === 'threw') {
+      if (isCancellation(ended.error)) return { kind: 'cancelled' };
+      throw ended.error;
     }
     const stop = this.#stopsNow();
     return stop && { kind: 'stop', end: stop };
@@ -169,8 +169,8 @@ class InquiryRun {
 
   async #acquireToken(): Promise<AttemptStep | null> {
     this.#countRetriesFromHere();
-    const { run, flights } = this.#host;
-    const step = await flights.fly(
+    const { run, inFlight } = this.#host;
+    const step = await inFlight.run(
       () => this.#isCalledBack(),
       () =>
         acquireTokenOf(run)({
@@ -178,7 +178,7 @@ class InquiryRun {
           ...(this.#tokenFetchedAfter === undefined ? {} : { fetchedAfter: this.#tokenFetchedAfter }),
         }),
     );
-    if (step.kind === 'landed') {
+    if (step.kind === 'completed') {
       this.#hasToken = true;
       return null;
     }

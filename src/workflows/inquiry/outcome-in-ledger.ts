@@ -2,7 +2,7 @@
 import type { InquiryContent, Outcome } from '../../model/inquiry.ts';
 import { lookAgain, waitOut } from './attempt.ts';
 import { describeInquiry } from './describe-inquiry.ts';
-import type { InquiryHost, InquirySpec } from './inquiry-terms.ts';
+import type { InquiryHost, InquirySpec } from './inquiry-spec.ts';
 
 /**
  * Reads the outcome of another run's attempt, such as one before a reset. Waits while an attempt may still be answered.

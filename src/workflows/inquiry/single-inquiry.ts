@@ -1,14 +1,14 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { EndWithoutOutcome, HoldStatus, RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { type CarriedEvents, EventsOut } from '../run/events-out.ts';
-import { Flights } from '../run/flights.ts';
 import { HandOver } from '../run/hand-over.ts';
 import { Holds, type PastHolds } from '../run/holds.ts';
+import { InFlightActivities } from '../run/in-flight-activities.ts';
 import { type CarriedAttributes, PublishedAttributes } from '../run/published-attributes.ts';
 import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
-import type { CarriedInquiry, InquiryHost } from './inquiry-terms.ts';
+import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 
 /** How the inquiry stands while it is under way. */
 export interface InquiryStanding {
@@ -36,8 +36,8 @@ export interface SingleInquiryResumption<Withdrawal, Run extends PreparedRun = P
 }
 
 export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
-  readonly flights = new Flights();
-  readonly handOver = new HandOver(this.flights, () => this.run?.settings.handOverAfterEvents);
+  readonly inFlight = new InFlightActivities();
+  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly inquiry: InquiryStanding;
@@ -49,7 +49,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   outcome: Outcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
-  endedAs: EndWithoutOutcome | undefined;
+  endedAs: TerminalState | undefined;
   readonly #refused: RefusedMessages;
   readonly #published: PublishedAttributes;
 
@@ -121,7 +121,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   hostIn(run: PreparedRun): InquiryHost {
     return {
       run,
-      flights: this.flights,
+      inFlight: this.inFlight,
       holds: this.holds,
       isEnding: () => this.isEnding,
       handOver: this.handOver,
@@ -145,7 +145,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
 
   /** The part of a run's status that is the same for each kind. Nothing personal. */
   standing(): {
-    state: 'running' | 'held' | Outcome | EndWithoutOutcome;
+    state: 'running' | 'held' | Outcome | TerminalState;
     waitingFor?: string;
     attempts: number;
     customerTraceNumber?: string;

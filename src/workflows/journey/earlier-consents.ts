@@ -5,7 +5,7 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import { grantProblem } from '../consent/consent-handlers.ts';
 import { localActivities, untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import { inThisTask } from '../run/task-end.ts';
 import type { Journey } from './journey.ts';

@@ -15,7 +15,7 @@ import {
   handleDecisions,
   handleWithdrawals,
 } from '../run/run-messages.ts';
-import { updateProblem } from '../run/stricter-shapes.ts';
+import { updateProblem } from '../run/validation-rules.ts';
 import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';

@@ -2,7 +2,6 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type {
-  EndWithoutOutcome,
   HoldStatus,
   JourneyOutcome,
   JourneyReferences,
@@ -10,6 +9,7 @@ import type {
   JourneyState,
   JourneyStatus,
   ShareStatus,
+  TerminalState,
 } from '../../messages/journey/shapes.ts';
 import type { Environment, StageCode } from '../../model/products.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
@@ -30,7 +30,7 @@ export interface JourneyStanding {
   /** What a retry waits for, in words. */
   retry: string | undefined;
   outcome: JourneyOutcome | undefined;
-  endedAs: EndWithoutOutcome | undefined;
+  endedAs: TerminalState | undefined;
   refusedMessages: ReturnType<RefusedMessages['status']>;
   /** The applicants who have not consented. */
   ungranted(share: ShareRecord): string[];

@@ -5,7 +5,6 @@ import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type {
-  EndWithoutOutcome,
   GateInput,
   JourneyOutcome,
   JourneyReferences,
@@ -18,6 +17,7 @@ import type {
   ShareInput,
   ShareState,
   StageStatus,
+  TerminalState,
   WithdrawMessage,
 } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
@@ -28,9 +28,9 @@ import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { EventsOut } from '../run/events-out.ts';
-import { Flights } from '../run/flights.ts';
 import { HandOver } from '../run/hand-over.ts';
 import { Holds } from '../run/holds.ts';
+import { InFlightActivities } from '../run/in-flight-activities.ts';
 import { PublishedAttributes } from '../run/published-attributes.ts';
 import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
 import type { JourneyResumption } from './journey-resumption.ts';
@@ -44,8 +44,8 @@ export class Journey {
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
-  readonly flights = new Flights();
-  readonly handOver = new HandOver(this.flights, () => this.run?.settings.handOverAfterEvents);
+  readonly inFlight = new InFlightActivities();
+  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
   /** What `prepareJourney` fixed; absent until it has answered. */
@@ -75,7 +75,7 @@ export class Journey {
   outcome: JourneyOutcome | undefined;
   /** Its input was refused, or it was cancelled before. */
   endedUnchecked = false;
-  endedAs: EndWithoutOutcome | undefined;
+  endedAs: TerminalState | undefined;
   readonly #refused: RefusedMessages;
   readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();

@@ -8,10 +8,10 @@ import { closeUnprepared, settleEarlyGrants } from '../consent/consent-handlers.
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { currentDetails } from '../run/current-details.ts';
-import { showDetails } from '../run/details-on-demand.ts';
-import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
 import { refuseForeignState } from '../run/hand-over.ts';
 import { prepareRun } from '../run/prepare-run.ts';
+import { showDetails } from '../run/show-details.ts';
+import { terminalStateOf } from '../run/terminal-state.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey } from './journey.ts';
@@ -48,7 +48,7 @@ async function toItsEnd(journey: Journey): Promise<JourneyResult> {
     await recordWhatCameLast(journey);
     return journey.result(run.environment, outcome);
   } catch (error) {
-    journey.endedAs = endWithoutOutcome(error);
+    journey.endedAs = terminalStateOf(error);
     if (journey.endedAs) {
       await recordWhatCameLast(journey);
       await tellEnded(journey, journey.endedAs);
@@ -72,7 +72,7 @@ async function prepare(journey: Journey): Promise<PreparedRun> {
       () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
       (refusal) => {
         journey.endedUnchecked = true;
-        journey.endedAs = endWithoutOutcome(refusal);
+        journey.endedAs = terminalStateOf(refusal);
       },
     ),
   );

@@ -13,7 +13,7 @@ import { type Consent, consentTowards, consentValidForMs } from '../consent/shar
 import { heed } from '../consent/share-objections.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-terms.ts';
+import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
 import type { Journey } from './journey.ts';
 
@@ -177,7 +177,7 @@ function notePosting(journey: Journey, share: ShareRecord, { reference }: Outcom
 function hostOf(journey: Journey, run: PreparedRun, share: ShareRecord): InquiryHost {
   return {
     run,
-    flights: journey.flights,
+    inFlight: journey.inFlight,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
     handOver: journey.handOver,

@@ -3,7 +3,7 @@
 import type { RepeatStageMessage, StageStatus } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-terms.ts';
+import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
 
 export interface StageRecord {
   status: StageStatus;

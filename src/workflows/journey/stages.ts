@@ -8,7 +8,7 @@ import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryHost } from '../inquiry/inquiry-terms.ts';
+import type { InquiryHost } from '../inquiry/inquiry-spec.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
 import { compareWithReportBefore } from './comparisons.ts';
 import type { Journey } from './journey.ts';
@@ -157,7 +157,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
       // The journey keeps the report that the repeat was to replace, and is where it was.
       if (stage.repeat) return undefined;
       journey.stageWasAbandoned = true;
-      journey.flights.recheck();
+      journey.inFlight.recheck();
       return 'abandoned';
     case 'stopped':
     case 'notPermitted':
@@ -212,7 +212,7 @@ function tellAnswered(journey: Journey, { status }: StageRecord, outcome: Report
 function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): InquiryHost {
   return {
     run,
-    flights: journey.flights,
+    inFlight: journey.inFlight,
     holds: journey.holds,
     isEnding: () => journey.isEnding,
     handOver: journey.handOver,

@@ -1,7 +1,7 @@
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { untilDone } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 
 /** A day of looks at most, where the server suggests nothing: some 15,000 events. */
 const LOOKS_IN_A_RUN = 1_440;

@@ -11,11 +11,11 @@ import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '..
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { showDetails } from '../run/details-on-demand.ts';
-import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
+import { showDetails } from '../run/show-details.ts';
+import { terminalStateOf } from '../run/terminal-state.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
 import { Review } from './review.ts';
 import { reviewDetails } from './review-details.ts';
@@ -40,7 +40,7 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
     const state = past ?? (await examine(review));
     return await reviewRows(review, state);
   } catch (error) {
-    review.endedAs = endWithoutOutcome(error);
+    review.endedAs = terminalStateOf(error);
     if (review.endedAs) await tellEnded(review, review.endedAs);
     throw error;
   }
@@ -50,7 +50,7 @@ async function examine(review: Review): Promise<ReviewState> {
   const { input } = review;
   const onRefused = (refusal: unknown) => {
     review.endedUnchecked = true;
-    review.endedAs = endWithoutOutcome(refusal);
+    review.endedAs = terminalStateOf(refusal);
   };
   const checking = { summary: 'checking the input' };
   const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);

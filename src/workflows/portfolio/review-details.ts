@@ -1,7 +1,7 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
-import { ENDED_WITHOUT_OUTCOME, refusedMessages, resetTerminateCancel, UNCHECKED } from '../run/current-details.ts';
+import { refusedMessages, resetTerminateCancel, TERMINAL_STATE_WORDS, UNCHECKED } from '../run/current-details.ts';
 import { holdSection } from '../run/hold-details.ts';
-import { code, plain, table } from '../run/markdown.ts';
+import { code, markdownTable, plain } from '../run/markdown.ts';
 import type { Review } from './review.ts';
 
 /** The query `status` and the command line show the rest. */
@@ -19,7 +19,7 @@ export function reviewDetails(review: Review): string {
   const side = { customerId: run.customerId, endUserCode: input.endUserCode };
   return [
     `**${sentence(review, status.waitingFor)}**`,
-    table(
+    markdownTable(
       ['Rows', 'Done', 'Record', 'No record', 'Held', 'Under way', 'Bad rows', 'Rows a second'],
       [
         [
@@ -54,7 +54,7 @@ Nothing is lost: what cannot be read is not sent, and what cannot be written sta
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {
-  if (review.endedAs) return ENDED_WITHOUT_OUTCOME[review.endedAs];
+  if (review.endedAs) return TERMINAL_STATE_WORDS[review.endedAs];
   const { state } = review.status();
   const waiting = waitingFor === undefined ? '' : `; it waits for ${plain(waitingFor)}`;
   return `The review is ${state}${waiting}.`;

@@ -3,7 +3,7 @@
  */
 import { type ActivityFunctionWithOptions, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { hasRunOut } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { type FileActivities, firstTries, triesForAnHour } from './portfolio-stubs.ts';
 
 /**

@@ -11,7 +11,7 @@ import { accepted, handleUnknownSignals, refuseFor } from '../run/message-answer
 import { PORTFOLIO_DESCRIPTIONS } from '../run/message-descriptions.ts';
 import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
-import { updateProblem } from '../run/stricter-shapes.ts';
+import { updateProblem } from '../run/validation-rules.ts';
 import type { Review } from './review.ts';
 
 export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');
@@ -56,7 +56,7 @@ function setPaused(review: Review, isPaused: boolean): boolean {
   if (review.isPaused === isPaused) return false;
   review.isPaused = isPaused;
   review.pace.startAnew(review.done);
-  review.flights.recheck();
+  review.inFlight.recheck();
   review.changed();
   return true;
 }

@@ -7,8 +7,8 @@ import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } fr
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-terms.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
 
@@ -175,9 +175,9 @@ export class ReviewRows {
   }
 
   #hostOf(open: OpenRow): InquiryHost {
-    const { flights, holds } = this.#review;
+    const { inFlight, holds } = this.#review;
     return {
-      ...{ run: this.#state.run, flights, holds },
+      ...{ run: this.#state.run, inFlight, holds },
       isEnding: () => this.#review.isHalted,
       onProgress: ({ customerTraceNumber, state }) => {
         open.customerTraceNumber = customerTraceNumber;
@@ -273,7 +273,7 @@ export class ReviewRows {
     } catch (error) {
       if (applicationFailureOf(error)?.type !== 'PortfolioChanged') throw error;
       this.#review.isStopping = true;
-      this.#review.flights.recheck();
+      this.#review.inFlight.recheck();
     }
   }
 

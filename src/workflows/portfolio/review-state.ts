@@ -4,7 +4,7 @@ import type { KnownFile } from '../../activities/portfolio-contract.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { PortfolioProgress, RowOutcome } from '../../messages/portfolio/shapes.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
-import type { InquiryResumption } from '../inquiry/inquiry-terms.ts';
+import type { InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import type { AskedOnce, CarriedHold, SettledDecision } from '../run/holds.ts';
 
 /** A row that was begun and has no outcome: it is read again where it was. */

@@ -1,7 +1,7 @@
 /** State of one run of a portfolio review. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
-import type { EndWithoutOutcome, RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import {
   MAX_HELD,
@@ -15,8 +15,8 @@ import {
 } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { EventsOut } from '../run/events-out.ts';
-import { Flights } from '../run/flights.ts';
 import { type AskedOnce, Holds } from '../run/holds.ts';
+import { InFlightActivities } from '../run/in-flight-activities.ts';
 import { PublishedAttributes } from '../run/published-attributes.ts';
 import { RefusedMessages } from '../run/refused-messages.ts';
 import { ReviewFiles } from './review-files.ts';
@@ -24,7 +24,7 @@ import { Pace, type ReviewState } from './review-state.ts';
 
 export class Review {
   readonly input: PortfolioReviewInput;
-  readonly flights = new Flights();
+  readonly inFlight = new InFlightActivities();
   readonly events: EventsOut;
   readonly holds: Holds;
   readonly #asked: AskedOnce;
@@ -43,7 +43,7 @@ export class Review {
   /** Nothing more may be sent: the file has changed. */
   isStopping = false;
   endedUnchecked = false;
-  endedAs: EndWithoutOutcome | undefined;
+  endedAs: TerminalState | undefined;
   outcome: PortfolioResult['outcome'] | undefined;
   readonly #refused: RefusedMessages;
   readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);

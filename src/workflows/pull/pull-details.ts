@@ -1,13 +1,13 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 import {
-  ENDED_WITHOUT_OUTCOME,
   ending,
   refusedMessages,
   resetTerminateCancel,
+  TERMINAL_STATE_WORDS,
   UNCHECKED,
 } from '../run/current-details.ts';
 import { holdSection } from '../run/hold-details.ts';
-import { code, plain, table, time } from '../run/markdown.ts';
+import { code, markdownTable, plain, time } from '../run/markdown.ts';
 import type { Pull } from './pull.ts';
 
 const OUTCOMES = {
@@ -29,7 +29,7 @@ export function pullDetails(pull: Pull): string {
   const side = { customerId: run.customerId, endUserCode };
   return [
     `**${sentence(pull, hold)}**${isEnding && !isOver ? ' The pull is ending: nothing new is sent.' : ''}`,
-    table(
+    markdownTable(
       ['Product', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
       [
         [
@@ -57,14 +57,14 @@ function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): 
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
+  if (endedAs) return TERMINAL_STATE_WORDS[endedAs];
   if (outcome) return OUTCOMES[outcome];
   const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
   return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;
 }
 
 function consumerTable(consumers: NonNullable<Pull['consumers']>): string {
-  return table(
+  return markdownTable(
     ['Applicant', 'Outcome', 'Reference'],
     consumers.map(({ applicantId, outcome, reportReferenceNumber }) => [
       plain(applicantId),

@@ -5,10 +5,10 @@ import type { PullInput, PullOutcome, PullResult } from '../../messages/pull/sha
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { showDetails } from '../run/details-on-demand.ts';
-import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
 import { refuseForeignState } from '../run/hand-over.ts';
 import { prepareRun } from '../run/prepare-run.ts';
+import { showDetails } from '../run/show-details.ts';
+import { terminalStateOf } from '../run/terminal-state.ts';
 import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';
 import { handlePullMessages } from './pull-messages.ts';
@@ -34,7 +34,7 @@ async function prepareAndInquire(pull: Pull): Promise<PullResult> {
     const run = pull.run ?? (await prepare(pull));
     return await toItsEnd(pull, run);
   } catch (error) {
-    pull.endedAs = endWithoutOutcome(error);
+    pull.endedAs = terminalStateOf(error);
     throw error;
   }
 }
@@ -46,7 +46,7 @@ async function toItsEnd(pull: Pull, run: PreparedRun): Promise<PullResult> {
     await tellEnded(pull, outcome);
     return pull.result(outcome);
   } catch (error) {
-    const end = endWithoutOutcome(error);
+    const end = terminalStateOf(error);
     if (end) await tellEnded(pull, end);
     throw error;
   }
@@ -66,7 +66,7 @@ async function prepare(pull: Pull): Promise<PreparedRun> {
       () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
       (refusal) => {
         pull.endedUnchecked = true;
-        pull.endedAs = endWithoutOutcome(refusal);
+        pull.endedAs = terminalStateOf(refusal);
       },
     ),
   );

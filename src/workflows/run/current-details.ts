@@ -1,15 +1,15 @@
 /** A run's current details: where it stands and what a person can do about it, as Markdown for the Temporal UI. Pure. */
 
 import type {
-  EndWithoutOutcome,
   HoldStatus,
   JourneyStatus,
   ShareStatus,
   StageStatus,
+  TerminalState,
 } from '../../messages/journey/shapes.ts';
 import type { RunKind } from '../../model/owner-id.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
-import { code, plain, table, time } from './markdown.ts';
+import { code, markdownTable, plain, time } from './markdown.ts';
 
 /** What the current details show of a run. Nothing personal is in it. */
 export interface JourneyView {
@@ -38,7 +38,7 @@ const HOLDS_LISTED = 5;
 const SHARES_LISTED = 6;
 const PULLS_LISTED = 6;
 
-export const ENDED_WITHOUT_OUTCOME: Record<EndWithoutOutcome, string> = {
+export const TERMINAL_STATE_WORDS: Record<TerminalState, string> = {
   cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
   failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
 };
@@ -49,7 +49,7 @@ const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
   expired: 'It has ended: nobody passed a gate in time.',
   withdrawn: 'It has ended: it was withdrawn.',
   abandoned: 'It has ended: a person gave up the inquiry of a stage.',
-  failed: ENDED_WITHOUT_OUTCOME.failed,
+  failed: TERMINAL_STATE_WORDS.failed,
 };
 
 export const UNCHECKED: Record<UncheckedInput, string> = {
@@ -88,7 +88,7 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
   }
   if (holds.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return ENDED_WITHOUT_OUTCOME.cancelled;
+  if (isCancelled) return TERMINAL_STATE_WORDS.cancelled;
   if (OUTCOMES[state]) return OUTCOMES[state];
   if (gate && status.reportTooOld) {
     return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${time(gate.until)} at the most.`;
@@ -119,7 +119,7 @@ function consentSentence({ shareId, sharedWith, waitingFor, until }: JourneyView
 /** The latest: a stage may have been repeated many times. */
 function stageTable({ stages }: JourneyView): string {
   const earlier = stages.length - PULLS_LISTED;
-  const shown = table(
+  const shown = markdownTable(
     ['Stage', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
     stages
       .slice(-PULLS_LISTED)
@@ -157,7 +157,7 @@ function shareTable({ shares }: JourneyView): string {
     ]);
   const head = ['Share', 'With', 'State', 'Since', 'Consent missing', 'Trace number', 'Reference'];
   const rest = shares.length - rows.length;
-  return `${table(head, rows)}${rest > 0 ? `\n\n${rest} more: the query \`status\` has all.` : ''}`;
+  return `${markdownTable(head, rows)}${rest > 0 ? `\n\n${rest} more: the query \`status\` has all.` : ''}`;
 }
 
 /** A whole reference is half of what posts a share. */

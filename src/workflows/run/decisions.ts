@@ -4,10 +4,10 @@ import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } fro
 import type { Outcome } from '../../model/inquiry.ts';
 import { type AttemptView, type InquiryDescription, whatStands } from '../../model/inquiry.ts';
 import { untilDone } from './activity-stubs.ts';
-import { applicationFailureOf } from './flights.ts';
+import { applicationFailureOf } from './application-failure.ts';
 import type { Decision, Holds, Judged } from './holds.ts';
 
-export type DecisionEffect =
+export type DecisionRecording =
   /** `latest`: the ledger has another resend of the very attempt, which permits the same. */
   | { kind: 'recorded'; accepted: Outcome; inNoLedger?: true; latest?: AttemptView }
   /** The ledger already had an answer or another decision: the run goes on with that. */
@@ -24,7 +24,7 @@ export async function holdUntilDecided(
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   judged: Judged,
-): Promise<{ decision: Decision; effect: Exclude<DecisionEffect, { kind: 'refused' }> }> {
+): Promise<{ decision: Decision; effect: Exclude<DecisionRecording, { kind: 'refused' }> }> {
   let decision = await holds.wait(inquiry, failure, judged);
   for (;;) {
     const effect = await recordTheDecision(run, inquiry, failure, decision);
@@ -37,7 +37,7 @@ export async function holdUntilDecided(
   }
 }
 
-function settledBy(effect: Exclude<DecisionEffect, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
+function settledBy(effect: Exclude<DecisionRecording, { kind: 'refused' }>): Parameters<Holds['settle']>[1] {
   if (effect.kind === 'held') return {};
   if (effect.latest) return { overtakenBy: `nothing was decided: ${whatStands(effect.latest)}` };
   return effect.kind === 'recorded' && effect.inNoLedger ? { inNoLedger: true } : {};
@@ -49,7 +49,7 @@ async function recordTheDecision(
   inquiry: InquiryDescription,
   failure: InquiryFailure,
   message: Decision,
-): Promise<DecisionEffect> {
+): Promise<DecisionRecording> {
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
   const accepted: Outcome = {
     kind: 'outcome',

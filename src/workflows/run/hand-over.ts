@@ -16,7 +16,7 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Flights } from './flights.ts';
+import type { InFlightActivities } from './in-flight-activities.ts';
 import { nextTask } from './task-end.ts';
 
 /**
@@ -35,7 +35,7 @@ const MAX_STATE_BYTES = 1_000_000;
 export type RestingPlace = Pick<HandOver, 'isDue' | 'wait'>;
 
 export class HandOver {
-  readonly #flights: Flights;
+  readonly #inFlight: InFlightActivities;
   readonly #maxEvents: () => number | undefined;
   readonly #rests = new Set<{ isOver: () => boolean }>();
   #busy = 0;
@@ -43,8 +43,8 @@ export class HandOver {
   #isLeaving = false;
 
   /** @param maxEvents events in a history before the run hands over; `undefined` until the configuration is known */
-  constructor(flights: Flights, maxEvents: () => number | undefined) {
-    this.#flights = flights;
+  constructor(inFlight: InFlightActivities, maxEvents: () => number | undefined) {
+    this.#inFlight = inFlight;
     this.#maxEvents = maxEvents;
   }
 
@@ -110,7 +110,7 @@ export class HandOver {
     try {
       await condition(() => this.isDue);
       // What is not on the wire yet is called back: the next run sends it.
-      this.#flights.recheck();
+      this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && isSmall(state()));
         await nextTask('the run hands over to the next one');

@@ -15,7 +15,7 @@ export function time(instant: string | undefined): string {
   return instant === undefined ? '' : `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   // The UI leaves no room between columns.
   const padded = (cell: string) => (cell === '' ? '' : `${cell}\u00a0`);
   const line = (cells: readonly string[]) => `|${cells.map(padded).join('|')}|`;

@@ -3,9 +3,11 @@
  * the bundle. Each returns the reason for which a message is refused (a path and a rule, never a value), or `null`.
  * The client and the activities hold the full tables of the interface.
  */
+
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../../base/compact-jws.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { consentOwnerProblem, type ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
@@ -90,10 +92,6 @@ function listOf(check: Check): Check {
     }
     return null;
   };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The member in which a message names the run that it is for. */

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
-import { applicationFailureOf } from './flights.ts';
+import { applicationFailureOf } from './application-failure.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**

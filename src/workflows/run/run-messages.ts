@@ -5,15 +5,16 @@ import type { JourneyActivities } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from './activity-stubs.ts';
-import { applicationFailureOf, type Flights } from './flights.ts';
+import { applicationFailureOf } from './application-failure.ts';
 import type { DecisionMessage, Holds } from './holds.ts';
+import type { InFlightActivities } from './in-flight-activities.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
-import { updateProblem } from './stricter-shapes.ts';
+import { updateProblem } from './validation-rules.ts';
 
 /** What the messages need of a run, beside how it stands. */
 export interface TellableRun<Withdrawal, Status> {
   readonly holds: Holds;
-  readonly flights: Flights;
+  readonly inFlight: InFlightActivities;
   /** Nothing more is to be sent. */
   readonly isEnding: boolean;
   withdrawal: Withdrawal | undefined;
@@ -38,7 +39,7 @@ export function handleWithdrawals<Withdrawal, Status>(
   const take = (message: Withdrawal): boolean => {
     const isNew = run.withdrawal === undefined;
     run.withdrawal ??= message;
-    run.flights.recheck();
+    run.inFlight.recheck();
     return isNew;
   };
   const objection = (message: Withdrawal): string | null => {

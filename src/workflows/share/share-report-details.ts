@@ -1,14 +1,14 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 import { nameOfUser } from '../../model/secondary-user.ts';
 import {
-  ENDED_WITHOUT_OUTCOME,
   ending,
   refusedMessages,
   resetTerminateCancel,
+  TERMINAL_STATE_WORDS,
   UNCHECKED,
 } from '../run/current-details.ts';
 import { holdSection } from '../run/hold-details.ts';
-import { code, plain, table, time } from '../run/markdown.ts';
+import { code, markdownTable, plain, time } from '../run/markdown.ts';
 import type { ReportShare } from './report-share.ts';
 
 const OUTCOMES = {
@@ -33,7 +33,7 @@ export function shareReportDetails(share: ReportShare): string {
   const side = { customerId: run.customerId, endUserCode };
   return [
     `**${sentence(share, hold)}**${isEnding && !isOver ? ' The share is ending: nothing new is sent.' : ''}`,
-    table(
+    markdownTable(
       ['Report', 'With', 'State', 'Consent missing', 'Attempts', 'Trace number', 'Reference'],
       [
         [
@@ -72,7 +72,7 @@ function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number]
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (endedAs) return ENDED_WITHOUT_OUTCOME[endedAs];
+  if (endedAs) return TERMINAL_STATE_WORDS[endedAs];
   if (outcome) return OUTCOMES[outcome];
   if (state === 'waitingForConsent') {
     return `Waits for ${plain(waitingFor ?? 'consent')}, until ${time(until)}; silence means no.`;

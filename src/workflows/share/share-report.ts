@@ -11,13 +11,13 @@ import { ConsentWait } from '../consent/consent-wait.ts';
 import { DEFAULT_AWAIT_CONSENT_FOR } from '../consent/posted-share.ts';
 import { consentValidForMs } from '../consent/share-consent.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquirySpec } from '../inquiry/inquiry-terms.ts';
+import type { InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
-import { showDetails } from '../run/details-on-demand.ts';
-import { endWithoutOutcome } from '../run/ends-without-outcome.ts';
 import { refuseForeignState } from '../run/hand-over.ts';
 import { prepareRun } from '../run/prepare-run.ts';
+import { showDetails } from '../run/show-details.ts';
+import { terminalStateOf } from '../run/terminal-state.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
@@ -53,7 +53,7 @@ async function toItsEnd(share: ReportShare): Promise<ShareReportResult> {
     await recordWhatCameLast(share);
     return share.result(outcome);
   } catch (error) {
-    share.endedAs = endWithoutOutcome(error);
+    share.endedAs = terminalStateOf(error);
     if (share.endedAs) {
       await recordWhatCameLast(share);
       await tellEnded(share, share.endedAs);
@@ -80,7 +80,7 @@ async function prepare(share: ReportShare): Promise<PreparedShare> {
         prepareShareReport.executeWithOptions({ summary }, [{ input, firstRunId: workflowInfo().firstExecutionRunId }]),
       (refusal) => {
         share.endedUnchecked = true;
-        share.endedAs = endWithoutOutcome(refusal);
+        share.endedAs = terminalStateOf(refusal);
       },
     ),
   );

@@ -10,7 +10,7 @@ import {
 } from '../../messages/webhooks/delivery.ts';
 import type { WebhookEvent } from '../../messages/webhooks/events.ts';
 import { deliverWebhookOf } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/flights.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
 import { inBackground } from '../run/in-background.ts';
 
 export class WebhookChain {

@@ -134,7 +134,7 @@ function collected(): Promise<Place[]> {
     await world.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(CRASH_BUG))] }));
     assert.equal(await worker.ended, 1);
     const [last = ''] = world.said.filter(({ name }) => name === 'second worker').map(({ bytes }) => String(bytes));
-    assert.match(last, /"name":"TypeError".*nobody caught"}\n$/);
+    assert.match(last, /"name":"TypeError".*an uncaught error"}\n$/);
     const audit = { kind: 'log' as const, name: 'audit log', bytes: fileIfThere(world.file('audit.log')) };
     return [...told, ...ledgerPlaces(world), audit, ...world.said];
   })();

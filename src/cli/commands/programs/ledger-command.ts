@@ -1,10 +1,14 @@
 /** `ledger`: what a person decides about the ledger itself. */
 import type { Command } from 'commander';
-import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
+import {
+  type AuthorizationOptions,
+  checkedAuthorization,
+  withAuthorizationOptions,
+} from '../../decisions/authorization.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 
-interface AcceptOptions extends OutputOptions, WarrantOptions {}
+interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLedgerCommand(program: Command): void {
   const ledger = program.command('ledger').description('decisions about the ledger itself').helpCommand(false);
@@ -12,11 +16,11 @@ export function registerLedgerCommand(program: Command): void {
     .command('accept-restore')
     .description('go on with an older copy of the ledger: claims begin again, from what it has');
   withExamples(
-    withOutputOptions(withWarrantOptions(accept)),
+    withOutputOptions(withAuthorizationOptions(accept)),
     'credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"',
   );
   accept.action(async (options: AcceptOptions) => {
-    const { by, reason } = checkedWarrant(options);
+    const { by, reason } = checkedAuthorization(options);
     const [{ openConfiguredLedger }, { randomUUID }] = await Promise.all([
       import('../../../client/ledger/configured-ledger.ts'),
       import('node:crypto'),

@@ -9,9 +9,13 @@ import type {
   RefusedDisposal,
 } from '../../../client/ledger/disposal.ts';
 import { PRODUCTS } from '../../../model/products.ts';
+import {
+  type AuthorizationOptions,
+  checkedAuthorization,
+  withAuthorizationOptions,
+} from '../../decisions/authorization.ts';
 import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
 import { isAsking } from '../../decisions/resolve-one.ts';
-import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { COPIES, copyLines, planLines, resultLines } from '../../output/disposal-words.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -19,7 +23,7 @@ import { EXIT } from '../../output/exit-codes.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { createPrompter } from '../../output/prompts.ts';
 
-interface DisposeOptions extends ServerOptions, WarrantOptions {
+interface DisposeOptions extends ServerOptions, AuthorizationOptions {
   olderThan?: string;
   product?: string;
   limit: string;
@@ -30,7 +34,7 @@ interface DisposeOptions extends ServerOptions, WarrantOptions {
 const MAX_LIMIT = 10_000;
 
 export function registerDisposeCommand(program: Command): void {
-  const command = withWarrantOptions(
+  const command = withAuthorizationOptions(
     program
       .command('dispose')
       .description('destroy what was kept of journeys, for good; --dry-run shows what would go')
@@ -44,7 +48,7 @@ export function registerDisposeCommand(program: Command): void {
   withExamples(withServerOptions(command), 'credit-journey dispose --older-than P760D --dry-run');
   command.action(async (journeyId: string | undefined, options: DisposeOptions) => {
     const selection = selectionOf(journeyId, options);
-    if (!options.dryRun) checkedWarrant(options);
+    if (!options.dryRun) checkedAuthorization(options);
     await withJourneys(
       options,
       async ({ client }, output) => {
@@ -134,11 +138,11 @@ async function disposeEach(
   output: Output,
 ): Promise<Disposed> {
   const { disposeOf } = await import('../../../client/ledger/disposal.ts');
-  const warrant = checkedWarrant(options);
+  const authorization = checkedAuthorization(options);
   const result: Disposed = { disposed: [], refused: [...plan.refused], scrubbed: false };
   for (const one of plan.planned) {
     try {
-      const done = await disposeOf(context, one, warrant);
+      const done = await disposeOf(context, one, authorization);
       if ('finished' in done) result.disposed.push(done.finished);
       else result.refused.push(done.refused);
     } catch (error) {

@@ -1,18 +1,22 @@
 /** `legal-hold`: keeps a journey from being disposed of. */
 import type { Command } from 'commander';
 import type { Ledger } from '../../../ledger/port.ts';
+import {
+  type AuthorizationOptions,
+  checkedAuthorization,
+  withAuthorizationOptions,
+} from '../../decisions/authorization.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
-import { checkedWarrant, type WarrantOptions, withWarrantOptions } from '../../decisions/warrant.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { createOutput, type Output, table } from '../../output/output.ts';
 
-interface HoldOptions extends OutputOptions, WarrantOptions {}
+interface HoldOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLegalHoldCommand(program: Command): void {
   const hold = program.command('legal-hold').description('keep a journey from being disposed of').helpCommand(false);
   withExamples(hold, 'credit-journey legal-hold list');
   const ofJourney = (name: string, description: string) =>
-    withOutputOptions(withWarrantOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
+    withOutputOptions(withAuthorizationOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
   ofJourney('set', 'nothing of the journey is disposed of until it is released').action(set);
   ofJourney('release', 'the journey may be disposed of again').action(release);
   const list = hold.command('list').description('every legal hold, the oldest first');
@@ -29,10 +33,10 @@ export function registerLegalHoldCommand(program: Command): void {
 
 async function set(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
-  const warrant = checkedWarrant(options);
+  const authorization = checkedAuthorization(options);
   await withLedger(options, async (ledger, output) => {
     const { JourneyNotFoundError } = await import('../../../client/connection/errors.ts');
-    const hold = await ledger.retention.setLegalHold(journeyId, warrant);
+    const hold = await ledger.retention.setLegalHold(journeyId, authorization);
     if (!hold) throw new JourneyNotFoundError(journeyId);
     output.answer(hold, () => [
       hold.isNew
@@ -44,9 +48,9 @@ async function set(journeyId: string, options: HoldOptions): Promise<void> {
 
 async function release(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
-  const warrant = checkedWarrant(options);
+  const authorization = checkedAuthorization(options);
   await withLedger(options, async (ledger, output) => {
-    const released = await ledger.retention.releaseLegalHold(journeyId, warrant);
+    const released = await ledger.retention.releaseLegalHold(journeyId, authorization);
     output.answer({ journeyId, released }, () => [
       released ? output.colors.green(`${journeyId} is under no legal hold any more`) : `${journeyId} was under none`,
     ]);

@@ -3,10 +3,10 @@
  * to say that the run has ended.
  */
 import { isCancellation, TemporalFailure } from '@temporalio/workflow';
-import type { EndWithoutOutcome } from '../../messages/journey/shapes.ts';
+import type { TerminalState } from '../../messages/journey/shapes.ts';
 
 /** `undefined` where the error parks the run for a fix, or hands it over to the next one: it has not ended. */
-export function endWithoutOutcome(error: unknown): EndWithoutOutcome | undefined {
+export function terminalStateOf(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
   return error instanceof TemporalFailure ? 'failed' : undefined;
 }

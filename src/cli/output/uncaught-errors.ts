@@ -3,13 +3,13 @@ import { errorFields } from '../../telemetry/log-fields.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */
-export function sayLastWords(): void {
+export function logUncaughtErrors(): void {
   process.on('uncaughtException', (error) => {
     const line = {
       level: 60,
       time: Date.now(),
       error: errorFields(error),
-      msg: 'ended by an error that nobody caught',
+      msg: 'ended by an uncaught error',
     };
     process.stderr.write(`${JSON.stringify(line)}\n`);
     process.exit(EXIT.failed);

@@ -3,8 +3,9 @@
  * replayed, so its rules may change at any time; a signal that counted once must count again on replay. Each returns a
  * path and a rule, never a value, or `null`.
  */
+
+import { isRecord } from '../../base/is-record.ts';
 import { EVIDENCE_REFERENCE, mayHoldSsn } from '../../model/opaque-id.ts';
-import { isRecord } from './message-shapes.ts';
 
 /** Not for signals: what is in category C changes with the runtime's Unicode tables. */
 const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;

@@ -1,27 +1,27 @@
 /** `--by` and `--reason` of what is kept in the ledger's log. */
 import type { Command } from 'commander';
-import type { Warrant } from '../../ledger/retention.ts';
+import type { Authorization } from '../../ledger/retention.ts';
 import { UsageError } from '../output/errors.ts';
 
-export interface WarrantOptions {
+export interface AuthorizationOptions {
   by?: string;
   reason?: string;
 }
 
 const MAX_LENGTH = 500;
 
-export function withWarrantOptions(command: Command): Command {
+export function withAuthorizationOptions(command: Command): Command {
   return command
     .option('--by <name>', 'who has it done; kept in the ledger')
     .option('--reason <text>', 'why; kept in the ledger, so nothing personal about the consumer');
 }
 
 /** @throws UsageError */
-export function checkedWarrant({ by, reason }: WarrantOptions): Warrant {
+export function checkedAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const missing = Object.entries({ by, reason }).flatMap(([name, text]) => (text?.trim() ? [] : [`--${name}`]));
   if (missing.length > 0) throw new UsageError(`${missing.join(' and ')} must be said`);
-  const warrant = { by: by ?? '', reason: reason ?? '' };
-  const long = Object.entries(warrant).find(([, text]) => text.length > MAX_LENGTH);
+  const authorization = { by: by ?? '', reason: reason ?? '' };
+  const long = Object.entries(authorization).find(([, text]) => text.length > MAX_LENGTH);
   if (long) throw new UsageError(`--${long[0]} must be 1 to ${MAX_LENGTH} characters`);
-  return warrant;
+  return authorization;
 }

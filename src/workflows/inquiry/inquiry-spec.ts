@@ -7,9 +7,9 @@ import type { Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
-import type { Flights } from '../run/flights.ts';
 import type { RestingPlace } from '../run/hand-over.ts';
 import type { Holds } from '../run/holds.ts';
+import type { InFlightActivities } from '../run/in-flight-activities.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec {
@@ -72,7 +72,7 @@ export type CarriedInquiry = InquiryResumption & { applicants?: FailsafeApplican
 /** What the inquiry needs of the run that it belongs to. */
 export interface InquiryHost {
   run: PreparedRun;
-  flights: Flights;
+  inFlight: InFlightActivities;
   holds: Holds;
   /** The run is about to end (withdrawn, or a stage was abandoned): nothing more is to be sent. */
   isEnding(): boolean;
