@@ -73,6 +73,7 @@ export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
     'workflows/ledger',
     'workflows/consent',
     'workflows/inquiry',
+    'workflows/details',
     'workflows/run',
   ],
 };

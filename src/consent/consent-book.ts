@@ -23,24 +23,9 @@ import {
   receivedAtMs,
   type Standing,
 } from './applicants-word.ts';
+import type { CarriedConsent, Elsewhere } from './carried-consent.ts';
 import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from './consent-record.ts';
 import { endsGrant } from './refusals.ts';
-
-/** A consent as a run hands it over to its next run. */
-export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ended' | 'isPending' | 'fault'>> {
-  record: ConsentRecord;
-  /** The ledger has this consent. */
-  isRecorded?: boolean;
-}
-
-/** Tells the book which messages it need not keep. */
-export interface Elsewhere {
-  /** Whether the ledger has the record. Every claim reads it there. */
-  isRecorded(record: ConsentRecord): boolean;
-  /** How many messages the ledger has taken so far. */
-  readonly written: number;
-  isKnownShare(shareId: string): boolean;
-}
 
 /** The key of a message. */
 export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {

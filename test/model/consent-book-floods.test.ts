@@ -1,12 +1,8 @@
 /** The book of consents stays small in a flood, and nobody stands better for what it drops. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  ConsentBook,
-  type Elsewhere,
-  MAX_CONSENT_MESSAGES,
-  MAX_WAITING_GRANTS,
-} from '../../src/consent/consent-book.ts';
+import type { Elsewhere } from '../../src/consent/carried-consent.ts';
+import { ConsentBook, MAX_CONSENT_MESSAGES, MAX_WAITING_GRANTS } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

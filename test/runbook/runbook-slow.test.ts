@@ -58,7 +58,7 @@ describe('the runbook', () => {
   });
 
   test('has the pages that current details name', () => {
-    for (const file of ['run/current-details.ts', 'run/hold-details.ts', 'portfolio/review-details.ts']) {
+    for (const file of ['details/current-details.ts', 'details/hold-details.ts', 'portfolio/review-details.ts']) {
       const source = readFileSync(new URL(`../../src/workflows/${file}`, import.meta.url), 'utf8');
       for (const [, page = ''] of source.matchAll(/docs\/runbook\/([a-z-]+)\.md/g)) assert.ok(names.has(page), page);
     }

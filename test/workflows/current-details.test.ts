@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
-import { currentDetails, type JourneyView } from '../../src/workflows/run/current-details.ts';
+import { currentDetails, type JourneyView } from '../../src/workflows/details/current-details.ts';
 import { resolveInquiryProblem } from '../../src/workflows/run/message-shapes.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';

@@ -3,7 +3,8 @@
 import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
-import { type CarriedConsent, type Elsewhere, keyOfConsent } from '../../consent/consent-book.ts';
+import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
+import { keyOfConsent } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { localActivities, untilDone } from '../run/activity-stubs.ts';

@@ -1,7 +1,7 @@
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
-import type { CarriedConsent } from '../../consent/consent-book.ts';
+import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import type {
   JourneyOutcome,
   JourneyStatus,

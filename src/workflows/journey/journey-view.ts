@@ -1,6 +1,6 @@
 /** What a run knows, as its current details tell it. */
 import { nameOfUser } from '../../model/secondary-user.ts';
-import type { JourneyView, UncheckedInput } from '../run/current-details.ts';
+import type { JourneyView, UncheckedInput } from '../details/current-details.ts';
 import type { Journey } from './journey.ts';
 
 export function viewOf(journey: Journey): JourneyView | UncheckedInput {

@@ -6,11 +6,11 @@ import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../m
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { closeUnprepared, settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
+import { currentDetails } from '../details/current-details.ts';
+import { showDetails } from '../details/show-details.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { currentDetails } from '../run/current-details.ts';
 import { refuseForeignState } from '../run/hand-over.ts';
 import { prepareRun } from '../run/prepare-run.ts';
-import { showDetails } from '../run/show-details.ts';
 import { terminalStateOf } from '../run/terminal-state.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';

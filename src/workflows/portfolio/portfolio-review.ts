@@ -11,10 +11,10 @@ import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '..
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
+import { showDetails } from '../details/show-details.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
-import { showDetails } from '../run/show-details.ts';
 import { terminalStateOf } from '../run/terminal-state.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
 import { Review } from './review.ts';

@@ -1,7 +1,7 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
-import { refusedMessages, resetTerminateCancel, TERMINAL_STATE_WORDS, UNCHECKED } from '../run/current-details.ts';
-import { holdSection } from '../run/hold-details.ts';
-import { code, markdownTable, plain } from '../run/markdown.ts';
+import { refusedMessages, resetTerminateCancel, TERMINAL_STATE_WORDS, UNCHECKED } from '../details/current-details.ts';
+import { holdSection } from '../details/hold-details.ts';
+import { code, markdownTable, plain } from '../details/markdown.ts';
 import type { Review } from './review.ts';
 
 /** The query `status` and the command line show the rest. */

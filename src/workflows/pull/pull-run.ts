@@ -3,11 +3,11 @@ import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workf
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import { showDetails } from '../details/show-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { refuseForeignState } from '../run/hand-over.ts';
 import { prepareRun } from '../run/prepare-run.ts';
-import { showDetails } from '../run/show-details.ts';
 import { terminalStateOf } from '../run/terminal-state.ts';
 import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';

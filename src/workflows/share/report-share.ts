@@ -1,7 +1,8 @@
 /** State of one `shareReport` run: its input, the report, the consents and the outcome so far. No waiting. */
 import type { FoundConsents, PreparedShare } from '../../activities/contract.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
-import { type CarriedConsent, ConsentBook } from '../../consent/consent-book.ts';
+import type { CarriedConsent } from '../../consent/carried-consent.ts';
+import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type {

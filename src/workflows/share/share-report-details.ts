@@ -6,9 +6,9 @@ import {
   resetTerminateCancel,
   TERMINAL_STATE_WORDS,
   UNCHECKED,
-} from '../run/current-details.ts';
-import { holdSection } from '../run/hold-details.ts';
-import { code, markdownTable, plain, time } from '../run/markdown.ts';
+} from '../details/current-details.ts';
+import { holdSection } from '../details/hold-details.ts';
+import { code, markdownTable, plain, time } from '../details/markdown.ts';
 import type { ReportShare } from './report-share.ts';
 
 const OUTCOMES = {
