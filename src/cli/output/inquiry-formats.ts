@@ -93,12 +93,13 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   decidedByWhom: (one) => one.decision?.by,
   decidedBecause: (one) => one.decision?.reason,
   providerSaid: (one) => one.decision?.providerSaid,
-  permitProvenBy: (one) => one.permittedBy?.provenBy,
-  decisionProvenBy: (one) => one.decision?.provenBy,
   lateAnswerAt: (one) => one.late?.at,
   lateOutcome: (one) => one.late?.outcome,
   abandonedAt: (one) => one.abandonedAt,
   disposedAt: (one) => one.disposedAt,
+  // New columns come last: readers may go by position.
+  permitProvenBy: (one) => one.permittedBy?.provenBy,
+  decisionProvenBy: (one) => one.decision?.provenBy,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {
