@@ -30,7 +30,6 @@ import { createDecisionProofVerifier } from './protection/proofs/decision-proof.
 import { errorFields } from './telemetry/log-fields.ts';
 import { makeRuntime } from './telemetry/metrics-exporter.ts';
 import { watchDeployment } from './temporal/deployment-watch.ts';
-import { isPolled } from './temporal/recent-pollers.ts';
 import { registeredSearchAttributes } from './temporal/registered-search-attributes.ts';
 import { startedEncrypted } from './temporal/started-encrypted.ts';
 import type { DeploymentVersion } from './temporal/worker-deployment.ts';
@@ -106,8 +105,6 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
-    isServedElsewhere: (profile) =>
-      isPolled(connection, config.temporal.namespace, gatewayQueueOf(config.taskQueue, profile)),
     startedEncrypted: (execution) => startedEncrypted(connection, config.temporal.namespace, execution),
   };
   const webhooks = new WebhookSender();

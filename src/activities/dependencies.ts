@@ -21,34 +21,28 @@ export interface ActivityDependencies {
   checkDecisionProof: DecisionProofVerifier;
   /** Those of the project's search attributes that the server has registered. */
   registeredSearchAttributes(): Promise<SearchAttributeName[]>;
-  /** Whether another worker polls the gateway queue of a profile that this one lacks. */
-  isServedElsewhere(profile: string): Promise<boolean>;
   /** Whether this run's input lies encrypted in Temporal's database. */
   startedEncrypted(execution: { workflowId: string; runId: string }): Promise<boolean>;
 }
 
 /**
- * At this attempt of a start's check its profile may be called unknown, 7 s after the first: by then the workers poll
- * again after a restart of the server, which has forgotten them.
+ * At this attempt of a start's check, 31 s after the first, a profile is called unknown. The attempts before go to any worker
+ * of the queue. Temporal is not asked which queues are polled: the name is the caller's, may be personal, and would stand
+ * in its database.
  */
-const LOOKS_FOR_A_PROFILE = 4;
+const LOOKS_FOR_A_PROFILE = 6;
 
 /**
  * Finds the profile that a start's input names. Where this worker lacks it, another worker that has it is to take the
- * check. Only a profile that no worker has is the caller's mistake.
+ * check.
  *
- * @throws ProfileMissingError (repeated) where another worker has it, or may have it
- * @throws InvalidInputError where no worker has it
+ * @throws ProfileMissingError (repeated) at first
+ * @throws InvalidInputError once no worker has taken it
  */
-export async function profileNamed(dependencies: ActivityDependencies, name: string): Promise<GatewayProfile> {
-  const { config, isServedElsewhere } = dependencies;
+export function profileNamed({ config }: ActivityDependencies, name: string): GatewayProfile {
   const profile = config.profiles.get(name);
   if (profile) return profile;
-  // No gateway queue has such a name, and a queue's name is bounded.
-  const mayExist = PROFILE_NAME.test(name);
-  if (mayExist && (activityInfo().attempt < LOOKS_FOR_A_PROFILE || (await isServedElsewhere(name)))) {
-    throw new ProfileMissingError();
-  }
+  if (PROFILE_NAME.test(name) && activityInfo().attempt < LOOKS_FOR_A_PROFILE) throw new ProfileMissingError();
   const known = [...config.profiles.keys()].join(', ');
   throw new InvalidInputError([{ path: '/profile', rule: `must be a configured gateway profile: ${known}` }]);
 }

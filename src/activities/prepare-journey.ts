@@ -27,7 +27,7 @@ export function createPrepareJourney(
      */
     prepareJourney: ({ input }) =>
       translating(async () => {
-        const profile = await profileNamed(dependencies, profileNameOf(input));
+        const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
         await refuseInTheClear(dependencies, profile);
         const problems = [

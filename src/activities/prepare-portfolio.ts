@@ -19,7 +19,7 @@ export function createPreparePortfolio(
      */
     preparePortfolio: ({ input }) =>
       translating(async () => {
-        const profile = await profileNamed(dependencies, profileNameOf(input));
+        const profile = profileNamed(dependencies, profileNameOf(input));
         const review = parsePortfolioReviewInput(input);
         await refuseInTheClear(dependencies, profile);
         const { reviewId, endUserCode, permissiblePurposeCode } = review;

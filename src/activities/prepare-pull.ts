@@ -21,7 +21,7 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
      */
     preparePull: ({ input }) =>
       translating(async () => {
-        const profile = await profileNamed(dependencies, profileNameOf(input));
+        const profile = profileNamed(dependencies, profileNameOf(input));
         const pull = parsed(input, profile);
         await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('pull', pull.pullId);

@@ -43,7 +43,7 @@ export function createPrepareShareReport(
      */
     prepareShareReport: ({ input, firstRunId }) =>
       translating(async () => {
-        const profile = await profileNamed(dependencies, profileNameOf(input));
+        const profile = profileNamed(dependencies, profileNameOf(input));
         const share = parseShareReportInput(input);
         await refuseInTheClear(dependencies, profile);
         const ownerId = ownerIdOf('share', share.shareId);

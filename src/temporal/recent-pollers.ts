@@ -7,19 +7,6 @@ const RECENT_MS = 2 * 60_000;
 
 type QueueDescription = Awaited<ReturnType<NativeConnection['workflowService']['describeTaskQueue']>>;
 
-/** `temporal.api.enums.v1.TaskQueueType` */
-const ACTIVITY = 2;
-
-/** Whether any worker polls this queue for activities. */
-export async function isPolled(
-  { workflowService }: Pick<NativeConnection, 'workflowService'>,
-  namespace: string,
-  name: string,
-): Promise<boolean> {
-  const queue = { namespace, taskQueue: { name }, taskQueueType: ACTIVITY };
-  return recentPollers(await workflowService.describeTaskQueue(queue)).length > 0;
-}
-
 /** The pollers of the last two minutes. Our clock decides, with room for the server's to differ. */
 export function recentPollers({ pollers }: Pick<QueueDescription, 'pollers'>): QueueDescription['pollers'] {
   return (pollers ?? []).filter(({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS);

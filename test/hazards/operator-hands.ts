@@ -293,7 +293,6 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
         tokens,
         gateways: new Map(),
         registeredSearchAttributes: async () => [],
-        isServedElsewhere: async () => false,
         startedEncrypted: async () => false,
         checkConsentProof: createConsentProofVerifier(undefined),
         checkDecisionProof: createDecisionProofVerifier(undefined),

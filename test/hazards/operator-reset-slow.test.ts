@@ -9,6 +9,7 @@ import {
   type JourneyHandle,
   journeyInput,
   newSsn,
+  refusalOf,
   startHarness,
   statusOf,
   untilStatus,
@@ -191,14 +192,15 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     await again.terminate();
   });
 
-  test('reset to before the decision, without its messages, takes another one that sends nothing more', async () => {
+  test('reset to before the decision, without its messages, refuses another one, and goes on with what the ledger has', async () => {
     const handle = await playHeld('4001', { action: 'resend' });
     const result = await handle.result();
     const task = await taskOfMessage(handle, 'resolveInquiry');
     const again = await resetTo(harness, handle, task, { forgetMessages: true });
     const status = await untilStatus(again, ({ state }) => state === 'held');
     // The run believes that attempt 1 was lost; the ledger knows that its resend was answered.
-    await update(again, 'resolveInquiry', decisionAbout(status, { decisionId: 'D2' }));
+    const late = update(again, 'resolveInquiry', decisionAbout(status, { decisionId: 'D2' }));
+    assert.match(await refusalOf(late), /by now its attempt 2 is answered/);
     assert.deepEqual(await again.result(), result);
     assert.equal((await harness.received(currentRun(harness, handle))).length, 2);
   });

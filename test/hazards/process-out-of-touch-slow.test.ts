@@ -101,7 +101,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     await until('the answer is recorded', async () => {
       return (await attemptsOf(world, input.journeyId)).attempts[0]?.state === 'answered';
     });
-    await resend(handle, hold);
+    await assert.rejects(resend(handle, hold), ({ cause }: Error) => /attempt 1 is answered/.test(String(cause)));
     const result = await assertOwnRecord(world, handle);
     assert.equal(result.stages[0]?.attempts, 1);
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });

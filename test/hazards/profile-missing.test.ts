@@ -6,8 +6,6 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createPrepareJourney } from '../../src/activities/prepare-journey.ts';
 import type { Config } from '../../src/config/config-shape.ts';
-import { gatewayQueueOf } from '../../src/model/task-queues.ts';
-import { isPolled } from '../../src/temporal/recent-pollers.ts';
 import { runWorker } from '../../src/worker.ts';
 import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
@@ -80,34 +78,20 @@ async function pendingOf(handle: WorkflowHandle) {
   return { attempt: Number(pending?.attempt ?? 0), message: pending?.lastFailure?.message };
 }
 
-/** The server refuses polls that are shorter than two seconds. */
-const POLL_MS = 4_000;
-
-/** As a worker that has the profile would: the server remembers it for minutes. */
-async function pollOnce(): Promise<void> {
-  const { client, config } = harness;
-  const queue = { namespace: client.options.namespace, identity: 'has the profile', taskQueue: { name: '' } };
-  queue.taskQueue.name = gatewayQueueOf(config.taskQueue, 'proving');
-  const poll = client.withDeadline(Date.now() + POLL_MS, () => client.workflowService.pollActivityTaskQueue(queue));
-  await poll.catch(() => undefined);
-  assert.ok(await isPolled(client, queue.namespace, queue.taskQueue.name), 'the server remembers the poll');
-}
-
 describe('a worker without the profile', () => {
   test('and every other one refuse a profile that no worker has', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
-    // No queue can have such a name: it is refused at once.
+    // No profile can have such a name: it is refused at once.
     const [odd] = await oneOfEach('No such profile');
     assert.ok(odd);
     assert.deepEqual(await refusedPaths(odd), ['/profile']);
   });
 
   test('leaves every start to a worker that has it, and Temporal shows why it waits', async () => {
-    await pollOnce();
     const runs = await oneOfEach('proving');
     for (const run of runs) {
-      await until(async () => (await pendingOf(run)).attempt > 4, 'the check was not left to another worker');
+      await until(async () => (await pendingOf(run)).attempt > 3, 'the check was not left to another worker');
       assert.equal((await pendingOf(run)).message, MESSAGE);
     }
     await harness.startWorker();
