@@ -21,7 +21,7 @@ before(async () => {
   harness = await startHarness({ server });
   const { address, namespace } = harness.config.temporal;
   const { taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 20_000 });
 });
 
 after(async () => {
