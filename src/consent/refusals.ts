@@ -31,7 +31,9 @@ export function revokesAllOf(said: readonly ConsentRecord[], revocation: Consent
  * The refusals that end this grant. @param said everything that its applicant has said about its share, in any order
  */
 export function refusalsAgainst(grant: ConsentRecord, said: readonly ConsentRecord[]): ConsentRecord[] {
-  return said.filter((one) => endsGrant(one, grant, { revokesAll: revokesAllOf(said, one) }));
+  // A revocation looks only at what has its own id: thousands of messages stay cheap.
+  const byId = Map.groupBy(said, ({ consentId }) => consentId);
+  return said.filter((one) => endsGrant(one, grant, { revokesAll: revokesAllOf(byId.get(one.consentId) ?? [], one) }));
 }
 
 function isNoEarlier(one: string, other: string): boolean {

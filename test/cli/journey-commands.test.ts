@@ -213,8 +213,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       );
       assert.equal(answer.accepted, true);
     }
-    const { code, stdout } = await watch;
-    assert.equal(code, 0);
+    const { code, stdout, stderr } = await watch;
+    assert.equal(code, 0, stderr);
     const statuses = stdout
       .trim()
       .split('\n')

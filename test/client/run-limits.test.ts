@@ -75,6 +75,25 @@ test('a revocation that Temporal keeps out is recorded in the ledger; a grant an
   await journey.result();
 });
 
+test('an update that a worker had in hand and did not answer is sent again', async () => {
+  const journey = await leftAlone();
+  const answer = journey.recordConsent(said('denied', 'C1'));
+  const { connection, workflowService, options } = harness.client;
+  const { namespace } = options;
+  const identity = 'a worker that answers no message';
+  const poll = () =>
+    connection.withDeadline(Date.now() + 60_000, () =>
+      workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: harness.config.taskQueue }, identity }),
+    );
+  let task = await poll();
+  while (task.messages?.length === 0) task = await poll();
+  await workflowService.respondWorkflowTaskCompleted({ namespace, identity, taskToken: task.taskToken, commands: [] });
+  await harness.startWorker();
+  assert.equal((await answer).accepted, true);
+  await journey.withdraw({ by: 'test', reason: 'done' });
+  await journey.result();
+});
+
 test('signals beyond what one run takes: refusals go to the ledger, and the run takes messages again', async () => {
   const journey = await leftAlone();
   const told = [];

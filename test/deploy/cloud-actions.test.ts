@@ -15,22 +15,18 @@ const BILLED = [
   'WORKFLOW_EXECUTION_SIGNALED',
 ];
 
-/** Of a recorded run, in the order of `BILLED`, and their sum. Markers of one task are one action. */
+/** Of a recorded run, in the order of `BILLED`, and their sum. */
 function actions(history: string): number[] {
   const text = readFileSync(join(ROOT, `test/histories/${history}.json`), 'utf8');
   const { events } = JSON.parse(text) as {
     events: {
       eventType: string;
       activityTaskStartedEventAttributes?: { attempt?: number };
-      markerRecordedEventAttributes?: { workflowTaskCompletedEventId: string };
     }[];
   };
   const counts = BILLED.map((name) => events.filter(({ eventType }) => eventType === `EVENT_TYPE_${name}`).length);
   const retries = events.map(({ activityTaskStartedEventAttributes: started }) => (started?.attempt ?? 1) - 1);
-  const markers = new Set(
-    events.flatMap(({ markerRecordedEventAttributes: marker }) => marker?.workflowTaskCompletedEventId ?? []),
-  );
-  const others = retries.reduce((sum, count) => sum + count, 0) + markers.size;
+  const others = retries.reduce((sum, count) => sum + count, 0);
   return [...counts, counts.reduce((sum, count) => sum + count, others)];
 }
 

@@ -1,7 +1,4 @@
-/**
- * A run that no worker has in its cache is played again for each task. In a replay the end of a local activity comes
- * with the figures of a later task than it came with at first.
- */
+/** A run that no worker has in its cache is played again for each task: what a task brought at first it must bring again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inParallel } from '../../src/base/in-parallel.ts';

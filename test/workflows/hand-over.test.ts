@@ -31,11 +31,14 @@ function journeyIdOf(handle: JourneyHandle): string {
   return handle.workflowId.replace('journey-', '');
 }
 
+/** An update's answer has a timer, too. */
+const LONGEST_ANSWER_S = 10;
+
 /** When the latest timer of a run fires that a person would notice. */
 async function timerOf(handle: JourneyHandle, runId: string): Promise<number> {
   const { events } = await harness.client.workflow.getHandle(handle.workflowId, runId).fetchHistory();
   const timer = events?.findLast(
-    ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds ?? 0) > 0,
+    ({ timerStartedEventAttributes: timer }) => Number(timer?.startToFireTimeout?.seconds ?? 0) > LONGEST_ANSWER_S,
   );
   const { seconds, nanos } = timer?.timerStartedEventAttributes?.startToFireTimeout ?? {};
   const startedMs = Number(timer?.eventTime?.seconds) * 1_000 + Number(timer?.eventTime?.nanos) / 1e6;

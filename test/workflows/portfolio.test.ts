@@ -21,7 +21,7 @@ import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
-import { applicant, type Harness, startHarness } from '../support/journey-harness.ts';
+import { applicant, type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
 let harness: Harness;
@@ -103,7 +103,8 @@ describe('a portfolio review', () => {
   });
 
   const untilState = async (review: PortfolioHandle, isWanted: (status: PortfolioStatus) => boolean) => {
-    for await (const status of review.watch()) if (isWanted(status)) return status;
+    const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
+    for await (const status of review.watch({ signal })) if (isWanted(status)) return status;
     throw new Error('waited in vain');
   };
   const word = { by: 'ops', reason: 'asked for' };
@@ -145,7 +146,7 @@ describe('a portfolio review', () => {
       const file = await writePortfolio(directory, `renumbered-${action}.csv`, csvText(12, lost));
       const input = reviewOf(file, { window: 3 });
       const first = await journeys.reviewPortfolio(input);
-      await untilState(first, ({ progress }) => progress.done === 8);
+      await untilState(first, ({ progress }) => progress.done >= 8);
       await harness.client.workflow.getHandle(`portfolio-${input.reviewId}`).terminate();
       const profiles = harness.config.profiles as Map<string, GatewayProfile>;
       const profile = profiles.get('default') ?? assert.fail();

@@ -66,9 +66,18 @@ export function isAtRunLimit(error: unknown): boolean {
   return error instanceof Error && isGrpcServiceError(error.cause) && isRunLimit(error.cause);
 }
 
-/** The workflow task that was to take the message failed: as it does where messages arrive while a run hands over. */
+/**
+ * The workflow task that was to take the message failed, as it does where messages arrive while a run hands over; or it
+ * ended without an answer to the message. The run has not taken it either way.
+ */
 export function isTaskFailure(error: unknown): boolean {
-  return grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error);
+  return isUnprocessed(error) || (grpcCode(error) === GRPC.failedPrecondition && !isAtRunLimit(error));
+}
+
+/** The server's own refusal of an update that a worker had in hand and did not answer; the history has nothing of it. */
+function isUnprocessed(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return false;
+  return error.cause.type === 'UnprocessedUpdate';
 }
 
 /** The server is away or overloaded for the moment. */
@@ -88,6 +97,7 @@ export function isWorkerAway(error: unknown): boolean {
 /** What went wrong with a query, an update, a signal or a start of `journeyId`. */
 export function translatedError(error: unknown, journeyId: string): unknown {
   if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
+  if (isUnprocessed(error)) return new WorkerUnavailableError(journeyId);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
   if (error instanceof WorkflowFailedError) return failure(error, journeyId);
   if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);

@@ -2,7 +2,7 @@
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
-import type { SqlRow } from '../database/sql-session.ts';
+import type { SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { ConsentVerdict } from '../records.ts';
 import { insertRow } from './inquiry-writes.ts';
@@ -45,14 +45,20 @@ async function verdictOnKnown({ session }: Writing, consent: ConsentRecord): Pro
     [consent.journeyId, consent.shareId, consent.applicantId, consent.consentId, consent.decision],
   );
   if (!row) return { kind: 'known', paths: [] };
-  const since = await session.rows(
-    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
-       AND recorded_at > $4`,
-    [consent.journeyId, consent.shareId, consent.applicantId, row.recorded_at],
-  );
-  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince: since.length > 0 });
+  const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
+  const paths = consentDifferences(consentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.received_at === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+}
+
+/** Whether the applicant has granted the share after the ledger took this row. */
+async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boolean> {
+  const since = await session.rows(
+    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
+       AND recorded_at > $4 LIMIT 1`,
+    [row.journey_id, row.share_id, row.applicant_id, row.recorded_at],
+  );
+  return since.length > 0;
 }
 
 function insertConsent({ session, dialect }: Writing, consent: ConsentRecord): Promise<SqlRow | undefined> {

@@ -35,10 +35,12 @@ export async function flagShares(writing: Writing, refusal: ConsentRecord): Prom
      WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND i.product_code = 'SECONDUSE'`,
     said,
   );
+  const posted = permits.filter((permit) => isOnFile(permit) && isFor(permit, refusal));
+  // Most refusals are about no posting. Everything that was said is read only for those that are.
+  if (posted.length === 0) return 0;
   const revokesAll = revokesAllOf(await saidAbout(writing, refusal), refusal);
   const concerned = new Set(
-    permits
-      .filter((permit) => isOnFile(permit) && isFor(permit, refusal))
+    posted
       .filter((permit) => endsGrant(refusal, consentRecord(permit), { revokesAll }))
       .map((permit) => permit.customer_trace_number),
   );

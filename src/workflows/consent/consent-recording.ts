@@ -1,18 +1,16 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
 
 import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
-import type { PreparedRun, RecordConsentsArgs, RecordConsentsResult } from '../../activities/contract.ts';
+import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
 import { keyOfConsent } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import { localActivities, untilDone } from '../run/activity-stubs.ts';
+import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import type { HandOver } from '../run/hand-over.ts';
 import { inBackground } from '../run/in-background.ts';
 import { refuseMessage } from '../run/message-answers.ts';
-import { doneInOwnTask, inThisTask } from '../run/task-end.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './share-record.ts';
 
@@ -26,8 +24,6 @@ interface ConsentKeeper {
 const MOST_AT_ONCE = 500;
 /** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
 const MOST_CHARACTERS = 800_000;
-/** A local activity has 2 s; a longer list goes to the regular activity at once. */
-const MOST_LOCALLY = 100;
 
 /** `refused`: it is another ledger than the one that the run has used, or it has other content under the same key. */
 type Recording = 'waiting' | 'recorded' | 'refused';
@@ -35,7 +31,6 @@ type Recording = 'waiting' | 'recorded' | 'refused';
 interface RecorderRun {
   /** The ledger that the run is held to; before that is known, the worker's own. */
   readonly run: PreparedRun | undefined;
-  readonly handOver: HandOver;
   readonly journeyId: string;
   readonly shares: ReadonlyMap<string, unknown>;
   refuse(refused: RefusedMessage): void;
@@ -113,7 +108,7 @@ export class ConsentRecorder {
 
   /** Returns those that the ledger has not taken. */
   async #write(consents: ConsentRecord[], matchedShares: string[]): Promise<(record: ConsentRecord) => boolean> {
-    const { run, handOver, journeyId, shares } = this.#run;
+    const { run, journeyId, shares } = this.#run;
     const shareIds = new Set(consents.map(({ shareId }) => shareId));
     const args: RecordConsentsArgs = {
       ...(run ? { ledgerId: run.ledgerId } : {}),
@@ -122,7 +117,7 @@ export class ConsentRecorder {
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     try {
-      const { unproved, knownOtherwise } = await recordConsents(args, summary, handOver);
+      const { unproved, knownOtherwise } = await untilDone('recordConsents', { summary }, args);
       for (const { index, reason } of unproved) {
         this.#note(consents[index], `${reason}; what the consumer refused stays refused`);
       }
@@ -141,25 +136,6 @@ export class ConsentRecorder {
   #note(record: ConsentRecord | undefined, reason: string): void {
     refuseMessage(this.#run, 'consent', reason, record?.consentId);
   }
-}
-
-/** Tries a local activity once, which costs one event and no task; then the regular one until it is done. */
-async function recordConsents(
-  args: RecordConsentsArgs,
-  summary: string,
-  handOver: HandOver,
-): Promise<RecordConsentsResult> {
-  if (args.consents.length <= MOST_LOCALLY) {
-    try {
-      // The run does not hand over in the middle of a workflow task; the next run does a regular activity again.
-      return await handOver.part(() =>
-        inThisTask(localActivities.recordConsents.executeWithOptions({ summary }, [args])),
-      );
-    } catch (error) {
-      if (applicationFailureOf(error)?.type === 'LedgerChanged') throw error;
-    }
-  }
-  return untilDone('recordConsents', { summary }, args);
 }
 
 /**
@@ -204,8 +180,7 @@ export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<vo
  * that were accepted meanwhile. The end in that event stands.
  */
 export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
-  const isIdle = () => !checks.isBusy && recorder.isIdle;
-  await doneInOwnTask(async () => {
-    if (!isIdle()) await condition(isIdle);
-  });
+  if (checks.isBusy || !recorder.isIdle) {
+    await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
+  }
 }

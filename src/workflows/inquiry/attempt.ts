@@ -22,7 +22,6 @@ import { inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import { noteNewTask } from '../run/task-end.ts';
 import type { InquiryEnd } from './inquiry-spec.ts';
 
 export type AttemptStep =
@@ -60,7 +59,6 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     })({ ...args, run: identityOf(run), settings: run.settings }),
   );
   if (ended.kind === 'completed') {
-    noteNewTask();
     if (ended.value.kind === 'answered') run.seen = ended.value.seen;
     return stepOfResult(ended.value);
   }

@@ -4,10 +4,9 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import { grantProblem } from '../consent/consent-handlers.ts';
-import { localActivities, untilDone } from '../run/activity-stubs.ts';
+import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { refuseMessage } from '../run/message-answers.ts';
-import { inThisTask } from '../run/task-end.ts';
 import type { Journey } from './journey.ts';
 
 /** Reads them in the background. Stages do not wait for it; shares do. */
@@ -31,13 +30,6 @@ async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent
     },
   };
   const summary = 'hearing what was said before the start';
-  try {
-    return await journey.handOver.part(() =>
-      inThisTask(localActivities.hearConsents.executeWithOptions({ summary }, [args])),
-    );
-  } catch (error) {
-    if (applicationFailureOf(error)?.type === 'LedgerChanged') return [];
-  }
   try {
     return await untilDone('hearConsents', { summary }, args);
   } catch (error) {

@@ -6,7 +6,6 @@ import {
   type ActivityFunctionWithOptions,
   isCancellation,
   proxyActivities,
-  proxyLocalActivities,
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
@@ -34,15 +33,6 @@ export const journeyActivities = proxyActivities<JourneyActivities>({
     ...UNHURRIED,
     nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'CredentialsRefused'],
   },
-});
-
-/**
- * Idempotent writes of milliseconds, run beside the workflow task: one attempt, and the regular activity after that. A
- * workflow task has 10 s, and an attempt may be hung in a connection.
- */
-export const localActivities = proxyLocalActivities<Pick<JourneyActivities, 'recordConsents' | 'hearConsents'>>({
-  startToCloseTimeout: '2 seconds',
-  retry: { maximumAttempts: 1 },
 });
 
 /** Activities that a run cannot do without, and that are tried for as long as it takes. */

@@ -5,8 +5,7 @@
  * 1. A run consists of parts. A part is busy unless it says that it is at rest: what a part forgets to say delays the
  *    hand-over and loses nothing.
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
- * 3. The run leaves in a task that nothing follows (task-end.ts).
- * 4. Once the run leaves, no part goes on: the new run finds in the state what the part was waiting for.
+ * 3. Once the run leaves, no part goes on: the new run finds in the state what the part was waiting for.
  */
 import {
   ApplicationFailure,
@@ -17,7 +16,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { nextTask } from './task-end.ts';
 
 /**
  * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are about 4,600
@@ -113,9 +111,8 @@ export class HandOver {
       this.#inFlight.recheck();
       for (;;) {
         await condition(() => this.#isQuiet(root) && isSmall(state()));
-        await nextTask('the run hands over to the next one');
-        // Messages that came with the task, or a part whose rest ended in the same moment, may have gone on first.
-        if (!this.#isQuiet(root) || !isSmall(state())) continue;
+        // A part whose rest ended in the same moment may have gone on first.
+        if (!this.#isQuiet(root)) continue;
         this.#isLeaving = true;
         return state();
       }

@@ -1,0 +1,65 @@
+/**
+ * Whoever watches a run asks for its status, and a query may come in any workflow task. The SDK ended such tasks with a
+ * local activity's marker and before its result; no replay got past that (docs/decisions/journeys.md, 43).
+ */
+import { after, before, test } from 'node:test';
+import { Worker } from '@temporalio/worker';
+import { CreditJourneys } from '../../src/client.ts';
+import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { workflowBundle } from '../support/temporal.ts';
+
+const AT_ONCE = 8;
+const WATCHERS = 3;
+const APPLICANTS = ['1A', '2A'];
+const SHARES = ['S1', 'S2'];
+
+let harness: Harness;
+let journeys: CreditJourneys;
+before(async () => {
+  harness = await startHarness();
+  const { temporal, taskQueue } = harness.config;
+  journeys = await CreditJourneys.connect({ ...temporal, taskQueue, queryTimeoutMs: 120_000 });
+});
+after(async () => {
+  await journeys?.close();
+  await harness?.close();
+});
+
+async function drained(statuses: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of statuses);
+}
+
+/** Returns the history of a journey that was watched. */
+async function historyOfWatched() {
+  const input = journeyInput({
+    stages: ['PREQUAL'],
+    applicants: APPLICANTS.map((applicantId) => applicant(applicantId)),
+    shares: SHARES.map((shareId) => ({ shareId, endUserCode: 'EU999' })),
+  });
+  const journey = await journeys.start(input);
+  const ended = new AbortController();
+  const watched = Promise.all(Array.from({ length: WATCHERS }, () => drained(journey.watch(ended))));
+  for (const shareId of SHARES) {
+    for (const applicantId of APPLICANTS) {
+      const { journeyId: _, ...message } = consentMessage('', { shareId, applicantId });
+      await journey.recordConsent(message);
+    }
+  }
+  await journey.result();
+  ended.abort();
+  await watched;
+  return harness.client.workflow.getHandle(`journey-${input.journeyId}`).fetchHistory();
+}
+
+test('runs whose status is asked for all the time, while consents come, replay', async (t) => {
+  const histories = await Promise.all(Array.from({ length: AT_ONCE }, historyOfWatched));
+  const replayed = Worker.runReplayHistories(
+    { workflowBundle: await workflowBundle() },
+    histories.map((history, index) => ({ workflowId: `journey ${index}`, history })),
+  );
+  for await (const { workflowId, error } of replayed) {
+    await t.test(workflowId, () => {
+      if (error) throw error;
+    });
+  }
+});
