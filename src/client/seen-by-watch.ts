@@ -3,8 +3,7 @@
  * it.
  */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import { ledgerWatchId } from '../messages/ledger-watch.ts';
+import { ledgerWatchId, type SeenAttempt } from '../messages/ledger-watch.ts';
 
 /**
  * The newest attempt that the watch has seen; `undefined` where there is no watch yet, or nothing was claimed.

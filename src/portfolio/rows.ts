@@ -8,8 +8,7 @@ import type { PortfolioFormat, PortfolioRow } from '../messages/portfolio/shapes
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, csvFields, csvRow } from './csv.ts';
-import type { Line } from './lines.ts';
-import { MAX_LINE_BYTES } from './lines.ts';
+import { type Line, MAX_LINE_BYTES } from './lines.ts';
 
 /** The parts of the profile that decide which rows are valid. */
 export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine'> & {

@@ -7,8 +7,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { seenByWatch } from '../client/seen-by-watch.ts';
 import type { Ledger } from '../ledger/port.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
-import { type LedgerWatchInput, ledgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
+import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 
 export interface WatchedLedger {
   connection: ConnectionLike;

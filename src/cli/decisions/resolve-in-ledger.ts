@@ -8,8 +8,15 @@ import { createOutput, type Output, wrap } from '../output/output.ts';
 import { createPrompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
-import type { ResolveOptions } from './decision-flags.ts';
-import { type DraftDecision, draftOf, proven, type ResolveAction, requireFlags, withProof } from './decision-flags.ts';
+import {
+  type DraftDecision,
+  draftOf,
+  proven,
+  type ResolveAction,
+  type ResolveOptions,
+  requireFlags,
+  withProof,
+} from './decision-flags.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
 

@@ -11,8 +11,15 @@ import { createPrompter, type Prompter } from '../output/prompts.ts';
 import type { ReadProof } from '../output/proof-input.ts';
 import { type AnyStatus, ownerIdIn, statusLines } from '../output/status-lines.ts';
 import { askForTheRest, confirmed, showHold } from './ask-decision.ts';
-import type { ResolveOptions } from './decision-flags.ts';
-import { type DraftDecision, draftOf, proven, requireFlags, tracedBy, withProof } from './decision-flags.ts';
+import {
+  type DraftDecision,
+  draftOf,
+  proven,
+  type ResolveOptions,
+  requireFlags,
+  tracedBy,
+  withProof,
+} from './decision-flags.ts';
 import { type AnyRun, withRun } from './journey-action.ts';
 
 /** Whether an operator can be asked at this terminal. */

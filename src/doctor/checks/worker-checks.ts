@@ -3,8 +3,7 @@ import type { GatewayProfile } from '../../gateway/profile.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
 import { recentPollers } from '../../temporal/recent-pollers.ts';
 import type { Check } from './check.ts';
-import type { DoctorContext } from './context.ts';
-import { refusalOf } from './context.ts';
+import { type DoctorContext, refusalOf } from './context.ts';
 import { counted, type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';
 
 /** `temporal.api.enums.v1.TaskQueueType` */

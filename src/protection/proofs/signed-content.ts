@@ -1,8 +1,16 @@
 /**
  * Proofs: compact JWS (RFC 7515) over a message's content, by a key that the configuration trusts for such messages.
  */
-import type { CryptoKey, JWTPayload, JWTVerifyGetKey, KeyObject } from 'jose';
-import { calculateJwkThumbprint, errors, exportJWK, jwtVerify } from 'jose';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  errors,
+  exportJWK,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+  type KeyObject,
+} from 'jose';
 import { ALGORITHMS, keySetFile } from './key-set.ts';
 
 /** Why a proof is refused. Constant words: they appear in histories, in `status` and in answers. */

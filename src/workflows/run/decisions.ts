@@ -1,8 +1,7 @@
 /** Writes people's decisions to the ledger. A hold waits until the ledger has one, a repeat until the ledger has it. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { DecisionProof, InquiryFailure, PreparedRun, UnprovenDecision } from '../../activities/contract.ts';
-import type { Outcome } from '../../model/inquiry.ts';
-import { type AttemptView, type InquiryDescription, whatStands } from '../../model/inquiry.ts';
+import { type AttemptView, type InquiryDescription, type Outcome, whatStands } from '../../model/inquiry.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import type { Decision, Holds, Judged } from './holds.ts';

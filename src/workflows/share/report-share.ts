@@ -15,8 +15,7 @@ import type {
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import type { SecondaryUser } from '../../model/secondary-user.ts';
-import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
 import { noteRefusalAfterPosting, tellPosted } from '../consent/posted-share.ts';

@@ -3,8 +3,7 @@
 import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../../model/failure-types.ts';
 import { PROVIDER_SAID } from '../../../model/provider-word.ts';
-import type { ResolveOptions } from '../../decisions/decision-flags.ts';
-import { OUTCOMES } from '../../decisions/decision-flags.ts';
+import { OUTCOMES, type ResolveOptions } from '../../decisions/decision-flags.ts';
 import { RUN_ID, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 
