@@ -200,6 +200,19 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(kinds.at(-1), 'disposed');
   });
 
+  test('logs holds in their order, also several of one millisecond', async (t) => {
+    const { ledger } = await opened(t);
+    await withReport(ledger);
+    for (let round = 0; round < 5; round++) {
+      await ledger.retention.setLegalHold('J-1', AUTHORIZATION);
+      await ledger.retention.releaseLegalHold('J-1', AUTHORIZATION);
+    }
+    assert.deepEqual(
+      (await ledger.retention.events('J-1')).map(({ kind }) => kind),
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? 'legalHoldReleased' : 'legalHoldSet')),
+    );
+  });
+
   test('of one product leaves the others, and a disposed one is not claimed again', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);

@@ -16,7 +16,7 @@ interface EventRow {
   recorded_at: number;
 }
 
-/** Appends one. */
+/** Appends one. It is later than the others of its caller: otherwise two of one millisecond could not be told apart. */
 export async function insertEvent(
   session: SqlSession,
   dialect: SqlDialect,
@@ -26,21 +26,26 @@ export async function insertEvent(
     session,
     'retention_events',
     {
-      event_id: randomUUID(),
       caller_id: callerId,
+      event_id: randomUUID(),
       product_code: productCode,
       kind,
       recorded_by: by,
       reason,
       details: details && JSON.stringify(details),
     },
-    { sql: { recorded_at: dialect.now } },
+    { sql: { recorded_at: laterThanOthers(dialect) } },
   );
+}
+
+function laterThanOthers({ now }: SqlDialect): string {
+  const others = 'SELECT max(recorded_at) + 1 FROM retention_events WHERE caller_id = $1';
+  return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
 }
 
 export async function readEvents(session: SqlSession, callerId: string): Promise<RetentionEvent[]> {
   const rows = await session.rows<EventRow>(
-    'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at, event_id',
+    'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at',
     [callerId],
   );
   return rows.map((row) => ({
