@@ -12,8 +12,7 @@
 
 import { parseInstantMs } from '../base/instants.ts';
 import type { EarlyConsents } from '../messages/journey/shapes.ts';
-import type { SecondaryUser } from '../model/secondary-user.ts';
-import { isForUser } from '../model/secondary-user.ts';
+import { isForUser, type SecondaryUser } from '../model/secondary-user.ts';
 import {
   ApplicantsWord,
   type At,
@@ -57,8 +56,8 @@ export class ConsentBook {
   /** A lower bound for the remaining room of grants. It is counted anew when the ledger has taken more since. */
   #room = { left: MAX_WAITING_GRANTS, countedAt: -1 };
 
-  /** The number of messages for each share id. */
-  #perShare = new Map<string, number>();
+  /** The number of grants for each share id. */
+  #grants = new Map<string, number>();
 
   /** By share and applicant: the last refusal under another share's id. */
   readonly #elsewhere = new Map<string, CarriedRefusal>();
@@ -212,8 +211,7 @@ export class ConsentBook {
     const at = this.#entries.findIndex((entry) => entry.record === record);
     if (at < 0) return;
     const [refused] = this.#entries.splice(at, 1);
-    if (record.decision === 'granted') this.#room.left++;
-    this.#countShare(record, -1);
+    if (record.decision === 'granted') this.#countGrant(record, -1);
     const word = this.#wordOf(record);
     // No message has named it, so the standing does not change.
     if (refused?.isPending && !word.isRefused(record.consentId)) {
@@ -291,16 +289,16 @@ export class ConsentBook {
 
   /** The consents that are kept for shares that have not been requested yet. */
   early(isKnownShare: (shareId: string) => boolean): EarlyConsents {
-    const early = [...this.#perShare].filter(([shareId]) => !isKnownShare(shareId));
-    const shareIds = early.slice(0, EARLY_SHARES_SHOWN).map(([shareId]) => shareId);
-    return { count: early.reduce((sum, [, messages]) => sum + messages, 0), shareIds };
+    const early = this.#entries.filter(({ record }) => !isKnownShare(record.shareId));
+    const shareIds = new Set(early.map(({ record }) => record.shareId));
+    return { count: early.length, shareIds: [...shareIds].slice(0, EARLY_SHARES_SHOWN) };
   }
 
-  /** Whether at least `most` messages are kept for shares that have not been requested yet. */
-  hasEarly(most: number, isKnownShare: (shareId: string) => boolean): boolean {
+  /** Whether at least `most` grants are kept for shares that have not been requested yet. */
+  hasEarlyGrants(most: number, isKnownShare: (shareId: string) => boolean): boolean {
     let count = 0;
-    for (const [shareId, messages] of this.#perShare) {
-      if (!isKnownShare(shareId)) count += messages;
+    for (const [shareId, grants] of this.#grants) {
+      if (!isKnownShare(shareId)) count += grants;
       if (count >= most) return true;
     }
     return false;
@@ -340,16 +338,16 @@ export class ConsentBook {
 
   #note(entry: Entry): void {
     this.#entries.push(entry);
-    if (entry.record.decision === 'granted') this.#room.left--;
-    this.#countShare(entry.record, 1);
+    if (entry.record.decision === 'granted') this.#countGrant(entry.record, 1);
     if (!entry.isPending) this.#counting.set(keyOfConsent(entry.record), entry);
     this.#wordOf(entry.record).note(entry);
   }
 
-  #countShare({ shareId }: ConsentRecord, change: 1 | -1): void {
-    const count = (this.#perShare.get(shareId) ?? 0) + change;
-    if (count > 0) this.#perShare.set(shareId, count);
-    else this.#perShare.delete(shareId);
+  #countGrant({ shareId }: ConsentRecord, change: 1 | -1): void {
+    this.#room.left -= change;
+    const count = (this.#grants.get(shareId) ?? 0) + change;
+    if (count > 0) this.#grants.set(shareId, count);
+    else this.#grants.delete(shareId);
   }
 
   #wordOf(record: ConsentRecord): ApplicantsWord {
@@ -363,7 +361,7 @@ export class ConsentBook {
     this.#entries = [];
     this.#byApplicant = new Map();
     this.#counting = new Map();
-    this.#perShare = new Map();
+    this.#grants = new Map();
     this.#room.left = MAX_WAITING_GRANTS;
     for (const entry of entries) this.#note(entry);
   }

@@ -90,7 +90,7 @@ describe('a flood of 20,000 consents', () => {
       const one = message(number, number % 2 ? 'granted' : 'denied');
       if (one.decision === 'denied' || !book.isFull(away)) book.add(one);
       assert.equal(
-        book.hasEarly(20, (shareId) => shareId === 'S1'),
+        book.hasEarlyGrants(20, (shareId) => shareId === 'S1'),
         false,
       );
       book.standing('S1', '1A', { nowMs });

@@ -86,14 +86,17 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(handle), 1);
   });
 
-  test('keeps at most 20 consents for shares that nobody has requested', async () => {
+  test('keeps at most 20 grants for shares that nobody has requested, and every refusal', async () => {
     const { handle, journeyId } = await startJoint({ shares: [], sharesOpenFor: 'P1D' });
-    for (let index = 0; index < 21; index++) {
-      await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId: `X${index}` }));
+    for (const decision of ['denied', 'granted', 'revoked'] as const) {
+      for (let index = 0; index < 21; index++) {
+        const shareId = `${decision}-${index}`;
+        await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId, decision }));
+      }
     }
-    const status = await untilStatus(handle, ({ refusedMessagesTotal }) => refusedMessagesTotal > 0);
+    const status = await untilStatus(handle, ({ earlyConsents }) => earlyConsents?.count === 62);
     assert.equal(status.refusedMessagesTotal, 1);
-    assert.match(status.refusedMessages[0]?.reason ?? '', /at most 20/);
+    assert.match(status.refusedMessages[0]?.reason ?? '', /at most 20 grants/);
     await handle.terminate();
   });
 

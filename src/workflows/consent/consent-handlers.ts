@@ -33,8 +33,8 @@ import type { ConsentHost } from './consent-run.ts';
 import { noteRefusalAfterPosting } from './posted-share.ts';
 import { consentTowards } from './share-consent.ts';
 
-/** Bounds the consents that a run keeps for shares not requested yet. */
-const MAX_EARLY_CONSENTS = 20;
+/** Bounds the grants that a run keeps for shares not requested yet. */
+const MAX_EARLY_GRANTS = 20;
 /** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
@@ -200,8 +200,8 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
   if (journey.consents.isFull(elsewhere(journey))) return TOO_MANY_WAIT;
-  if (!share && journey.consents.hasEarly(MAX_EARLY_CONSENTS, (shareId) => journey.shares.has(shareId)))
-    return `at most ${MAX_EARLY_CONSENTS} consents wait for shares not yet requested`;
+  if (!share && journey.consents.hasEarlyGrants(MAX_EARLY_GRANTS, (shareId) => journey.shares.has(shareId)))
+    return `at most ${MAX_EARLY_GRANTS} grants wait for shares not yet requested`;
   return null;
 }
 
