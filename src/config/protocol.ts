@@ -70,7 +70,7 @@ function readHeartbeat(reader: EnvironmentReader): number {
 }
 
 function readHandOver(reader: EnvironmentReader): number {
-  // The server ends a run at 51,200 events and takes 2,000 updates, which are about 4,600 events. A fresh run has about
+  // The server ends a run at 51,200 events and takes 2,000 updates, 4,600 events or more. A fresh run has about
   // 20 events before its first wait. With fewer than 100 it would do little but hand over.
   return reader.integer('HAND_OVER_AFTER_EVENTS', { default: 3_000, min: 100, max: 10_000 });
 }

@@ -18,8 +18,8 @@ import {
 import type { InFlightActivities } from './in-flight-activities.ts';
 
 /**
- * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are about 4,600
- * events. The server suggests a hand-over at 4,096 by default, but an operator may have configured another figure.
+ * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are 4,600
+ * events or more. The server suggests a hand-over at 4,096 by default, but an operator may have configured another figure.
  */
 const DEFAULT_EVENTS = 3_000;
 
