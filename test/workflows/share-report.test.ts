@@ -166,6 +166,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const share = await journeys.shareReport(input);
     const waiting = await until(share, 'waitingForConsent');
     assert.deepEqual(waiting.consentsMissing, ['1A', '2A']);
+    assert.ok(Date.parse(waiting.until ?? '') > Date.now(), 'its status says until when it waits');
     assert.equal((await share.recordConsent(consent())).late, false);
     await share.consent(consent({ applicantId: '2A' }));
     const result = await share.result();

@@ -30,8 +30,9 @@ import { evidenceProblem, updateProblem } from '../run/validation-rules.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
-import { noteRefusalAfterPosting } from './posted-share.ts';
+
 import { consentTowards } from './share-consent.ts';
+import { noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
 const MAX_EARLY_GRANTS = 20;

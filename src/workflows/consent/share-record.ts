@@ -1,8 +1,9 @@
-/** One share of a run, and how it stands (types). */
+/** One share of a run, and how it stands. */
 
 import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { Consent } from './share-consent.ts';
 
 export interface ShareRecord {
   readonly input: ShareInput;
@@ -24,4 +25,16 @@ export interface ShareRecord {
   toldMissing?: string[];
   /** While it is posted or held: how the inquiry stands. */
   inquiry?: CarriedInquiry;
+}
+
+export function changeShare(share: ShareRecord, state: ShareState): void {
+  if (state !== share.state) share.since = new Date().toISOString();
+  share.state = state;
+}
+
+/** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
+export function noteRefusalAfterPosting(run: { publish(): void }, share: ShareRecord, consent: Consent): void {
+  if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
+  share.attention = 'revokedAfterPosting';
+  run.publish();
 }

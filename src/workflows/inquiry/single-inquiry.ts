@@ -83,6 +83,10 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
   /** Of the search attribute: the end user that the inquiry is made for. */
   abstract readonly endUserCode: string | undefined;
 
+  get customerTraceNumber(): string | undefined {
+    return this.inquiry.customerTraceNumber;
+  }
+
   /** What a person should look at although no inquiry waits for it. */
   get attention(): string | undefined {
     return undefined;
@@ -108,8 +112,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
 
   /** Brings the search attributes up to date. */
   publish(): void {
-    const { customerTraceNumber } = this.inquiry;
-    const { endUserCode } = this;
+    const { customerTraceNumber, endUserCode } = this;
     this.#published.upsert({
       NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
       JourneyStage: this.stage,
@@ -153,7 +156,8 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
     refusedMessages: RefusedMessage[];
     refusedMessagesTotal: number;
   } {
-    const { attempts, customerTraceNumber } = this.inquiry;
+    const { customerTraceNumber } = this;
+    const { attempts } = this.inquiry;
     const [hold] = this.holds.list;
     const waitingFor = hold
       ? `a decision about ${hold.customerTraceNumber} (${hold.failureType})`

@@ -15,7 +15,6 @@ import type {
   RefusedMessage,
   RepeatStageMessage,
   ShareInput,
-  ShareState,
   StageStatus,
   TerminalState,
   WithdrawMessage,
@@ -214,11 +213,6 @@ export class Journey {
   changeStage(stage: StageRecord, change: Partial<StageStatus>): void {
     if (change.state !== stage.status.state) stage.since = new Date().toISOString();
     Object.assign(stage.status, change);
-  }
-
-  changeShare(share: ShareRecord, state: ShareState): void {
-    if (state !== share.state) share.since = new Date().toISOString();
-    share.state = state;
   }
 
   /** The latest pull of a stage. */

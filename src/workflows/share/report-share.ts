@@ -3,7 +3,6 @@ import type { FoundConsents, PreparedShare } from '../../activities/contract.ts'
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
-import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type {
   ShareReportInput,
@@ -18,9 +17,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
-import { noteRefusalAfterPosting, tellPosted } from '../consent/posted-share.ts';
-import { type Consent, consentTowards, ungranted } from '../consent/share-consent.ts';
-import { heed } from '../consent/share-objections.ts';
+import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 
@@ -41,7 +38,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   /** The one share, where the code that receives consents looks for it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
-  readonly #share: ShareRecord;
+  readonly record: ShareRecord;
   /** As `run`, with the report. */
   prepared: PreparedShare | undefined;
 
@@ -56,14 +53,14 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
     this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
-    const { shareId, consentValidFor } = this.input;
+    const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
-      shareId,
-      ...this.sharedWith,
+      ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
       ...(consentValidFor === undefined ? {} : { consentValidFor }),
+      ...(awaitConsentFor === undefined ? {} : { awaitConsentFor }),
     };
-    this.#share = past?.share ?? { input: share, state: 'awaitingConsent' };
-    this.shares = new Map([[shareId, this.#share]]);
+    this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
+    this.shares = new Map([[shareId, this.record]]);
     this.outcome = past?.outcome;
     if (past?.run) this.begin(past.run);
   }
@@ -76,7 +73,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return {
       ...common,
       ...(prepared ? { run: prepared } : {}),
-      share: this.#share,
+      share: this.record,
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
       consents: this.consents.carried(elsewhere(this)),
       elsewhere: this.consents.elsewhere,
@@ -104,17 +101,16 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return secondaryUserOf(this.input);
   }
 
-  /** The share as a journey's is described: with whom, and how old a grant may be. */
-  get terms(): ShareInput {
-    return this.#share.input;
+  get isWaitingForConsent(): boolean {
+    return this.prepared !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
   }
 
-  get isWaitingForConsent(): boolean {
-    return this.prepared !== undefined && this.outcome === undefined && this.#share.state === 'awaitingConsent';
+  override get customerTraceNumber(): string | undefined {
+    return this.record.customerTraceNumber;
   }
 
   override get attention(): 'revokedAfterPosting' | undefined {
-    return this.#share.attention;
+    return this.record.attention;
   }
 
   protected override get stage(): string {
@@ -130,46 +126,8 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   /** What the ledger has by now. */
   learn(standing: FoundConsents): void {
-    this.#share.reportIsGone = standing.reportGone ?? false;
+    this.record.reportIsGone = standing.reportGone ?? false;
     for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
-  }
-
-  /** Disposed of, or under a legal hold, since the share was started. */
-  get reportIsGone(): boolean {
-    return this.#share.reportIsGone ?? false;
-  }
-
-  /** What the ledger has against it. */
-  heed(objection: ShareObjection): void {
-    heed(this, this.#share, objection);
-  }
-
-  /** Until when it waits for consent, however many runs that takes. */
-  waitFor(ms: number): string {
-    this.#share.until ??= new Date(Date.now() + ms).toISOString();
-    return this.#share.until;
-  }
-
-  get record(): ShareRecord {
-    return this.#share;
-  }
-
-  changeState(state: 'awaitingConsent' | 'posting' | 'posted'): void {
-    if (state !== this.#share.state) this.#share.since = new Date().toISOString();
-    this.#share.state = state;
-  }
-
-  posted(reportReferenceNumber: string | undefined): void {
-    if (reportReferenceNumber !== undefined) this.#share.reportReferenceNumber = reportReferenceNumber;
-    this.changeState('posted');
-    const { customerTraceNumber } = this.inquiry;
-    tellPosted(this, { shareId: this.shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) });
-    noteRefusalAfterPosting(this, this.#share, this.consent());
-  }
-
-  /** How the consents of the report's applicants stand, taken together. */
-  consent(): Consent {
-    return consentTowards(this.consents, this.terms, this.applicantsOf());
   }
 
   /** Empty before the report is found: only the report says whose consent is needed. */
@@ -182,12 +140,12 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   get consentsMissing(): string[] {
-    return ungranted(this.consents, this.terms, this.applicantsOf());
+    return ungranted(this.consents, this.record.input, this.applicantsOf());
   }
 
   status(): ShareReportStatus {
     const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.standing();
-    const { reportReferenceNumber, attention, until, since } = this.#share;
+    const { reportReferenceNumber, attention, until } = this.record;
     const isWaiting = state === 'running' && this.isWaitingForConsent;
     const consentsMissing = isWaiting ? this.consentsMissing : [];
     const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
@@ -199,7 +157,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
       ...(words === undefined ? {} : { waitingFor: words }),
       ...(this.prepared ? { report: this.prepared.report } : {}),
       consentsMissing,
-      ...(isWaiting && until !== undefined && since !== undefined ? { until } : {}),
+      ...(isWaiting && until !== undefined ? { until } : {}),
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
@@ -210,7 +168,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   references(): ShareReportReferences {
     const { shareId, prepared } = this;
-    const { reportReferenceNumber } = this.#share;
+    const { reportReferenceNumber } = this.record;
     return {
       shareId,
       ...(prepared ? { report: prepared.reference } : {}),
@@ -219,10 +177,10 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, prepared, sharedWith, inquiry } = this;
+    const { shareId, prepared, sharedWith, inquiry, customerTraceNumber } = this;
     if (!prepared) throw new Error('a result before the report was found');
-    const { reportReferenceNumber, attention } = this.#share;
-    const { attempts, customerTraceNumber } = inquiry;
+    const { reportReferenceNumber, attention } = this.record;
+    const { attempts } = inquiry;
     return {
       shareId,
       environment: prepared.environment,

@@ -1,0 +1,236 @@
+/** One share, of a journey or by itself: the consent of each applicant of its report, then one posting. */
+import { parseDurationMs } from '../../base/durations.ts';
+import { parseInstantMs } from '../../base/instants.ts';
+import type { GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import type { Outcome } from '../../model/inquiry.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
+import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
+import type { ConsentHost } from '../consent/consent-run.ts';
+import {
+  type Consent,
+  consentTowards,
+  consentValidForMs,
+  firstExpiryInMs,
+  ungranted,
+} from '../consent/share-consent.ts';
+import { changeShare, noteRefusalAfterPosting, type ShareRecord } from '../consent/share-record.ts';
+import { runInquiry } from '../inquiry/inquiry-protocol.ts';
+import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
+import { refuseMessage } from '../run/message-answers.ts';
+
+const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
+
+/** Under `refusedMessages`; a refusal by the consumer shows by itself, as the share's end. */
+const FAULTS: Record<Exclude<GrantFault, 'refused'>, string> = {
+  tooOld: 'the grant is too old for this share: a new one is needed',
+  spent: 'another share was posted under this grant: a new one is needed',
+  missing: 'the grant is not for this share and its secondary user',
+};
+
+/** A share, and what differs between a journey's shares and a share by itself. */
+export interface ShareTerms {
+  share: ShareRecord;
+  report: ReportReference;
+  inquiry: InquiryHost;
+  /** Where the share names none of its own. */
+  permissiblePurposeCode?: string | undefined;
+  /** What the row in the timeline calls it, beside the secondary user. */
+  called?: string;
+  /** Whether the share is of another report by now: its stage is repeated. */
+  isOtherReport?(): boolean;
+  /** Whether an earlier run may have posted it that this one knows nothing of. */
+  mayHaveBeenPosted?(): boolean;
+  /** Called when it begins to wait. */
+  onWait?(): void;
+  /** Called before each attempt: what was said elsewhere. */
+  refresh?(): Promise<void>;
+}
+
+/**
+ * `stopped`: the run is ending, and nothing is in flight. `otherReport`: nothing was posted, and the consents stay as
+ * they are.
+ */
+export type ShareEnd =
+  | 'posted'
+  | 'notPosted'
+  | 'denied'
+  | 'revoked'
+  | 'expired'
+  | 'reportGone'
+  | 'abandoned'
+  | 'stopped'
+  | 'otherReport';
+
+export class SharePosting {
+  readonly #run: ConsentHost;
+  readonly #terms: ShareTerms;
+  readonly #share: ShareRecord;
+  readonly #applicantIds: readonly string[];
+
+  constructor(run: ConsentHost, terms: ShareTerms) {
+    this.#run = run;
+    this.#terms = terms;
+    this.#share = terms.share;
+    this.#applicantIds = terms.report.applicants.map(({ applicantId }) => applicantId);
+  }
+
+  /** Waits for consent again where the claim says that a grant is missing or too old. */
+  async toItsEnd(): Promise<ShareEnd> {
+    const share = this.#share;
+    const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+    if (share.until === undefined) share.since = new Date().toISOString();
+    share.until ??= new Date(Date.now() + (parseDurationMs(awaitConsentFor) ?? 0)).toISOString();
+    // A run before may have begun to post it.
+    for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
+      const unposted = isBegun ? null : await this.#awaitConsent();
+      if (unposted !== null) return unposted;
+      const end = await this.#post();
+      if (end !== 'notPermitted') return end;
+      if (share.reportIsGone) return 'reportGone';
+    }
+  }
+
+  /** `null` once each applicant has consented; else the share's end. */
+  async #awaitConsent(): Promise<ShareEnd | null> {
+    const { report, inquiry, isOtherReport = () => false, onWait } = this.#terms;
+    const share = this.#share;
+    for (;;) {
+      changeShare(share, 'awaitingConsent');
+      const isOver = () => inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
+      if (!isOver()) onWait?.();
+      if (!(await this.#wait(isOver))) return 'expired';
+      if (inquiry.isEnding()) return 'stopped';
+      const { kind } = this.#consent();
+      if (kind === 'denied' || kind === 'revoked') return (await this.#wasPosted()) ? 'posted' : kind;
+      if (isOtherReport()) return 'otherReport';
+      if (kind === 'waiting') continue;
+      // The ledger holds the share's trace number to this report's request.
+      share.report = report;
+      delete share.toldMissing;
+      changeShare(share, 'posting');
+      return null;
+    }
+  }
+
+  /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
+  async #wait(isOver: () => boolean): Promise<boolean> {
+    const { handOver, consents } = this.#run;
+    const { input, until = '' } = this.#share;
+    const missing = () => ungranted(consents, input, this.#applicantIds);
+    while (!isOver()) {
+      const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
+      // Silence means no.
+      if (leftMs <= 0) return false;
+      const waitingFor = missing();
+      this.#tellMissing(waitingFor);
+      const expiryMs = firstExpiryInMs(consents, input, this.#applicantIds);
+      // A grant that comes meanwhile may be the next to become too old.
+      const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
+      const { called = '' } = this.#terms;
+      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(input)}`;
+      await handOver.wait(() => isOver() || hasChanged(), Math.min(leftMs, expiryMs ?? leftMs), { summary });
+    }
+    return true;
+  }
+
+  #tellMissing(waitingFor: string[]): void {
+    const { toldMissing: told = [], until = '' } = this.#share;
+    const isNews = waitingFor.some((applicantId) => !told.includes(applicantId));
+    this.#share.toldMissing = waitingFor;
+    if (!isNews) return;
+    const { shareId } = this.#share.input;
+    this.#run.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until });
+  }
+
+  async #post(): Promise<ShareEnd | 'notPermitted'> {
+    const share = this.#share;
+    const { refresh } = this.#terms;
+    const end = await runInquiry(this.#host(), {
+      ...this.#spec(),
+      ...(share.inquiry ? { resume: share.inquiry } : {}),
+      ...(refresh ? { refresh } : {}),
+      onObjection: (objection) => this.#heed(objection),
+      permit: () => {
+        const now = this.#consent();
+        return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
+      },
+    });
+    delete share.inquiry;
+    if (end.kind !== 'answered') return end.kind;
+    // Only a person's decision leads here without a record: any other code than `Record` is a hold.
+    if (end.answer.outcome !== 'record') return 'notPosted';
+    this.#notePosting(end.answer);
+    return 'posted';
+  }
+
+  /** Whether a run posted it that failed, or that a reset has undone: the refusal came afterwards, and the ledger knows. */
+  async #wasPosted(): Promise<boolean> {
+    const { report, mayHaveBeenPosted = () => true } = this.#terms;
+    if (!mayHaveBeenPosted()) return false;
+    const found = await outcomeInLedger(this.#host(), this.#spec());
+    if (found?.answer.outcome !== 'record') return false;
+    this.#share.report = report;
+    this.#share.customerTraceNumber = found.customerTraceNumber;
+    this.#notePosting(found.answer);
+    return true;
+  }
+
+  #notePosting({ reference }: Outcome): void {
+    const share = this.#share;
+    if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
+    changeShare(share, 'posted');
+    const { customerTraceNumber } = share;
+    const { shareId } = share.input;
+    const posted = { shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) };
+    this.#run.events.emit('share.posted', [shareId], posted);
+    noteRefusalAfterPosting(this.#run, share, this.#consent());
+  }
+
+  /** Takes the ledger's objection: the run's own book of consents then says the same. */
+  #heed({ reportGone, grants, standing }: ShareObjection): void {
+    const { consents, recorder } = this.#run;
+    const { shareId } = this.#share.input;
+    if (reportGone) this.#share.reportIsGone = true;
+    for (const refusal of consents.heed(shareId, standing)) recorder.noteRecorded(refusal);
+    for (const { applicantId, consentId, fault } of grants) {
+      consents.fault({ shareId, applicantId, consentId }, fault);
+      if (fault !== 'refused') refuseMessage(this.#run, 'consent', FAULTS[fault], consentId);
+    }
+  }
+
+  #consent(): Consent {
+    return consentTowards(this.#run.consents, this.#share.input, this.#applicantIds);
+  }
+
+  #spec(): InquirySpec {
+    const { input } = this.#share;
+    const validForMs = consentValidForMs(input);
+    const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
+    return {
+      callerId: this.#run.journeyId,
+      productCode: 'SECONDUSE',
+      shareId: input.shareId,
+      reference: this.#terms.report,
+      ...secondaryUserOf(input),
+      ...(validForMs === undefined ? {} : { consentValidForMs: validForMs }),
+      ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+    };
+  }
+
+  #host(): InquiryHost {
+    const share = this.#share;
+    const { inquiry } = this.#terms;
+    return {
+      ...inquiry,
+      onStanding: (standing) => {
+        share.inquiry = standing;
+      },
+      onProgress: (progress) => {
+        share.customerTraceNumber = progress.customerTraceNumber;
+        changeShare(share, progress.state === 'held' ? 'held' : 'posting');
+        inquiry.onProgress(progress);
+      },
+    };
+  }
+}
