@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { consequences } from '../../src/cli/decisions/decision-words.ts';
+import { consequencesOf } from '../../src/cli/decisions/ask-decision.ts';
 import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
 import { sinceOf } from '../../src/cli/output/since.ts';
 import type { OpenHold } from '../../src/client.ts';
@@ -46,20 +46,23 @@ describe('what needs a person, in lines', () => {
 
 describe('what a decision will do, in words', () => {
   const words = (hold: Partial<OpenHold>, action: 'resend' | 'abandon' | 'accept') =>
-    consequences({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
+    consequencesOf({ ...HOLD, ...hold }, { decisionId: 'D-1', action, outcome: 'noRecord' }).join(' ');
 
   test('warns of a second posting where the outcome is unknown, and leaves to the ledger what the run has not claimed', () => {
-    assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* a second inquiry is posted/);
+    assert.match(words({ reason: 'OutcomeUnknown' }, 'resend'), /as attempt 13 .* that is a second inquiry/);
     assert.doesNotMatch(words({ reason: 'NotEntitled' }, 'resend'), /second/);
     assert.match(words({ reason: 'LedgerUnavailable' }, 'resend'), /goes on with attempt 12; the ledger decides/);
   });
 
   test('tells a run from a row without one', () => {
-    assert.match(words({}, 'accept'), /^The journey goes on .*: noRecord\. Nothing is sent\.$/);
+    assert.match(words({}, 'accept'), /^The journey goes on .*: noRecord\. Nothing is sent\./);
     assert.match(words({ heldBy: 'ledger' }, 'accept'), /^A new start of the journey will go on/);
     const { shareId: _, ...stage } = HOLD;
-    assert.match(consequences(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
-    assert.doesNotMatch(words({}, 'abandon'), /The journey ends/);
+    assert.match(consequencesOf(stage, { decisionId: 'D', action: 'abandon' }).join(' '), /The journey ends/);
+    assert.match(words({}, 'abandon'), /The journey goes on without this share\./);
+    assert.match(words({ journeyId: 'share:S-1' }, 'abandon'), /The share ends with it\./);
+    assert.match(words({}, 'accept'), /The share ends as `notPosted`\.$/);
+    assert.match(words({ reason: 'AnotherNumber' }, 'resend'), /posted under this number .* a second inquiry/);
   });
 });
 

@@ -214,7 +214,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
       failed.map((row) => row.journeyId),
       [journeyId],
     );
-    assert.match(failed[0]?.error?.message ?? '', /the journey is ending/);
+    assert.match(failed[0]?.error?.message ?? '', /the run is ending/);
     for (const resent of [one, other]) {
       assert.equal((await resent.handle.result()).stages[0]?.state, 'record');
       assert.equal(await received(resent), 2);

@@ -1,6 +1,8 @@
 /** The runbook as it is written: its pages, their headings and their commands. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import type { FailureType } from '../../src/model/failure-types.ts';
+import { runbookPage } from '../../src/model/hold-guide.ts';
 
 export const RUNBOOK = new URL('../../docs/runbook/', import.meta.url).pathname;
 
@@ -64,6 +66,6 @@ export function filled(script: string, values: Readonly<Record<string, string>>)
 }
 
 /** `OutcomeUnknown` → `outcome-unknown`: the page that a failure type has. */
-export function pageOf(failureType: string): string {
-  return failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase();
+export function pageOf(failureType: FailureType): string {
+  return basename(runbookPage(failureType), '.md');
 }

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { freePorts } from '../../src/local/free-ports.ts';
-import { FAILURE_TYPES } from '../../src/model/failure-types.ts';
 import { type Harness, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { holdJourneys } from './held-journeys.ts';
 import { type Block, filled, HEADINGS, type Page, pageOf, readPages } from './pages.ts';
@@ -51,17 +50,9 @@ function pagesOfRules(): [alert: string, page: string][] {
 }
 
 describe('the runbook', () => {
-  test('has a page for every failure type and every alert', () => {
-    for (const type of FAILURE_TYPES) assert.ok(names.has(pageOf(type)), `${type} has no page`);
+  test('has a page for every alert', () => {
     for (const alert of ALERTS) assert.ok(names.has(alert), `${alert} has no page`);
     for (const [alert, page] of pagesOfRules()) assert.ok(names.has(page), `${alert} names the page "${page}"`);
-  });
-
-  test('has the pages that current details name', () => {
-    for (const file of ['details/current-details.ts', 'details/hold-details.ts', 'portfolio/review-details.ts']) {
-      const source = readFileSync(new URL(`../../src/workflows/${file}`, import.meta.url), 'utf8');
-      for (const [, page = ''] of source.matchAll(/docs\/runbook\/([a-z-]+)\.md/g)) assert.ok(names.has(page), page);
-    }
   });
 
   test('says on each page what it means, what to check, what to do and what never to do', () => {

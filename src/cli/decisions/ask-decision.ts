@@ -1,16 +1,17 @@
 /** Asks on a terminal for what the options have left open. */
 import { userInfo } from 'node:os';
+import { defined } from '../../base/defined.ts';
 import type { OpenHold } from '../../client.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { isFailureType } from '../../model/failure-types.ts';
+import { actionWords, consequences, PROVIDER_WORDS } from '../../model/hold-guide.ts';
 import { PROVIDER_SAID, type ProviderSaid, wordsThatPermit } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { holdFacts } from '../output/hold-lines.ts';
+import { decidedInquiry, holdFacts, holdMeaning } from '../output/hold-lines.ts';
 import { readJson } from '../output/json-input.ts';
 import { type Output, table, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
 import { type DraftDecision, OUTCOMES, type ResolveAction } from './decision-flags.ts';
-import { actionWords, consequences } from './decision-words.ts';
 
 const REFERENCE_SHAPE =
   '{"reportReferenceNumber","requestedAt","applicants":[{"applicantId","consumerId"}]}; ' +
@@ -18,7 +19,7 @@ const REFERENCE_SHAPE =
 
 /** Shows what the decision is about. */
 export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
-  prompter.say(table(holdFacts(hold), width));
+  prompter.say([...table(holdFacts(hold), width), ...holdMeaning(hold).flatMap((line) => wrap(line, width))]);
 }
 
 /** The decision with everything that its action needs. */
@@ -49,25 +50,26 @@ export async function confirmed(
   prompter: Prompter,
   { width }: Pick<Output, 'width'>,
 ): Promise<boolean> {
-  prompter.say(['', ...consequences(hold, decision).flatMap((sentence) => wrap(sentence, width))]);
+  prompter.say(['', ...consequencesOf(hold, decision).flatMap((sentence) => wrap(sentence, width))]);
   return prompter.confirm(`Decide ${decision.action}?`);
 }
 
+/** What follows from the decision, as sentences. */
+export function consequencesOf(hold: OpenHold, { action, outcome, reference }: DraftDecision): string[] {
+  if (action === undefined) return [];
+  const found = reference ? `${outcome}, reference ${reference.reportReferenceNumber}` : outcome;
+  return consequences(action, decidedInquiry(hold), { ...defined({ outcome: found }), isPosted: outcome === 'record' });
+}
+
 function askAction(hold: OpenHold, prompter: Prompter): Promise<ResolveAction> {
-  const choices = hold.allowedActions.map((value) => ({ value, what: actionWords(value, hold) }));
+  const { failureType } = decidedInquiry(hold);
+  const choices = hold.allowedActions.map((value) => ({ value, what: actionWords(value, { failureType }) }));
   return prompter.choice('What may be decided', choices);
 }
 
-const WORDS: Readonly<Record<ProviderSaid, string>> = {
-  posted: 'it was posted',
-  notPosted: 'it was not posted',
-  unknown: 'they cannot say',
-  notAsked: 'nobody has asked',
-};
-
 /** Only the words with which the decision may be taken. */
 function askProviderSaid(hold: OpenHold, decision: DraftDecision, prompter: Prompter): Promise<ProviderSaid> {
-  const choices = permittedWords(hold, decision).map((value) => ({ value, what: WORDS[value] }));
+  const choices = permittedWords(hold, decision).map((value) => ({ value, what: PROVIDER_WORDS[value] }));
   return prompter.choice('What the provider says about it', choices);
 }
 

@@ -10,9 +10,8 @@ import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
-import { askForTheRest } from './ask-decision.ts';
+import { askForTheRest, consequencesOf } from './ask-decision.ts';
 import { type DraftDecision, draftOf, type ResolveOptions, requireFlags } from './decision-flags.ts';
-import { consequences } from './decision-words.ts';
 import { queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
 import { isAsking } from './resolve-one.ts';
@@ -177,7 +176,7 @@ function listLines(holds: readonly RunHold[], { width }: Output): string[] {
 /** For one of them, as an example: the others differ in their numbers alone. */
 function consequenceLines([example]: readonly RunHold[], decision: DraftDecision, { width }: Output): string[] {
   if (!example) return [];
-  return ['', ...wrap(`${example.journeyId}: ${consequences(example, decision).join(' ')}`, width)];
+  return ['', ...wrap(`${example.journeyId}: ${consequencesOf(example, decision).join(' ')}`, width)];
 }
 
 async function decideEach(

@@ -1,5 +1,7 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import type { OpenHold, UnmatchedConsent } from '../../client.ts';
+import { isFailureType } from '../../model/failure-types.ts';
+import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { tableWithIds } from './output.ts';
 
@@ -31,12 +33,6 @@ export function commandLines(command: string, width: number, indent: string): st
   return [...lines, line];
 }
 
-const REASON_WORDS: Partial<Record<OpenHold['reason'], string>> = {
-  lateAnswer: 'answered too late',
-  lateConsent: 'consent withdrawn',
-  revokedAfterPosting: 'consent withdrawn',
-};
-
 /** A row for each, and under it the command. */
 export function holdTable(holds: readonly OpenHold[], width: number): string[] {
   const [head = [], ...rows] = tableWithIds(
@@ -52,7 +48,7 @@ function commandOf(hold: OpenHold | undefined): string {
 
 function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: OpenHold): string[] {
   return [
-    REASON_WORDS[reason] ?? reason,
+    isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words,
     productCode,
     attempt === undefined ? '' : String(attempt),
     since === undefined ? '' : seconds(since),
@@ -79,11 +75,31 @@ export function holdFacts(hold: OpenHold): string[][] {
     ['inquiry', shareId === undefined ? productCode : `${productCode}, share ${shareId}`],
     ['trace number', customerTraceNumber],
     ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
-    ['what happened', [reason, ...answer].join(', ')],
+    ['reason', [reason, ...answer].join(', ')],
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
     ...(since === undefined ? [] : [['since', seconds(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
   ];
+}
+
+/** What it means, what may be on the consumer's file, and where the runbook has it. */
+export function holdMeaning({ reason }: OpenHold): string[] {
+  if (!isFailureType(reason)) return [`Runbook: ${ATTENTION_GUIDE[reason].page}`];
+  const { happened, file } = HOLD_GUIDE[reason];
+  return [`What happened: ${happened}`, `On the consumer’s file: ${file.join('')}`, `Runbook: ${runbookPage(reason)}`];
+}
+
+/** The hold as the guide takes it. */
+export function decidedInquiry({
+  journeyId,
+  heldBy,
+  reason,
+  productCode,
+  shareId,
+  attempt = 0,
+}: OpenHold): DecidedInquiry {
+  const failureType = isFailureType(reason) ? reason : null;
+  return { run: ownerOf(journeyId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
 }
 
 const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {

@@ -13,6 +13,7 @@ import type { PortfolioState, PortfolioStatus } from '../../messages/portfolio/s
 import type { PullState, PullStatus } from '../../messages/pull/shapes.ts';
 import type { ShareReportState, ShareReportStatus } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
+import { resendRule } from '../../model/resend-rule.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
 
@@ -257,9 +258,7 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
     ...(hold.otherTraceNumber === undefined
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
-    ...(hold.resendFrom === undefined
-      ? []
-      : wrap(`resend is taken from ${hold.resendFrom} on: the first request may still arrive`, width, '    ')),
+    ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),
   ];

@@ -7,6 +7,7 @@ import type {
   StageStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
+import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
 import { code, markdownTable, plain, time } from './markdown.ts';
@@ -46,7 +47,7 @@ export const TERMINAL_STATE_WORDS: Record<TerminalState, string> = {
 const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
   completed: 'It has completed.',
   stopped: 'It has ended: a stage came back without a record.',
-  expired: 'It has ended: nobody passed a gate in time.',
+  expired: 'It has ended: no platform passed a gate in time.',
   withdrawn: 'It has ended: it was withdrawn.',
   abandoned: 'It has ended: a person gave up the inquiry of a stage.',
   failed: TERMINAL_STATE_WORDS.failed,
@@ -76,7 +77,7 @@ export function currentDetails(view: JourneyView | UncheckedInput): string {
 /** Where it stands, in one sentence, and one more where it is ending. */
 function standing(view: JourneyView): string {
   const { status, isEnding } = view;
-  const ending = isEnding && !OUTCOMES[status.state] ? ' The journey is ending: nothing new is sent.' : '';
+  const ending = isEnding && !OUTCOMES[status.state] ? ` ${endingSentence('journey')}` : '';
   return `**${sentence(view)}**${ending}`;
 }
 
@@ -169,10 +170,12 @@ function attention({ shares }: JourneyView): string[] {
   return shares
     .filter((share) => share.attention !== undefined)
     .slice(0, HOLDS_LISTED)
-    .map(
-      (share) =>
-        `**Consent withdrawn after posting:** share ${plain(share.shareId)}, trace number ${code(share.customerTraceNumber)}. The gateway takes nothing back. \`docs/runbook/revoked-after-posting.md\``,
-    );
+    .map((share) => revokedLine(`share ${plain(share.shareId)}, trace number ${code(share.customerTraceNumber)}`));
+}
+
+/** @param which what was posted */
+export function revokedLine(which: string): string {
+  return `**Consent withdrawn after posting:** ${which}. The gateway takes nothing back. \`${ATTENTION_GUIDE.revokedAfterPosting.page}\``;
 }
 
 function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {
@@ -208,9 +211,10 @@ export function refusedMessages({
 const RESET_TERMINATE_CANCEL = resetTerminateCancel('journey');
 
 export function resetTerminateCancel(run: RunKind): string {
+  const { name } = RUN_GUIDE[run];
   return `## Reset, Terminate, Cancel
 
 - **Reset** repeats steps; nothing is sent twice, since the ledger answers for what was sent, and a decision is spent once.
-- **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The ${run} may be started again.
-- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${run}, send \`withdraw\`.`;
+- **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The ${name} may be started again.
+- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
 }

@@ -1,4 +1,5 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+import { endingSentence } from '../../model/hold-guide.ts';
 import { refusedMessages, resetTerminateCancel, TERMINAL_STATE_WORDS, UNCHECKED } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
 import { code, markdownTable, plain } from '../details/markdown.ts';
@@ -18,7 +19,7 @@ export function reviewDetails(review: Review): string {
   const open = review.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode: input.endUserCode };
   return [
-    `**${sentence(review, status.waitingFor)}**`,
+    `**${sentence(review, status.waitingFor)}**${isEnding && !isOver ? ` ${endingSentence('portfolio')}` : ''}`,
     markdownTable(
       ['Rows', 'Done', 'Record', 'No record', 'Held', 'Under way', 'Bad rows', 'Rows a second'],
       [

@@ -1,4 +1,6 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+
+import { endingSentence } from '../../model/hold-guide.ts';
 import {
   ending,
   refusedMessages,
@@ -28,7 +30,7 @@ export function pullDetails(pull: Pull): string {
   const [hold] = pull.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode };
   return [
-    `**${sentence(pull, hold)}**${isEnding && !isOver ? ' The pull is ending: nothing new is sent.' : ''}`,
+    `**${sentence(pull, hold)}**${isEnding && !isOver ? ` ${endingSentence('pull')}` : ''}`,
     markdownTable(
       ['Product', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
       [

@@ -6,6 +6,7 @@ import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/s
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
+import { ENDING_RULE, SENDS_NOTHING } from '../../model/hold-guide.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { memberDigests } from '../../model/member-digests.ts';
 import { wordProblem } from '../../model/provider-word.ts';
@@ -278,9 +279,7 @@ export class Holds {
     if (!allowedActions.includes(message.action)) {
       return `${failureType} allows ${allowedActions.join(', ')}`;
     }
-    if (isEnding && (message.action === 'resend' || message.action === 'amend')) {
-      return 'the journey is ending: only accept and abandon send nothing';
-    }
+    if (isEnding && !SENDS_NOTHING.includes(message.action)) return ENDING_RULE;
     const problem = wordProblem(hold.status, message) ?? resendProblem(hold.status, message, Date.now());
     if (problem) return problem;
     return message.reference ? referenceApplicantsProblem(message.reference.applicants, hold.applicantIds) : null;

@@ -1,9 +1,11 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+import { endingSentence } from '../../model/hold-guide.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import {
   ending,
   refusedMessages,
   resetTerminateCancel,
+  revokedLine,
   TERMINAL_STATE_WORDS,
   UNCHECKED,
 } from '../details/current-details.ts';
@@ -16,7 +18,7 @@ const OUTCOMES = {
   notPosted: 'It has ended: a person says that it was not posted.',
   denied: 'It has ended: consent was denied. Nothing was posted.',
   revoked: 'It has ended: consent was revoked before anything was posted.',
-  expired: 'It has ended: nobody answered in time, and silence means no. Nothing was posted.',
+  expired: 'It has ended: no answer came in time, and silence means no. Nothing was posted.',
   reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
   withdrawn: 'It has ended: it was withdrawn.',
   abandoned: 'It has ended: a person gave up the inquiry.',
@@ -32,7 +34,7 @@ export function shareReportDetails(share: ReportShare): string {
   const [hold] = share.holds.view.filter(({ isDecided }) => !isDecided);
   const side = { customerId: run.customerId, endUserCode };
   return [
-    `**${sentence(share, hold)}**${isEnding && !isOver ? ' The share is ending: nothing new is sent.' : ''}`,
+    `**${sentence(share, hold)}**${isEnding && !isOver ? ` ${endingSentence('share')}` : ''}`,
     markdownTable(
       ['Report', 'With', 'State', 'Consent missing', 'Attempts', 'Trace number', 'Reference'],
       [
@@ -47,11 +49,7 @@ export function shareReportDetails(share: ReportShare): string {
         ],
       ],
     ),
-    ...(status.attention === undefined
-      ? []
-      : [
-          `**Consent withdrawn after posting:** trace number ${code(status.customerTraceNumber)}. The gateway takes nothing back. \`docs/runbook/revoked-after-posting.md\``,
-        ]),
+    ...(status.attention === undefined ? [] : [revokedLine(`trace number ${code(status.customerTraceNumber)}`)]),
     ...(hold ? [holdSection(hold, { ownerId, run: side, isEnding })] : []),
     refusedMessages({ status }),
     ...(isOver ? [] : [resetTerminateCancel('share')]),

@@ -1,0 +1,255 @@
+/**
+ * What each hold means, what may be on the consumer's file, and what each decision leads to, in words. The one source of
+ * these words: the Temporal UI, the command line and the runbook show them, and a test compares the docs. Pure.
+ */
+import type { DecisionAction, FailureType, HoldAction } from './failure-types.ts';
+import { ATTEMPT_STATE_OF_FAILURE } from './inquiry.ts';
+import type { RunKind } from './owner-id.ts';
+import type { ProductCode } from './products.ts';
+import type { ProviderSaid } from './provider-word.ts';
+
+/** Each kind of run as people name it, and the page that has its input and states. */
+export const RUN_GUIDE: Record<RunKind, { name: string; page: string }> = {
+  journey: { name: 'journey', page: 'docs/journeys.md' },
+  pull: { name: 'pull', page: 'docs/pulls.md' },
+  share: { name: 'share', page: 'docs/shares.md' },
+  portfolio: { name: 'review', page: 'docs/portfolio.md' },
+};
+
+/** A run that is ending takes only these. */
+export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
+export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;
+
+export function endingSentence(run: RunKind): string {
+  return `The ${RUN_GUIDE[run].name} is ending: nothing new is sent.`;
+}
+
+export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
+  posted: 'it was posted',
+  notPosted: 'it was not posted',
+  unknown: 'they cannot say',
+  notAsked: 'the provider was not asked',
+};
+
+/** What needs a person although no run waits for a decision. */
+export const ATTENTION_GUIDE = {
+  lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
+  lateConsent: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
+  revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
+} as const;
+
+/** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
+export function runbookPage(failureType: FailureType): string {
+  return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
+}
+
+/** The inquiry that a decision is about. */
+export interface DecidedInquiry {
+  run: RunKind;
+  /** Whether a run waits for the decision. Otherwise the next start goes on from the ledger. */
+  isRunning: boolean;
+  /** `null`: no failure, but an answer or a consent that came too late. */
+  failureType: FailureType | null;
+  productCode: ProductCode;
+  shareId?: string | undefined;
+  attempt: number;
+}
+
+/** What a decision leads to, in a few words for a list to choose from. */
+export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<DecidedInquiry, 'failureType'>): string {
+  switch (action) {
+    case 'resend':
+      if (failureType === 'AnotherNumber') return 'post it under this number too, once';
+      return wasClaimed(failureType)
+        ? 'send it once more under the same trace number'
+        : 'go on; the ledger decides whether anything is sent';
+    case 'accept':
+      return 'the provider says what came of it; go on with that';
+    case 'amend':
+      return 'a new inquiry with corrected applicants';
+    case 'abandon':
+      return 'give it up; nothing more is ever sent under it';
+    case 'seen':
+      return 'a person has looked into it';
+  }
+}
+
+/** What a decision leads to, as sentences. */
+export function consequences(
+  action: HoldAction | 'seen',
+  inquiry: DecidedInquiry,
+  { outcome, isPosted = true }: { outcome?: string; isPosted?: boolean } = {},
+): string[] {
+  const { isRunning, attempt, productCode } = inquiry;
+  const { name } = RUN_GUIDE[inquiry.run];
+  switch (action) {
+    case 'resend':
+      return resendConsequences(inquiry, name);
+    case 'accept':
+      return [
+        `${isRunning ? `The ${name} goes` : `A new start of the ${name} will go`} on with what the provider says came of attempt ${attempt}${outcome === undefined ? '' : `: ${outcome}`}.`,
+        'Nothing is sent.',
+        ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
+      ];
+    case 'amend':
+      return ['A new inquiry is sent under a new trace number, with corrected applicants.'];
+    case 'abandon':
+      return ['Nothing more is ever sent under this trace number.', ...(isRunning ? [afterAbandon(inquiry)] : [])];
+    case 'seen':
+      return ['It is taken off the list of what needs a person. Nothing else changes.'];
+  }
+}
+
+function resendConsequences({ failureType, attempt, isRunning, run }: DecidedInquiry, name: string): string[] {
+  if (failureType === 'AnotherNumber') {
+    return [
+      'The inquiry is posted under this number all the same, once.',
+      'If the other one was posted, that is a second inquiry on the consumer’s file.',
+      ...(run === 'portfolio' ? ['One decision is about every row of this review that stands so.'] : []),
+    ];
+  }
+  if (!wasClaimed(failureType)) {
+    return [`The ${name} goes on with attempt ${attempt}; the ledger decides whether it is sent.`];
+  }
+  const doubt = 'If it was posted after all, that is a second inquiry on the consumer’s file.';
+  return [
+    `${isRunning ? 'The inquiry is sent' : `A new start of the ${name} may send the inquiry`} once more, as attempt ${attempt + 1} under the same trace number.`,
+    ...(failureType === 'OutcomeUnknown' ? [doubt] : []),
+  ];
+}
+
+function wasClaimed(failureType: FailureType | null): boolean {
+  return failureType === null || ATTEMPT_STATE_OF_FAILURE[failureType] !== null;
+}
+
+function afterAbandon({ run, shareId }: DecidedInquiry): string {
+  switch (run) {
+    case 'journey':
+      if (shareId !== undefined) return 'The journey goes on without this share.';
+      return 'The journey ends with this stage; after a repeat it goes on with the earlier report.';
+    case 'pull':
+    case 'share':
+      return `The ${run} ends with it.`;
+    case 'portfolio':
+      return 'The review goes on with its other rows.';
+  }
+}
+
+interface HoldMeaning {
+  happened: string;
+  /** What may have been posted by this attempt: in short, as the runbook has it, and the rest of the sentence. */
+  file: readonly [brief: string, more: string];
+  /** What to ask the provider, before and after what names the request. Absent where the provider cannot know. */
+  ask?: readonly [string, string];
+}
+
+const NOTHING = [
+  'nothing by this attempt',
+  ': it was not sent, or not processed. The ledger was asked for earlier ones.',
+] as const;
+const REFUSED = ['nothing, as far as a refusal tells', '; the interface does not say so.'] as const;
+const POSTED = ['one inquiry', '.'] as const;
+
+const WAS_IT_POSTED = [
+  'We have no usable answer to',
+  'Was an inquiry posted for it? If so: with which returnCode, which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHAT_CAME_OF_IT = [
+  'We cannot use the answer to',
+  'What came of it: which returnCode (and what does it mean), which reportReferenceNumber, and which consumerId for each applicant?',
+] as const;
+const WHY_REFUSED = ['You refused', 'Was it refused without an inquiry being posted, and what has to change?'] as const;
+const MAY_WE_GO_ON = [
+  'We could not get through with',
+  'Do you know of it at all, and is there anything wrong with our access or with your service?',
+] as const;
+
+export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
+  OutcomeUnknown: {
+    happened: 'the request was at least partly sent, and no usable answer came.',
+    file: ['0 or 1 inquiry', '. Only the provider knows which: ask before you decide.'],
+    ask: WAS_IT_POSTED,
+  },
+  UnexpectedResponse: {
+    happened: 'the answer says that it was processed, but its content may not be trusted.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  ReturnCodeUnknown: {
+    happened: 'the answer has a return code that the product’s table lacks.',
+    file: POSTED,
+    ask: WHAT_CAME_OF_IT,
+  },
+  RequestRefused: { happened: 'the gateway refused the request.', file: REFUSED, ask: WHY_REFUSED },
+  NotEntitled: {
+    happened: 'the gateway says that this request is not allowed to us.',
+    file: REFUSED,
+    ask: WHY_REFUSED,
+  },
+  CredentialsRefused: {
+    happened: 'the token service or the gateway refused our credentials, or this address is not allow-listed.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  TokenRejected: { happened: 'the gateway refused the token.', file: NOTHING, ask: MAY_WE_GO_ON },
+  TokenUnavailable: {
+    happened: 'the token service did not answer for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  GatewayUnreachable: {
+    happened: 'the gateway could not be reached for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  GatewayUntrusted: {
+    happened: 'the gateway’s TLS certificate, name or protocol was refused: a configuration error, or worse.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  Throttled: {
+    happened: 'the gateway told us to wait for longer than retries go on.',
+    file: NOTHING,
+    ask: MAY_WE_GO_ON,
+  },
+  LedgerUnavailable: {
+    happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
+    file: [
+      'not known until the ledger can be asked',
+      ': an earlier run may have made an attempt. This run has sent nothing since.',
+    ],
+  },
+  LedgerChanged: {
+    happened: 'the ledger is not the one that this run has used, or an older copy of it.',
+    file: ['not known', ': what this run’s attempts have posted is not in this ledger.'],
+    ask: WAS_IT_POSTED,
+  },
+  LedgerRestored: {
+    happened: 'an older copy of our ledger was put back, and no person has accepted it for longer than retries go on.',
+    file: ['not known', ': what was posted since that copy was made is not in this ledger.'],
+  },
+  ProfileChanged: {
+    happened: 'the gateway profile’s addresses or customer are not those that this run started with.',
+    file: NOTHING,
+  },
+  RequestDiffers: {
+    happened: 'the ledger has another request under this trace number, of another run with other data.',
+    file: ['nothing by this attempt', '; the other request may have been posted.'],
+    ask: WAS_IT_POSTED,
+  },
+  AnotherNumber: {
+    happened: 'the ledger has this very inquiry under another trace number: it was made for another `customerId`.',
+    file: [
+      'nothing by this attempt',
+      '; the other one may have been posted. `credit-journey inquiries` says what came of it.',
+    ],
+  },
+  InvalidInput: {
+    happened: 'the request cannot be built from this input.',
+    file: NOTHING,
+  },
+  ActivityFailed: {
+    happened: 'the attempt failed before it was claimed; the ledger has none of it. The timeline shows how.',
+    file: NOTHING,
+  },
+};

@@ -1,0 +1,70 @@
+/** The words about holds: the same in the code, the docs and the runbook. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { FAILURE_TYPES, HOLD_ACTIONS, RETRIED_BY_THEMSELVES } from '../../src/model/failure-types.ts';
+import { ATTENTION_GUIDE, consequences, HOLD_GUIDE, RUN_GUIDE, runbookPage } from '../../src/model/hold-guide.ts';
+import type { RunKind } from '../../src/model/owner-id.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+/** A page's text without emphasis, in one line. */
+const plainText = (path: string) => read(path).replaceAll('*', '').replaceAll(/\s+/g, ' ');
+
+describe('what the guide says of holds', () => {
+  test('is what the runbook says may be on the consumer’s file, in its index and on each page', () => {
+    const index = plainText('docs/runbook/README.md');
+    for (const type of FAILURE_TYPES) {
+      const [brief] = HOLD_GUIDE[type].file;
+      const page = runbookPage(type);
+      const name = page.replace(/^.*\/(.*)\.md$/, '$1');
+      assert.ok(index.includes(`| \`${type}\` | ${brief} | [${name}](${name}.md) |`), `README.md: ${type}`);
+      assert.ok(plainText(page).includes(`On the consumer’s file: ${brief}`), page);
+    }
+  });
+
+  test('is named on its page as retried where the run retries it', () => {
+    for (const type of RETRIED_BY_THEMSELVES) assert.ok(plainText(runbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
+  });
+
+  test('names pages that exist, wherever the sources name one', () => {
+    const named = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+      [...read(file).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => [file, page] as const),
+    );
+    assert.ok(named.length > 10);
+    const guided = [...FAILURE_TYPES.map(runbookPage), ...Object.values(ATTENTION_GUIDE).map(({ page }) => page)];
+    for (const [file, page] of [...named, ...guided.map((page) => ['the guide', page] as const)]) {
+      assert.ok(existsSync(join(ROOT, page)), `${file} names ${page}`);
+    }
+  });
+});
+
+describe('what the guide says of decisions', () => {
+  const inquiry = { isRunning: true, failureType: 'NotEntitled', productCode: 'ACCTRVW', attempt: 1 } as const;
+
+  test('tells after each kind of run whether it ends, and never speaks of another kind', () => {
+    const ends: Record<RunKind, RegExp> = {
+      journey: /The journey ends with this stage; after a repeat it goes on/,
+      pull: /The pull ends with it\./,
+      share: /The share ends with it\./,
+      portfolio: /The review goes on with its other rows\./,
+    };
+    for (const [kind, end] of Object.entries(ends)) {
+      const run = kind as RunKind;
+      assert.match(consequences('abandon', { ...inquiry, run }).join(' '), end);
+      const all = HOLD_ACTIONS.flatMap((action) => consequences(action, { ...inquiry, run })).join(' ');
+      const others = Object.entries(RUN_GUIDE).flatMap(([other, { name }]) => (other === kind ? [] : [name]));
+      assert.doesNotMatch(all, new RegExp(`\\b(the|this) (${others.join('|')})\\b`, 'i'), run);
+    }
+    const share = consequences('abandon', { ...inquiry, run: 'journey', productCode: 'SECONDUSE', shareId: 'S-1' });
+    assert.match(share.join(' '), /The journey goes on without this share\./);
+  });
+
+  test('warns before each resend that may post a second inquiry', () => {
+    for (const failureType of FAILURE_TYPES) {
+      const warns = /second inquiry/.test(consequences('resend', { ...inquiry, run: 'pull', failureType }).join(' '));
+      assert.equal(warns, failureType === 'OutcomeUnknown' || failureType === 'AnotherNumber', failureType);
+    }
+  });
+});
