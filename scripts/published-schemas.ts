@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { GATEWAY_LIMITS } from '../src/config/limits.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../src/fields/applicant-schemas.ts';
 import {
   invalidInputSchema,
   journeyReferencesSchema,
@@ -16,11 +17,9 @@ import {
 } from '../src/messages/journey/result-schemas.ts';
 import {
   advanceSchema,
-  consentSchema,
+  journeySchemas,
   lendingJourneySchema,
-  requestShareSchema,
   resolveInquirySchema,
-  withdrawSchema,
 } from '../src/messages/journey/schemas.ts';
 import {
   portfolioProgressSchema,
@@ -28,11 +27,7 @@ import {
   portfolioStatusSchema,
   portfolioUpdateAnswerSchema,
 } from '../src/messages/portfolio/result-schemas.ts';
-import {
-  portfolioMessageSchema,
-  portfolioReviewSchema,
-  resolvePortfolioSchema,
-} from '../src/messages/portfolio/schemas.ts';
+import { portfolioSchemas, resolvePortfolioSchema } from '../src/messages/portfolio/schemas.ts';
 import {
   pullReferencesSchema,
   pullResultSchema,
@@ -51,16 +46,17 @@ import {
   shareReportStatusSchema,
   shareReportUpdateAnswerSchema,
 } from '../src/messages/share/result-schemas.ts';
-import {
-  resolveShareReportSchema,
-  shareReportSchema,
-  withdrawShareReportSchema,
-} from '../src/messages/share/schemas.ts';
+import { shareReportSchemas } from '../src/messages/share/schemas.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
 import { STAGES } from '../src/model/products.ts';
 
 /** A profile's own limit is configuration. The published limit is the highest that can be configured. */
-const MOST_APPLICANTS = GATEWAY_LIMITS.maxApplicants.max;
+const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
+
+const { consent, requestShare, withdraw } = journeySchemas();
+const { review, message: portfolioMessage } = portfolioSchemas();
+const { shareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const APPLICANT_RULES =
   'At most as many applicants as the gateway profile allows (2 unless configured); no two with one applicantId or ssn; ' +
@@ -109,7 +105,7 @@ const DECISION_MEMBERS = [
   onlyWith(hasValue('action', 'amend'), 'applicants'),
 ];
 
-const consentMessage = consentSchema.meta({
+const consentMessage = consent.meta({
   id: 'consent',
   allOf: [implies(hasValue('decision', 'granted'), { required: ['evidence'] })],
 });
@@ -127,7 +123,7 @@ const PUBLISHED: Record<string, Published> = {
     description:
       'Stages keep the order PREQUAL, PREAPP, PRECLOSE. A gate is that of a stage that is listed, and so is a share’s ' +
       `reportOf. Shares differ in shareId, and none names the journey’s own endUserCode. ${APPLICANT_RULES}`,
-    schema: lendingJourneySchema(MOST_APPLICANTS).meta({ allOf: PURPOSE_CODES }),
+    schema: lendingJourneySchema(APPLICANTS).meta({ allOf: PURPOSE_CODES }),
   },
   consent: {
     title: 'The signal consent and the update recordConsent',
@@ -144,44 +140,44 @@ const PUBLISHED: Record<string, Published> = {
     description:
       'Passes the gate before a stage (to), or has the stage that was answered last pulled once more (repeat); ' +
       `applicants replaces all of them. ${APPLICANT_RULES}`,
-    schema: advanceSchema(MOST_APPLICANTS),
+    schema: advanceSchema(APPLICANTS),
   },
   'request-share': {
     title: 'The update requestShare',
     description: 'Asks for one more share. It names another end user than the journey’s own.',
-    schema: requestShareSchema,
+    schema: requestShare,
   },
   'resolve-inquiry': {
     title: 'The update resolveInquiry',
     description:
       'A person’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
       `applicantId or a consumerId. ${APPLICANT_RULES}`,
-    schema: resolveInquirySchema(MOST_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
+    schema: resolveInquirySchema(APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
   },
   withdraw: {
     title: 'The update withdraw and the signal requestWithdrawal',
     description: 'Ends the journey after any attempt in flight.',
-    schema: withdrawSchema,
+    schema: withdraw,
   },
   'credit-report-input': {
     title: 'Input of the workflow creditReport',
     description: `One report of one product. ${APPLICANT_RULES}`,
-    schema: creditReportSchema(MOST_APPLICANTS),
+    schema: creditReportSchema(APPLICANTS),
   },
   'failsafe-check-input': {
     title: 'Input of the workflow failsafeCheck',
     description: `The ledger keeps end user and purpose; the request to the gateway has neither. ${APPLICANT_RULES}`,
-    schema: failsafeCheckSchema(MOST_APPLICANTS),
+    schema: failsafeCheckSchema(FAILSAFE_APPLICANTS),
   },
   'resolve-pull': {
     title: 'The update resolveInquiry of creditReport and failsafeCheck',
     description: `A person’s decision about one attempt on hold. Applicants are those of the product. ${APPLICANT_RULES}`,
-    schema: resolvePullSchema(MOST_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
+    schema: resolvePullSchema(FAILSAFE_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
   },
   'withdraw-pull': {
     title: 'The update withdraw and the signal requestWithdrawal of creditReport and failsafeCheck',
     description: 'Ends the pull after any attempt in flight.',
-    schema: withdrawPullSchema,
+    schema: withdrawPullSchema(),
   },
   'pull-result': {
     title: 'Result of the workflows creditReport and failsafeCheck',
@@ -206,17 +202,17 @@ const PUBLISHED: Record<string, Published> = {
   'portfolio-review-input': {
     title: 'Input of the workflow portfolioReview',
     description: 'ACCTRVW for each row of a file that the workers have.',
-    schema: portfolioReviewSchema,
+    schema: review,
   },
   'resolve-portfolio': {
     title: 'The update resolveInquiry of portfolioReview',
     description: `A person’s decision about one attempt on hold. ${APPLICANT_RULES}`,
-    schema: resolvePortfolioSchema(MOST_APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
+    schema: resolvePortfolioSchema(APPLICANTS).meta({ allOf: DECISION_MEMBERS }),
   },
   'portfolio-message': {
     title: 'The updates pause, resume and withdraw and the signal requestWithdrawal of portfolioReview',
     description: 'Who says so, and why.',
-    schema: portfolioMessageSchema,
+    schema: portfolioMessage,
   },
   'portfolio-result': {
     title: 'Result of the workflow portfolioReview',
@@ -243,17 +239,17 @@ const PUBLISHED: Record<string, Published> = {
     description:
       'One report, of the ledger or given in full, for one secondary user: another end user than the report’s own. A ' +
       'reference that the ledger knows agrees with it in end user, applicants and consumers.',
-    schema: shareReportSchema,
+    schema: shareReport,
   },
   'resolve-share-report': {
     title: 'The update resolveInquiry of shareReport',
     description: 'A person’s decision about one attempt on hold.',
-    schema: resolveShareReportSchema.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
+    schema: resolveShareReport.meta({ allOf: DECISION_MEMBERS.slice(0, 4) }),
   },
   'withdraw-share-report': {
     title: 'The update withdraw and the signal requestWithdrawal of shareReport',
     description: 'Ends the share after any attempt in flight.',
-    schema: withdrawShareReportSchema,
+    schema: withdrawShareReport,
   },
   'share-report-result': {
     title: 'Result of the workflow shareReport',

@@ -47,7 +47,7 @@ export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
 export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger/ledger-decisions.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/ledger/stored-report.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/runs/journey-handle.ts';
-export type { LateConsentAnswer, LateConsentResult } from './client/runs/late-consent.ts';
+export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
 export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/runs/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle.ts';
@@ -75,6 +75,7 @@ export type {
   JourneyResult,
   JourneyState,
   JourneyStatus,
+  LateConsentResult,
   LendingJourneyInput,
   PassGateMessage,
   RefusedMessage,
@@ -91,13 +92,13 @@ export type {
   UpdateAnswer,
   WithdrawMessage,
 } from './messages/journey/shapes.ts';
-export type { PortfolioSchedule } from './messages/portfolio/schedule.ts';
 export type {
   PortfolioMessage,
   PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
   PortfolioReviewInput,
+  PortfolioSchedule,
   PortfolioState,
   PortfolioStatus,
   PortfolioUpdateAnswer,

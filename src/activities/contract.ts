@@ -5,11 +5,12 @@
 
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { HeardConsent, HearingRun, ToldConsents, Unmatched } from '../ledger/kept-consents.ts';
+import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
 import type { DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/records.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
   ConsentMessage,
+  LateConsentResult,
   LendingJourneyInput,
   RepeatStageMessage,
   RequestShareMessage,
@@ -166,15 +167,6 @@ export interface RecordConsentsResult {
   unproved: { index: number; reason: string }[];
 }
 
-export interface RecordLateConsentResult {
-  /** Posted shares that a denial or revocation concerns. */
-  postedSharesFlagged: number;
-  /** The ledger had the same consent before. */
-  duplicate: boolean;
-  /** What of it the ledger does not know: it is kept, and listed for a person. */
-  unmatched?: Unmatched;
-}
-
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
   prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
@@ -218,7 +210,7 @@ export interface JourneyActivities {
    * A grant is refused as `InvalidInput` where its proof is, or where a profile that it may concern asks for one; any
    * consent where the ledger has another content under its key.
    */
-  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<RecordLateConsentResult>;
+  recordLateConsentMessage(args: { consent: ConsentMessage; receivedAt: string }): Promise<LateConsentResult>;
   /** Hands events of the calling run to its delivery run, which is started where there is none. In the given order. */
   queueWebhooks(args: { profile: string; events: WebhookEvent[] }): Promise<{ queued: number }>;
 }

@@ -1,6 +1,7 @@
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE, type PortfolioFormat } from '../messages/portfolio/shapes.ts';
+import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
+import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
 import { examinePortfolio } from '../portfolio/examine.ts';
 import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';

@@ -13,7 +13,7 @@
  * What a profile leaves out is as in `default`, which itself comes from the `GATEWAY_*` variables.
  */
 import { z } from 'zod';
-import { profileName, text } from '../fields/fields.ts';
+import { messageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
@@ -169,7 +169,7 @@ function parseFile(reader: EnvironmentReader, path: string): ParsedFile | undefi
   if (!file) return undefined;
   const { default: additions = {}, ...others } = file.profiles;
   const profiles = Object.entries(others).flatMap(([name, entry]): [string, FileProfile][] => {
-    if (!profileName.safeParse(name).success) {
+    if (!messageFields().profileName.safeParse(name).success) {
       reader.report(VARIABLE, '/profiles must have names of 1 to 31 lower-case letters, digits or dashes');
       return [];
     }

@@ -5,29 +5,12 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isCalendarDate } from '../base/instants.ts';
-import { CALENDAR_DATE, PRINTABLE } from '../base/portable-patterns.ts';
-import type { Applicant } from '../model/applicant.ts';
+import { CALENDAR_DATE } from '../base/portable-patterns.ts';
+import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
+import { messageFields, text } from './fields.ts';
 
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
-
-/** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
-const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
-
-const BLANK = /^\s*$/u;
-
-/**
- * Type AN. Lengths are maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant
- * literally, since e-mail and IP addresses are AN: anything printable is admitted.
- */
-export function an(maxLength: number) {
-  return z
-    .string()
-    .refine((text) => !BLANK.test(text), 'must not be empty or blank')
-    .refine((text) => text.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((text) => !FORBIDDEN_CHARACTER.test(text), 'must not hold control characters')
-    .meta({ maxLength, pattern: PRINTABLE });
-}
 
 /** Type N: an exact number of digits. */
 export function digits(count: number, rule: string) {
@@ -57,20 +40,20 @@ export function isRealDate(text: string): boolean {
 
 const EMAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
-const emailAddressSchema = an(80)
-  .refine((text) => EMAIL_ADDRESS.test(text), 'must be an e-mail address')
+const emailAddressSchema = text(80)
+  .refine((value) => EMAIL_ADDRESS.test(value), 'must be an e-mail address')
   .meta({ pattern: EMAIL_ADDRESS.source });
 
 /** `node:net` admits zone ids (`fe80::1%eth0`), which name nothing outside the consumer's device. */
-const ipAddressSchema = an(45)
-  .refine((text) => isIP(text) !== 0 && !text.includes('%'), 'must be an IPv4 or IPv6 address')
+const ipAddressSchema = text(45)
+  .refine((value) => isIP(value) !== 0 && !value.includes('%'), 'must be an IPv4 or IPv6 address')
   .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
 
 const nameSchema = z.strictObject({
-  first: an(30),
-  middle: an(30).exactOptional(),
-  last: an(30),
-  gen: an(1).exactOptional(),
+  first: text(30),
+  middle: text(30).exactOptional(),
+  last: text(30),
+  gen: text(1).exactOptional(),
 });
 
 export const phoneSchema = z.strictObject({
@@ -86,9 +69,9 @@ const STATE = /^[A-Za-z]{2}$/;
 const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: an(40),
-    line2: an(40).exactOptional(),
-    city: an(30),
+    line1: text(40),
+    line2: text(40).exactOptional(),
+    city: text(30),
     // The interface does not show the list of state codes (2.3).
     state: z
       .string()
@@ -114,7 +97,7 @@ const addressSchema = z
 export const ssnSchema = digits(9, 'must be exactly 9 digits, without dashes');
 
 export const applicantShape = {
-  applicantId: an(2),
+  applicantId: messageFields().applicantId,
   names: list(nameSchema),
   ssn: ssnSchema,
   dob: dateOfBirthSchema,
@@ -134,6 +117,23 @@ export const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applic
 export function applicantsSchema(maxApplicants: number): z.ZodType<Applicant[]> {
   return z
     .array(applicantSchema)
+    .min(1)
+    .max(maxApplicants)
+    .superRefine(refuseRepeated(['applicantId', 'ssn']));
+}
+
+const failsafeApplicantSchema = z
+  .strictObject({
+    ...applicantShape,
+    emailAddress: applicantShape.emailAddress.exactOptional(),
+    ipAddress: applicantShape.ipAddress.exactOptional(),
+  })
+  .meta({ id: 'failsafeApplicant', description: 'emailAddress and ipAddress are not sent (interface 4.3).' });
+
+/** The same of FAILSAFE's applicants. */
+export function failsafeApplicantsSchema(maxApplicants: number): z.ZodType<FailsafeApplicant[]> {
+  return z
+    .array(failsafeApplicantSchema)
     .min(1)
     .max(maxApplicants)
     .superRefine(refuseRepeated(['applicantId', 'ssn']));

@@ -1,4 +1,7 @@
-/** The fields that several messages share, as zod schemas. Fields of the gateway's tables follow those tables. */
+/**
+ * The fields that messages and the interface's request tables share, as zod schemas. Workflow code checks messages by
+ * them (messages/checks.ts): no clock, nothing of Node, and schemas leave this module through functions alone.
+ */
 import { z } from 'zod';
 import { COMPACT_JWS, MAX_PROOF_LENGTH } from '../base/compact-jws.ts';
 import { parseDurationMs } from '../base/durations.ts';
@@ -14,12 +17,13 @@ import {
 } from '../model/opaque-id.ts';
 import { consentOwnerProblem } from '../model/owner-id.ts';
 import { STAGES } from '../model/products.ts';
-import { applicantSchema, reportRequestSchema, secondUseRequestSchema } from './request-schemas.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
+
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
 const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
@@ -36,19 +40,33 @@ function opaqueId(maxLength: number) {
     .meta({ maxLength, pattern: OPAQUE_ID, description: `Opaque: nothing that looks like ${SSN_LOOK}.` });
 }
 
-/** A text for people: not blank, no control characters. */
+/**
+ * Whether a rule depends on the runtime's Unicode tables: `params` of its issue. Such a rule must not decide about a
+ * signal, which is judged again on replay, perhaps by a later runtime.
+ */
+const BY_UNICODE = { byUnicode: true };
+
+export function isByUnicode(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'custom' && issue.params === BY_UNICODE;
+}
+
+/**
+ * A text that is not blank and has no control characters: a text for people, or type AN of the interface. Lengths are
+ * maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant literally, since e-mail
+ * and IP addresses are AN: anything printable is admitted.
+ */
 export function text(maxLength: number) {
+  const error = 'must not hold control characters';
   return z
     .string()
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((value) => !FORBIDDEN_CHARACTER.test(value), 'must not hold control characters')
+    .refine((value) => !CONTROL_CHARACTER.test(value), { error, abort: true })
+    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });
 }
 
-export const journeyId = opaqueId(MAX_ID_LENGTH);
-/** The owner of a consent's share: a journey's id, or `share:<shareId>` of a report shared at any time. */
-export const consentOwner = z
+const consentOwner = z
   .string()
   .superRefine((value, context) => {
     const rule = consentOwnerProblem(value);
@@ -59,19 +77,13 @@ export const consentOwner = z
     pattern: OPAQUE_ID.replace('^', '^(?:share:)?'),
     description: `Opaque: nothing that looks like ${SSN_LOOK}. share:<shareId> for the workflow shareReport.`,
   });
-export const pullId = opaqueId(MAX_ID_LENGTH);
-export const reviewId = opaqueId(MAX_ID_LENGTH);
-export const scheduleId = opaqueId(MAX_SCHEDULE_ID_LENGTH);
-export const consentId = opaqueId(MAX_ID_LENGTH);
-export const decisionId = opaqueId(MAX_ID_LENGTH);
-export const shareId = opaqueId(MAX_SHARE_ID_LENGTH);
 
-export const instant = z
+const instant = z
   .string()
   .refine((value) => parseInstantMs(value) !== null, 'must be an RFC 3339 instant with offset')
   .meta({ format: 'date-time', pattern: INSTANT });
 
-export const duration = z
+const duration = z
   .string()
   .superRefine((value, context) => {
     const ms = parseDurationMs(value);
@@ -87,27 +99,8 @@ export const duration = z
     description: `ISO 8601 in days and time, longer than zero, at most P${MAX_DURATION_DAYS}D.`,
   });
 
-export const stage = z.enum(STAGES);
-
-const report = reportRequestSchema(1).shape;
-const secondUse = secondUseRequestSchema(1).shape;
-
-/** Interface 2.3 and 2.6. */
-export const endUserCode = report.endUserCode;
-export const permissiblePurposeCode = report.permissiblePurposeCode;
-export const customerTraceNumber = report.customerTraceNumber;
-export const reportReferenceNumber = secondUse.reportReferenceNumber;
-export const consumerId = secondUse.applicants.element.shape.consumerId;
-export const applicantId = applicantSchema.shape.applicantId;
-
-/** A secondary user. A rule beside the schema checks that at least one of the two is given. */
-export const secondaryUserFields = {
-  endUserCode: endUserCode.exactOptional(),
-  endUser: secondUse.endUser,
-};
-
 /** Where the proof of a consent can be found: never personal itself. */
-export const evidence = z.strictObject({
+const evidence = z.strictObject({
   method: text(40),
   textVersion: text(40),
   capturedAt: instant,
@@ -118,7 +111,7 @@ export const evidence = z.strictObject({
 });
 
 /** An activity judges what it proves. */
-export const proof = z
+const proof = z
   .string()
   .max(MAX_PROOF_LENGTH, `must have at most ${MAX_PROOF_LENGTH} characters`)
   .regex(COMPACT_JWS, 'must be a compact JWS');
@@ -126,7 +119,38 @@ export const proof = z
 /** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
-export const profileName = z
+const profileName = z
   .string()
   .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes')
   .meta({ pattern: PROFILE_NAME.source });
+
+const FIELDS = {
+  journeyId: opaqueId(MAX_ID_LENGTH),
+  /** The owner of a consent's share: a journey's id, or `share:<shareId>` of a report shared at any time. */
+  consentOwner,
+  pullId: opaqueId(MAX_ID_LENGTH),
+  reviewId: opaqueId(MAX_ID_LENGTH),
+  scheduleId: opaqueId(MAX_SCHEDULE_ID_LENGTH),
+  consentId: opaqueId(MAX_ID_LENGTH),
+  decisionId: opaqueId(MAX_ID_LENGTH),
+  shareId: opaqueId(MAX_SHARE_ID_LENGTH),
+  profileName,
+  instant,
+  duration,
+  stage: z.enum(STAGES),
+  evidence,
+  proof,
+  // Interface 2.3 and 2.6, which do not show the list of purpose codes.
+  endUserCode: text(16),
+  endUser: text(30),
+  permissiblePurposeCode: text(2),
+  customerTraceNumber: text(30),
+  reportReferenceNumber: text(30),
+  consumerId: text(16),
+  applicantId: text(2),
+};
+
+/** Every field by its name. */
+export function messageFields(): typeof FIELDS {
+  return FIELDS;
+}

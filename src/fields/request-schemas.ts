@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { REPORT_PRODUCTS } from '../model/products.ts';
 import {
-  an,
   applicantShape,
   applicantsSchema,
   dateOfBirthSchema,
@@ -13,8 +12,7 @@ import {
   refuseRepeated,
   ssnSchema,
 } from './applicant-schemas.ts';
-
-export { applicantSchema, applicantsSchema } from './applicant-schemas.ts';
+import { messageFields, text } from './fields.ts';
 
 /**
  * Keeps one schema for each limit on applicants that a profile sets. A schema is compiled when it is made, so one per
@@ -29,11 +27,8 @@ export function perMaximum<T>(make: (maxApplicants: number) => T): (maxApplicant
   };
 }
 
-const customerTraceNumberSchema = an(30);
-const endUserCodeSchema = an(16);
-const endUserSchema = an(30);
-/** The interface does not show the list of purpose codes (2.3). */
-const permissiblePurposeCodeSchema = an(2);
+const { customerTraceNumber, endUserCode, endUser, permissiblePurposeCode, reportReferenceNumber, consumerId } =
+  messageFields();
 
 /** What a FAILSAFE caller may give of an applicant: table 2.3. Table 4.3 sends a part of it. */
 export const failsafeInputSchema = perMaximum((maxApplicants) => {
@@ -44,7 +39,7 @@ export const failsafeInputSchema = perMaximum((maxApplicants) => {
     ipAddress: applicantShape.ipAddress.exactOptional(),
   });
   return z.strictObject({
-    customerTraceNumber: customerTraceNumberSchema,
+    customerTraceNumber,
     applicants: z
       .array(applicant)
       .min(1)
@@ -56,17 +51,15 @@ export const failsafeInputSchema = perMaximum((maxApplicants) => {
 /** Table 2.3. */
 export const reportRequestSchema = perMaximum((maxApplicants) =>
   z.strictObject({
-    customerId: an(16),
-    customerTraceNumber: customerTraceNumberSchema,
-    endUserCode: endUserCodeSchema,
+    customerId: text(16),
+    customerTraceNumber,
+    endUserCode,
     productCode: z.enum(REPORT_PRODUCTS),
-    permissiblePurposeCode: permissiblePurposeCodeSchema,
-    softwareProviderId: an(4),
+    permissiblePurposeCode,
+    softwareProviderId: text(4),
     applicants: applicantsSchema(maxApplicants),
   }),
 );
-
-const reportReferenceNumberSchema = an(30);
 
 function secondUseApplicantsSchema<T extends z.ZodType<{ consumerId: string }>>(applicant: T, maxApplicants: number) {
   return z
@@ -90,13 +83,13 @@ function requireAnEndUser(
 export const secondUseInputSchema = perMaximum((maxApplicants) =>
   z
     .strictObject({
-      customerTraceNumber: customerTraceNumberSchema,
-      endUserCode: endUserCodeSchema.optional(),
-      endUser: endUserSchema.optional(),
-      permissiblePurposeCode: permissiblePurposeCodeSchema,
+      customerTraceNumber,
+      endUserCode: endUserCode.optional(),
+      endUser: endUser.optional(),
+      permissiblePurposeCode,
       reference: z.object({
-        reportReferenceNumber: reportReferenceNumberSchema,
-        applicants: secondUseApplicantsSchema(z.object({ consumerId: an(16) }), maxApplicants),
+        reportReferenceNumber,
+        applicants: secondUseApplicantsSchema(z.object({ consumerId }), maxApplicants),
       }),
       // Interface 4.2, rule 2.
       originalInquiryAt: z
@@ -110,17 +103,17 @@ export const secondUseInputSchema = perMaximum((maxApplicants) =>
 export const secondUseRequestSchema = perMaximum((maxApplicants) =>
   z
     .strictObject({
-      customerId: an(16),
-      customerTraceNumber: customerTraceNumberSchema,
-      endUserCode: endUserCodeSchema.exactOptional(),
-      endUser: endUserSchema.exactOptional(),
+      customerId: text(16),
+      customerTraceNumber,
+      endUserCode: endUserCode.exactOptional(),
+      endUser: endUser.exactOptional(),
       productCode: z.literal('SECONDUSE'),
-      permissiblePurposeCode: permissiblePurposeCodeSchema,
-      softwareProviderId: an(4),
+      permissiblePurposeCode,
+      softwareProviderId: text(4),
       accessMethod: z.literal('ID'),
       originalInquiryDate: z.string().refine(isDateTime, 'must be YYYY-MM-DD HH:MM:SS'),
-      reportReferenceNumber: reportReferenceNumberSchema,
-      applicants: secondUseApplicantsSchema(z.strictObject({ consumerId: an(16) }), maxApplicants),
+      reportReferenceNumber,
+      applicants: secondUseApplicantsSchema(z.strictObject({ consumerId }), maxApplicants),
     })
     .superRefine(requireAnEndUser),
 );
@@ -131,11 +124,11 @@ function isDateTime(text: string): boolean {
 
 /** Section 4.3: the sample's fields and no others. */
 export const failsafeRequestSchema = perMaximum((maxApplicants) => {
-  const name = z.strictObject({ first: an(30), last: an(30), middle: an(30).exactOptional() });
+  const name = z.strictObject({ first: text(30), last: text(30), middle: text(30).exactOptional() });
   const address = z.strictObject({
     addressIdentifier: z.enum(['C', 'P']),
-    line1: an(40),
-    city: an(30),
+    line1: text(40),
+    city: text(30),
     state: z.string().regex(/^[A-Z]{2}$/),
     zip: digits(5, 'must be exactly 5 digits'),
   });
@@ -147,7 +140,7 @@ export const failsafeRequestSchema = perMaximum((maxApplicants) => {
     addresses: list(address),
   });
   return z.strictObject({
-    customerTraceNumber: customerTraceNumberSchema,
+    customerTraceNumber,
     productCode: z.literal('FAILSAFE'),
     applicants: z.array(applicant).min(1).max(maxApplicants),
   });

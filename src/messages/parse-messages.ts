@@ -6,6 +6,7 @@
  */
 import type { ZodType } from 'zod';
 import { isRecord } from '../base/is-record.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../fields/applicant-schemas.ts';
 import {
   consentProblems,
   lendingJourneyProblems,
@@ -15,17 +16,15 @@ import {
   shareReportProblems,
 } from '../fields/cross-rules.ts';
 import { parseWith } from '../fields/problems.ts';
-import { applicantsSchema } from '../fields/request-schemas.ts';
+import { perMaximum } from '../fields/request-schemas.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import {
-  consentSchema,
+  journeySchemas,
   lendingJourneySchema,
   passGateSchema,
   repeatStageSchema,
-  requestShareSchema,
   resolveInquirySchema,
-  withdrawSchema,
 } from './journey/schemas.ts';
 import type {
   AdvanceMessage,
@@ -35,18 +34,16 @@ import type {
   ResolveInquiryMessage,
   WithdrawMessage,
 } from './journey/shapes.ts';
-import type { PortfolioSchedule } from './portfolio/schedule.ts';
-import {
-  portfolioMessageSchema,
-  portfolioReviewSchema,
-  portfolioScheduleSchema,
-  resolvePortfolioSchema,
-} from './portfolio/schemas.ts';
-import type { PortfolioMessage, PortfolioReviewInput, ResolvePortfolioMessage } from './portfolio/shapes.ts';
+import { portfolioSchemas, resolvePortfolioSchema } from './portfolio/schemas.ts';
+import type {
+  PortfolioMessage,
+  PortfolioReviewInput,
+  PortfolioSchedule,
+  ResolvePortfolioMessage,
+} from './portfolio/shapes.ts';
 import {
   creditReportSchema,
   decisionSchema,
-  failsafeApplicantsSchema,
   failsafeCheckSchema,
   resolvePullSchema,
   withdrawPullSchema,
@@ -58,7 +55,7 @@ import type {
   ResolvePullMessage,
   WithdrawPullMessage,
 } from './pull/shapes.ts';
-import { resolveShareReportSchema, shareReportSchemaFor, withdrawShareReportSchema } from './share/schemas.ts';
+import { shareReportSchemaFor, shareReportSchemas } from './share/schemas.ts';
 import type { ResolveShareReportMessage, ShareReportInput, WithdrawShareReportMessage } from './share/shapes.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2). */
@@ -66,19 +63,37 @@ export interface ApplicantLimit {
   maxApplicants: number;
 }
 
+const { consent, requestShare, withdraw } = journeySchemas();
+const { message: portfolioMessage, review, schedule } = portfolioSchemas();
+const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
+const withdrawPull = withdrawPullSchema();
+
+// Building a schema costs far more than using it, and a process meets one or two limits.
+const applicants = perMaximum(applicantsSchema);
+const failsafeApplicants = perMaximum(failsafeApplicantsSchema);
+const lendingJourney = perMaximum((maximum) => lendingJourneySchema(applicants(maximum)));
+const passGate = perMaximum((maximum) => passGateSchema(applicants(maximum)));
+const repeatStage = perMaximum((maximum) => repeatStageSchema(applicants(maximum)));
+const resolveInquiry = perMaximum((maximum) => resolveInquirySchema(applicants(maximum)));
+const resolvePortfolio = perMaximum((maximum) => resolvePortfolioSchema(applicants(maximum)));
+const creditReport = perMaximum((maximum) => creditReportSchema(applicants(maximum)));
+const failsafeCheck = perMaximum((maximum) => failsafeCheckSchema(failsafeApplicants(maximum)));
+const resolvePull = perMaximum((maximum) => resolvePullSchema(failsafeApplicants(maximum)));
+const decision = perMaximum((maximum) => decisionSchema(failsafeApplicants(maximum)));
+
 /** Input of the workflow `lendingJourney`. */
 export function parseLendingJourneyInput(value: unknown, limit: ApplicantLimit): LendingJourneyInput {
-  return parse(journeySchemaFor(limit.maxApplicants), value, lendingJourneyProblems);
+  return parse(lendingJourney(limit.maxApplicants), value, lendingJourneyProblems);
 }
 
 /** Input of the workflow `creditReport`. */
 export function parseCreditReportInput(value: unknown, limit: ApplicantLimit): CreditReportInput {
-  return parse(creditReportSchema(limit.maxApplicants), value);
+  return parse(creditReport(limit.maxApplicants), value);
 }
 
 /** Input of the workflow `failsafeCheck`. */
 export function parseFailsafeCheckInput(value: unknown, limit: ApplicantLimit): FailsafeCheckInput {
-  return parse(failsafeCheckSchema(limit.maxApplicants), value);
+  return parse(failsafeCheck(limit.maxApplicants), value);
 }
 
 /** Input of either pull workflow, by its product. An unknown product gets the problems of a report's input. */
@@ -89,37 +104,37 @@ export function parsePullInput(value: unknown, limit: ApplicantLimit): PullInput
 
 /** A pull's `resolveInquiry`. The run itself knows which product's table the applicants of `amend` must follow. */
 export function parseResolvePull(value: unknown, limit: ApplicantLimit): ResolvePullMessage {
-  return parse(resolvePullSchema(limit.maxApplicants), value, resolveInquiryProblems);
+  return parse(resolvePull(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** A decision by itself, for any kind of run. */
 export function parseDecision(value: unknown, limit: ApplicantLimit): Omit<ResolvePullMessage, 'pullId'> {
-  return parse(decisionSchema(limit.maxApplicants), value, resolveInquiryProblems);
+  return parse(decision(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** A pull's `withdraw` and `requestWithdrawal`. */
 export function parseWithdrawPull(value: unknown): WithdrawPullMessage {
-  return parse(withdrawPullSchema, value);
+  return parse(withdrawPull, value);
 }
 
 /** Input of the workflow `portfolioReview`. A worker checks the content of the file. */
 export function parsePortfolioReviewInput(value: unknown): PortfolioReviewInput {
-  return parse(portfolioReviewSchema, value);
+  return parse(review, value);
 }
 
 /** A schedule of reviews, as the caller creates it. */
 export function parsePortfolioSchedule(value: unknown): PortfolioSchedule {
-  return parse(portfolioScheduleSchema, value);
+  return parse(schedule, value);
 }
 
 /** A review's `pause`, `resume`, `withdraw` and `requestWithdrawal`. */
 export function parsePortfolioMessage(value: unknown): PortfolioMessage {
-  return parse(portfolioMessageSchema, value);
+  return parse(portfolioMessage, value);
 }
 
 /** A review's `resolveInquiry`. */
 export function parseResolvePortfolio(value: unknown, limit: ApplicantLimit): ResolvePortfolioMessage {
-  return parse(resolvePortfolioSchema(limit.maxApplicants), value, resolveInquiryProblems);
+  return parse(resolvePortfolio(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** Input of the workflow `shareReport`. */
@@ -133,58 +148,46 @@ export function parseShareReportInput(value: unknown): ShareReportInput {
 
 /** `resolveInquiry` of a share at any time. */
 export function parseResolveShareReport(value: unknown): ResolveShareReportMessage {
-  return parse<ResolveShareReportMessage>(resolveShareReportSchema, value, resolveInquiryProblems);
+  return parse(resolveShareReport, value, resolveInquiryProblems);
 }
 
 /** `withdraw` and `requestWithdrawal` of a share at any time. */
 export function parseWithdrawShareReport(value: unknown): WithdrawShareReportMessage {
-  return parse(withdrawShareReportSchema, value);
+  return parse(withdrawShareReport, value);
 }
 
 /** `consent` and `recordConsent`. */
 export function parseConsent(value: unknown): ConsentMessage {
-  return parse(consentSchema, value, consentProblems);
+  return parse(consent, value, consentProblems);
 }
 
 export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMessage {
   // One member says which form is meant, so that the problems are those of one form and not of both.
-  if (isRecord(value) && value.repeat !== undefined) return parse(repeatStageSchema(limit.maxApplicants), value);
-  return parse(passGateSchema(limit.maxApplicants), value, passGateProblems);
+  if (isRecord(value) && value.repeat !== undefined) return parse(repeatStage(limit.maxApplicants), value);
+  return parse(passGate(limit.maxApplicants), value, passGateProblems);
 }
 
 /** `withdraw` and `requestWithdrawal`. */
 export function parseWithdraw(value: unknown): WithdrawMessage {
-  return parse(withdrawSchema, value);
+  return parse(withdraw, value);
 }
 
 export function parseRequestShare(value: unknown): RequestShareMessage {
-  return parse(requestShareSchema, value, requestShareProblems);
+  return parse(requestShare, value, requestShareProblems);
 }
 
 export function parseResolveInquiry(value: unknown, limit: ApplicantLimit): ResolveInquiryMessage {
-  return parse(resolveInquirySchema(limit.maxApplicants), value, resolveInquiryProblems);
+  return parse(resolveInquiry(limit.maxApplicants), value, resolveInquiryProblems);
 }
 
 /** A list of applicants by itself; paths are under `/applicants`. */
 export function parseApplicants(value: unknown, limit: ApplicantLimit): Applicant[] {
-  return parseWith(applicantsSchema(limit.maxApplicants), value, '/applicants');
+  return parseWith(applicants(limit.maxApplicants), value, '/applicants');
 }
 
 /** FAILSAFE's applicants by themselves; paths are under `/applicants`. */
 export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
-  return parseWith(failsafeApplicantsSchema(limit.maxApplicants), value, '/applicants');
-}
-
-const journeySchemas = new Map<number, ReturnType<typeof lendingJourneySchema>>();
-
-/** Kept for each limit: building a schema costs far more than using it, and a process meets one or two limits. */
-function journeySchemaFor(maxApplicants: number): ReturnType<typeof lendingJourneySchema> {
-  let schema = journeySchemas.get(maxApplicants);
-  if (!schema) {
-    schema = lendingJourneySchema(maxApplicants);
-    journeySchemas.set(maxApplicants, schema);
-  }
-  return schema;
+  return parseWith(failsafeApplicants(limit.maxApplicants), value, '/applicants');
 }
 
 function parse<T>(

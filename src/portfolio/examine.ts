@@ -1,7 +1,8 @@
 /** Reads a portfolio file once, from end to end, before anything is sent for it. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { MAX_ROWS, type PortfolioFormat } from '../messages/portfolio/shapes.ts';
+import { MAX_ROWS } from '../messages/portfolio/limits.ts';
+import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
 import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';

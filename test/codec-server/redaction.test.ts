@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { an } from '../../src/fields/applicant-schemas.ts';
+import { text } from '../../src/fields/fields.ts';
 import {
   parseApplicants,
   parseConsent,
@@ -142,7 +142,7 @@ describe('what was masked is never input:', () => {
   });
 
   test('each text of the interface refuses it by itself', () => {
-    for (const text of [MASKED, LAST_FOUR, YEAR]) assert.equal(an(80).safeParse(text).success, false);
+    for (const mask of [MASKED, LAST_FOUR, YEAR]) assert.equal(text(80).safeParse(mask).success, false);
   });
 
   const messages: [string, (value: unknown) => unknown, Record<string, unknown>][] = [

@@ -1,22 +1,12 @@
 /** A consent, denial or revocation that comes after its journey's end still has to reach the ledger (docs/journeys.md). */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Unmatched } from '../../ledger/kept-consents.ts';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { lateConsentWorkflowId } from '../connection/business-keys.ts';
 import { isDeadline, translatedError } from '../connection/error-translation.ts';
 import { JourneyFinishedError, JourneyNotFoundError, TooManyMessagesError } from '../connection/errors.ts';
 import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
-
-export interface LateConsentResult {
-  /** The ledger had the same consent before. */
-  duplicate: boolean;
-  /** Posted shares that the message concerns, now flagged for a person. */
-  postedSharesFlagged: number;
-  /** What of the message this ledger does not know: it is kept for a start that may follow, and listed for a person. */
-  unmatched?: Unmatched;
-}
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (

@@ -2,7 +2,8 @@
 
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
 import { parsePortfolioSchedule } from '../../messages/parse-messages.ts';
-import { OVERLAPS, type PortfolioSchedule } from '../../messages/portfolio/schedule.ts';
+import { OVERLAPS } from '../../messages/portfolio/schedule.ts';
+import type { PortfolioSchedule } from '../../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { translatedError } from '../connection/error-translation.ts';
 

@@ -1,9 +1,8 @@
 /** One share by itself as platforms see it. */
 
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import { parseConsent, parseResolveShareReport, parseWithdrawShareReport } from '../../messages/parse-messages.ts';
 import type {
-  ResolveShareReportMessage,
   ShareReportReferences,
   ShareReportResult,
   ShareReportStatus,
@@ -58,9 +57,9 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     }
   }
 
-  /** A person's decision about the inquiry on hold. */
+  /** A person's decision about the inquiry on hold. `amend` is refused: a share has no applicants to correct. */
   async resolve(
-    decision: Omit<ResolveShareReportMessage, 'shareId'>,
+    decision: Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'>,
     options?: MessageOptions,
   ): Promise<ShareReportUpdateAnswer> {
     const checked = parseResolveShareReport({ ...decision, shareId: this.shareId });

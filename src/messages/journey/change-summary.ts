@@ -1,50 +1,64 @@
 /**
- * Counts and sums of what changed between two reports: the only part of a comparison that a journey's result holds
- * (types).
+ * Counts and sums of what changed between two reports: the only part of a comparison that a journey's result holds.
  */
-import type { StageCode } from '../../model/products.ts';
+import { z } from 'zod';
+import { STAGES } from '../../model/products.ts';
 
-export interface ChangeCounts {
-  applicantsCompared: number;
-  applicantsJoined: number;
-  applicantsLeft: number;
-  newAccounts: number;
-  vanishedAccounts: number;
-  closedAccounts: number;
-  reopenedAccounts: number;
+const count = z.int().min(0);
+const figure = z.string().meta({ description: 'A decimal string.' });
+const sums = z.object({ balance: figure, creditLimit: figure });
+const beforeAndAfter = z.object({ earlier: figure, later: figure });
+
+const countsSchema = z.object({
+  applicantsCompared: count,
+  applicantsJoined: count,
+  applicantsLeft: count,
+  newAccounts: count,
+  vanishedAccounts: count,
+  closedAccounts: count,
+  reopenedAccounts: count,
   /** All other changes of a status code. */
-  statusChanges: number;
-  balanceMoves: number;
-  creditLimitMoves: number;
-  newNames: number;
-  vanishedNames: number;
-  newAddresses: number;
-  vanishedAddresses: number;
-  unreadable: number;
-}
+  statusChanges: count,
+  balanceMoves: count,
+  creditLimitMoves: count,
+  newNames: count,
+  vanishedNames: count,
+  newAddresses: count,
+  vanishedAddresses: count,
+  unreadable: count,
+});
 
-/** Sums of all readable figures of the compared applicants; decimal strings. */
-export interface ChangeTotals {
-  balance: { earlier: string; later: string };
-  creditLimit: { earlier: string; later: string };
-  newAccounts: { balance: string; creditLimit: string };
-  vanishedAccounts: { balance: string; creditLimit: string };
-}
+/** Sums of all readable figures of the compared applicants. */
+const totalsSchema = z.object({
+  balance: beforeAndAfter,
+  creditLimit: beforeAndAfter,
+  newAccounts: sums,
+  vanishedAccounts: sums,
+});
+
+/**
+ * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the activity could
+ * not finish in its time.
+ */
+const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as const;
+
+const comparedWith = z.enum(STAGES);
+
+/** The changes of one stage. Nothing personal: no contributor, no account number. Each form is open. */
+export const stageChangesSchema = z
+  .union([
+    z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }),
+    z.object({ comparedWith, unavailable: z.enum(COMPARISON_GAPS) }),
+  ])
+  .meta({ id: 'stageChanges', description: 'What changed since the report before (docs/changes.md).' });
+
+export type ChangeCounts = z.infer<typeof countsSchema>;
+export type ChangeTotals = z.infer<typeof totalsSchema>;
+export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
+export type StageChanges = z.infer<typeof stageChangesSchema>;
 
 /** Counts and sums over all applicants: nothing that identifies one. */
 export interface ChangeSummary {
   counts: ChangeCounts;
   totals: ChangeTotals;
 }
-
-/**
- * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the activity could
- * not finish in its time.
- */
-export const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as const;
-export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
-
-/** The changes of one stage. Nothing personal: no contributor, no account number. */
-export type StageChanges =
-  | { comparedWith: StageCode; counts: ChangeCounts; totals: ChangeTotals }
-  | { comparedWith: StageCode; unavailable: ComparisonGap };

@@ -1,12 +1,11 @@
 /**
- * One zod schema for each answer of a run: the types of shapes.ts again, for the published JSON Schemas
- * (docs/integrating.md). Open: a later version may add members.
+ * The schema of each answer of a run: its type and its JSON Schema (docs/integrating.md) follow from it. Open: a later
+ * version may add members.
  */
 import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
-import { COMPARISON_GAPS } from './change-summary.ts';
-import type { TerminalState } from './shapes.ts';
+import { stageChangesSchema } from './change-summary.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -35,51 +34,16 @@ const stageState = z.enum([
   'abandoned',
 ]);
 
-const figure = z.string().meta({ description: 'A decimal string.' });
-const sums = z.object({ balance: figure, creditLimit: figure });
-const beforeAndAfter = z.object({ earlier: figure, later: figure });
-
-/** One `z.object` for each form, since both are open. */
-export const stageChangesSchema = z
-  .union([
-    z.object({
-      comparedWith: stage,
-      counts: z.object({
-        applicantsCompared: count,
-        applicantsJoined: count,
-        applicantsLeft: count,
-        newAccounts: count,
-        vanishedAccounts: count,
-        closedAccounts: count,
-        reopenedAccounts: count,
-        statusChanges: count,
-        balanceMoves: count,
-        creditLimitMoves: count,
-        newNames: count,
-        vanishedNames: count,
-        newAddresses: count,
-        vanishedAddresses: count,
-        unreadable: count,
-      }),
-      totals: z.object({
-        balance: beforeAndAfter,
-        creditLimit: beforeAndAfter,
-        newAccounts: sums,
-        vanishedAccounts: sums,
-      }),
-    }),
-    z.object({ comparedWith: stage, unavailable: z.enum(COMPARISON_GAPS) }),
-  ])
-  .meta({ id: 'stageChanges', description: 'What changed since the report before (docs/changes.md).' });
-
 export const stageStatusSchema = z
   .object({
     productCode: stage,
+    /** From 2: a repeat, listed after the pull that it repeats. */
     occurrence: z.int().min(2).exactOptional().meta({ description: 'A repeat: after the pull that it repeats.' }),
     state: stageState,
     attempts: count,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
   })
   .meta({ id: 'stageStatus' });
@@ -92,17 +56,21 @@ export const shareStatusSchema = z
       'posting',
       'held',
       'posted',
+      // On hold, then accepted by a person as not posted.
       'notPosted',
       'denied',
       'expired',
       'revoked',
       'nothingToShare',
+      // Its report was disposed of, or came under a legal hold, before it was posted.
       'reportGone',
       'abandoned',
     ]),
+    /** `applicantId` of each applicant without a standing grant. */
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
   .meta({ id: 'shareStatus' });
@@ -114,16 +82,23 @@ export const holdStatusSchema = z
     shareId: z.string().exactOptional(),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
+    /** The number of the latest attempt, which a decision names. */
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
     httpStatus: z.int().exactOptional(),
     returnCode: z.string().exactOptional(),
+    /** For `AnotherNumber`: the trace number under which the ledger has this inquiry for another customer. */
     otherTraceNumber: z.string().exactOptional().meta({
       description: 'With AnotherNumber: the number that the ledger has this inquiry under, for another customer.',
     }),
+    /**
+     * For `OutcomeUnknown`: the first request may still arrive until this instant, and no `resend` is taken before.
+     * RFC 3339.
+     */
     resendFrom: instant.exactOptional().meta({
       description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
     }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
+    /** The latest decision that the ledger has refused, and why. The hold still waits for a decision. */
     refusedDecision: z
       .object({ decisionId: z.string(), reason: z.string(), at: instant })
       .meta({ description: 'The latest decision that the ledger has refused, and why: it still waits for one.' })
@@ -136,7 +111,7 @@ export const refusedMessageSchema = z
   .meta({ id: 'refusedMessage' });
 
 /** How a run ended that has no result, as its status shows it. */
-export const TERMINAL_STATES = ['cancelled', 'failed'] as const satisfies TerminalState[];
+export const TERMINAL_STATES = ['cancelled', 'failed'] as const;
 
 const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
 
@@ -145,13 +120,19 @@ export const journeyStatusSchema = z
     journeyId: z.string(),
     environment: environment.nullable(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
+    /** What the journey waits for, in words: the gate (`PREAPP`), the share (`share S1`) or the retry. */
     waitingFor: z.string().exactOptional(),
+    /** At a gate: the stage whose report is older than `maxReportAge`. `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
       .exactOptional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     holds: z.array(holdStatusSchema),
+    /**
+     * Consents that are kept until their share is requested. Absent where there are none. A misspelt `shareId` shows
+     * here.
+     */
     earlyConsents: z
       .object({ count, shareIds: z.array(z.string()).meta({ description: 'The first 20.' }) })
       .exactOptional()
@@ -159,6 +140,7 @@ export const journeyStatusSchema = z
         description:
           'Consents to shares that have not been requested yet. They are kept; a misspelt shareId shows here.',
       }),
+    /** The last 50. */
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: count,
   })
@@ -192,6 +174,10 @@ export const journeyReferencesSchema = z.object({
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
+  /**
+   * Answer to a consent or a decision. `false`: the ledger could not be reached. The run keeps the message and tries
+   * again.
+   */
   recorded: z
     .boolean()
     .exactOptional()
@@ -205,6 +191,7 @@ export const acceptedSchema = z.object({
 
 /** The further members in the answers of runs that receive consents. */
 export const consentAnswerFields = {
+  /** Answer to a consent only: its share has not been requested yet. The consent is kept. */
   unmatched: z.literal('share').exactOptional().meta({
     description:
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',

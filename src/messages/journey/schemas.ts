@@ -1,10 +1,15 @@
-/** One zod schema for each message of docs/journeys.md, field by field. Rules between fields: cross-rules.ts. */
+/**
+ * The schema of each message of docs/journeys.md, field by field: its type, its JSON Schema and its checks follow from
+ * it. Rules between fields: cross-rules.ts. The schema of `applicants` is the caller's, so that workflow code can do
+ * without the interface's table. Schemas leave this module through functions alone (messages/checks.ts).
+ */
 import { z } from 'zod';
-import * as fields from '../../fields/fields.ts';
-import { applicantsSchema } from '../../fields/request-schemas.ts';
+import { messageFields, text } from '../../fields/fields.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
+
+const fields = messageFields();
 
 /** The most shares of one journey, as its handlers count them. A limit on everything. */
 const MAX_SHARES = 20;
@@ -15,23 +20,34 @@ const MAX_ATTEMPT = 100_000;
 /** Interface 4.2, rule 5, for the published schemas. The parser checks it beside the schema, with all other rules. */
 export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { required: ['endUser'] }] };
 
-const secondaryUserSchema = z
-  .strictObject(fields.secondaryUserFields)
-  .meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES });
+/** A secondary user. A rule beside the schema checks that at least one of the two is given. */
+const secondaryUserFields = {
+  endUserCode: fields.endUserCode.exactOptional(),
+  endUser: fields.endUser.exactOptional(),
+};
 
-export const shareSchema = z
+const secondaryUserSchema = z.strictObject(secondaryUserFields).meta({ id: 'secondaryUser', ...ONE_OF_TWO_NAMES });
+
+const share = z
   .strictObject({
     shareId: fields.shareId,
-    ...fields.secondaryUserFields,
+    ...secondaryUserFields,
+    /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
     permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+    /**
+     * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
+     */
     reportOf: fields.stage.exactOptional(),
+    /** How long the share waits for consent once its report exists. Default P30D. */
     awaitConsentFor: fields.duration.exactOptional(),
+    /** How old a grant may be when an attempt is scheduled. Default: any age. */
     consentValidFor: fields.duration.exactOptional(),
   })
   .meta({ id: 'share', ...ONE_OF_TWO_NAMES });
 
 const gateSchema = z.strictObject({
   pass: z.enum(['manual', 'auto']).exactOptional(),
+  /** Default P30D. */
   expiresAfter: fields.duration.exactOptional(),
 });
 
@@ -42,36 +58,49 @@ const purposeCodesSchema = z.strictObject({
   SECONDUSE: fields.permissiblePurposeCode.exactOptional(),
 });
 
-export function lendingJourneySchema(maxApplicants: number) {
+export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     journeyId: fields.journeyId,
+    /** Name of a gateway profile. Default `default`. */
     profile: fields.profileName.exactOptional(),
     endUserCode: fields.endUserCode,
     permissiblePurposeCodes: purposeCodesSchema,
-    applicants: applicantsSchema(maxApplicants),
+    applicants,
     stages: z.array(fields.stage).min(1).exactOptional(),
     gates: z.strictObject({ PREAPP: gateSchema.exactOptional(), PRECLOSE: gateSchema.exactOptional() }).exactOptional(),
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
-    shares: z.array(shareSchema).max(MAX_SHARES).exactOptional(),
+    shares: z.array(share).max(MAX_SHARES).exactOptional(),
+    /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
     sharesOpenFor: fields.duration.exactOptional(),
+    /** How long it stays open for a repeat of its last stage, counted anew after each repeat. Default: not at all. */
     repeatsOpenFor: fields.duration.exactOptional(),
+    /**
+     * How old the latest report may be when a gate is passed; with an older one a person must accept its age.
+     * Default: any age.
+     */
     maxReportAge: fields.duration.exactOptional(),
   });
 }
 
-export const consentSchema = z.strictObject({
+const consent = z.strictObject({
   journeyId: fields.consentOwner,
   shareId: fields.shareId,
   applicantId: fields.applicantId,
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   decidedAt: fields.instant,
+  /**
+   * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
+   * first.
+   */
   decidedNow: z
     .literal(true)
     .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
     .exactOptional(),
   secondaryUser: secondaryUserSchema,
+  /** Required for a grant; never personal. */
   evidence: fields.evidence.exactOptional(),
+  /** Compact JWS over `{ "consent": <all of the above>, "exp": <seconds since 1970>, "iat"?: … }`. */
   proof: fields.proof.exactOptional(),
 });
 
@@ -80,66 +109,89 @@ const SIGNED_WHERE_AGE_IS_ACCEPTED = {
   dependentRequired: { acceptAge: ['by', 'reason'], by: ['acceptAge'], reason: ['acceptAge'] },
 };
 
-export function passGateSchema(maxApplicants: number) {
+export function passGateSchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z
     .strictObject({
       journeyId: fields.journeyId,
       to: fields.stage,
-      applicants: applicantsSchema(maxApplicants).exactOptional(),
+      /** All applicants from this stage on. */
+      applicants: z.exactOptional(applicants),
+      /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
       acceptAge: z.literal(true).exactOptional(),
-      by: fields.text(100).exactOptional(),
-      reason: fields.text(500).exactOptional(),
+      by: text(100).exactOptional(),
+      reason: text(500).exactOptional(),
     })
     .meta(SIGNED_WHERE_AGE_IS_ACCEPTED);
 }
 
-export function repeatStageSchema(maxApplicants: number) {
+const OCCURRENCE = `must be a whole number from 2 to ${MAX_ORDINAL + 1}`;
+
+export function repeatStageSchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     journeyId: fields.journeyId,
     repeat: fields.stage,
+    /** The pull's number within its stage: 2 for the first repeat. The same number again makes no further inquiry. */
     occurrence: z
       .int()
-      .min(2)
-      .max(MAX_ORDINAL + 1),
-    by: fields.text(100),
-    reason: fields.text(500),
-    applicants: applicantsSchema(maxApplicants).exactOptional(),
+      .min(2, OCCURRENCE)
+      .max(MAX_ORDINAL + 1, OCCURRENCE),
+    by: text(100),
+    reason: text(500),
+    /** All applicants from this pull on. */
+    applicants: z.exactOptional(applicants),
+    /** Compact JWS over `{ "decision": <see RepeatContent>, "exp": <seconds since 1970>, "iat": … }`. */
     proof: fields.proof.exactOptional(),
   });
 }
 
-export function advanceSchema(maxApplicants: number) {
-  return z.union([passGateSchema(maxApplicants), repeatStageSchema(maxApplicants)]);
+export function advanceSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  return z.union([passGateSchema(applicants), repeatStageSchema(applicants)]);
 }
 
-export const withdrawSchema = z.strictObject({
+const withdraw = z.strictObject({
   journeyId: fields.journeyId,
-  by: fields.text(100),
-  reason: fields.text(500),
+  by: text(100),
+  reason: text(500),
 });
 
-export const requestShareSchema = z.strictObject({ journeyId: fields.journeyId, share: shareSchema });
+const requestShare = z.strictObject({ journeyId: fields.journeyId, share });
 
-export const referenceSchema = z.strictObject({
+const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
   applicants: z.array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId })).min(1),
 });
 
-export function resolveInquirySchema(maxApplicants: number) {
+export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     journeyId: fields.journeyId,
     decisionId: fields.decisionId,
     customerTraceNumber: fields.customerTraceNumber,
+    /** The attempt that the decision is about, as the hold names it. */
     attempt: z.int().min(1).max(MAX_ATTEMPT),
     action: z.enum(HOLD_ACTIONS),
-    by: fields.text(100),
-    reason: fields.text(500),
+    by: text(100),
+    reason: text(500),
     providerSaid: z.enum(PROVIDER_SAID),
+    /** For `accept`. */
     outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),
-    reference: referenceSchema.exactOptional(),
+    /** For `accept` with `outcome: "record"`. */
+    reference: reference.exactOptional(),
+    /**
+     * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
+     * that they are right.
+     */
     confirmConsumerIds: z.literal(true).exactOptional(),
-    applicants: applicantsSchema(maxApplicants).exactOptional(),
+    /** For `amend`. */
+    applicants: z.exactOptional(applicants),
+    /** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */
     proof: fields.proof.exactOptional(),
   });
+}
+
+const SCHEMAS = { secondaryUserFields, consent, withdraw, requestShare, reference };
+
+/** The schemas of the messages without applicants, and parts of other messages. */
+export function journeySchemas(): typeof SCHEMAS {
+  return SCHEMAS;
 }

@@ -1,14 +1,19 @@
 /**
- * One zod schema for each answer of a portfolio review, for the published JSON Schemas; open, as
- * journey/result-schemas.ts.
+ * The schema of each answer of a portfolio review; open, as journey/result-schemas.ts.
  */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import { acceptedSchema, holdStatusSchema, refusedMessageSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
-import { PORTFOLIO_UNAVAILABLE } from './shapes.ts';
+import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
 const count = z.int().min(0);
-const outcomes = { record: count, noRecord: count, noReport: count, abandoned: count };
+const outcomes = {
+  record: count,
+  noRecord: count,
+  noReport: count,
+  /** A person abandoned the inquiry. */
+  abandoned: count,
+};
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
@@ -30,12 +35,14 @@ export const portfolioStatusSchema = z
     reviewId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
+    /** `held`: only inquiries that wait for a person are left. */
     state: z.enum([
       ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
       ...outcome.options,
       ...TERMINAL_STATES,
     ]),
     waitingFor: z.string().exactOptional(),
+    /** Its files cannot be reached. The worker keeps trying. */
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)
       .exactOptional()
@@ -59,7 +66,9 @@ export const portfolioResultSchema = z.object({
   rows: count,
   badRows: count,
   ...outcomes,
+  /** After a withdrawal: rows without an outcome. */
   notReviewed: count,
+  /** Beside the file, in PORTFOLIO_DIR. */
   resultFile: z.string(),
   badRowsFile: z.string().exactOptional(),
 });

@@ -1,19 +1,5 @@
-/** A schedule of portfolio reviews, as callers write it. */
+/** What a schedule of portfolio reviews does while a review runs, in our words and in Temporal's. */
 import type { ScheduleOverlapPolicy } from '@temporalio/client';
-import type { ScheduledReviewInput } from './shapes.ts';
-
-export interface PortfolioSchedule extends ScheduledReviewInput {
-  /** Five fields, or `@monthly` and the like. */
-  cron: string;
-  /** IANA name. Default `UTC`. */
-  timeZone?: string;
-  overlap?: Overlap;
-  /** Delays each start at random, by up to this long. */
-  jitterMs?: number;
-  /** How old a missed start may be to be made up for after the server was down. Default one hour. */
-  catchUpMs?: number;
-  paused?: boolean;
-}
 
 export type Overlap = keyof typeof OVERLAPS;
 

@@ -1,10 +1,12 @@
-/** One schema for each message of portfolio reviews (docs/portfolio.md), field by field. */
+/** The schema of each message of portfolio reviews (docs/portfolio.md), field by field, as journey/schemas.ts. */
 import { z } from 'zod';
-import * as fields from '../../fields/fields.ts';
-import { perMaximum } from '../../fields/request-schemas.ts';
-import { resolveInquirySchema, withdrawSchema } from '../journey/schemas.ts';
+import { messageFields, text } from '../../fields/fields.ts';
+import { journeySchemas } from '../journey/schemas.ts';
+import { decisionSchema } from '../pull/schemas.ts';
+import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from './limits.ts';
 import { MAX_PATH_LENGTH, portfolioPathProblem, RELATIVE_PATH } from './output-files.ts';
-import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from './shapes.ts';
+
+const fields = messageFields();
 
 const file = z.string().superRefine((value, context) => {
   const rule = portfolioPathProblem(value);
@@ -12,41 +14,58 @@ const file = z.string().superRefine((value, context) => {
 });
 
 const orderFields = {
+  /** Name of a gateway profile. Default `default`. */
   profile: fields.profileName.exactOptional(),
   endUserCode: fields.endUserCode,
   permissiblePurposeCode: fields.permissiblePurposeCode,
+  /** Relative to the workers' PORTFOLIO_DIR, with `/`. */
   file: file.meta({
     maxLength: MAX_PATH_LENGTH,
     pattern: RELATIVE_PATH.source,
     description: 'Relative to the workers’ PORTFOLIO_DIR.',
   }),
+  /** Default: by the extension of the file's name. */
   format: z.enum(PORTFOLIO_FORMATS).exactOptional(),
+  /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
   window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
+  /** Where the file has more bad rows than this, nothing is sent. */
   maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
 };
 
-export const portfolioReviewSchema = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
+const review = z.strictObject({ reviewId: fields.reviewId, ...orderFields });
 
 /** Ten years: far above any real schedule. */
 const MAX_WAIT_MS = 3_650 * 24 * 60 * 60 * 1_000;
 const wait = z.int().min(0).max(MAX_WAIT_MS).exactOptional();
 
 /** The server checks the cron expression. */
-export const portfolioScheduleSchema = z.strictObject({
+const schedule = z.strictObject({
+  /** At most {@link MAX_SCHEDULE_ID_LENGTH}: the ids of its reviews contain it. */
   scheduleId: fields.scheduleId,
   order: z.strictObject(orderFields),
-  cron: fields.text(100),
-  timeZone: fields.text(64).exactOptional(),
+  /** Five fields, or `@monthly` and the like. */
+  cron: text(100),
+  /** IANA name. Default `UTC`. */
+  timeZone: text(64).exactOptional(),
   overlap: z.enum(['skip', 'bufferOne', 'bufferAll', 'cancelOther', 'allowAll']).exactOptional(),
+  /** Delays each start at random, by up to this long. */
   jitterMs: wait,
+  /** How old a missed start may be to be made up for after the server was down. Default one hour. */
   catchUpMs: wait,
   paused: z.boolean().exactOptional(),
 });
 
-const { journeyId: _, ...withdrawal } = withdrawSchema.shape;
-export const portfolioMessageSchema = z.strictObject({ reviewId: fields.reviewId, ...withdrawal });
+const { journeyId: _, ...withdrawal } = journeySchemas().withdraw.shape;
+/** `pause`, `resume` and `withdraw`. */
+const message = z.strictObject({ reviewId: fields.reviewId, ...withdrawal });
 
-export const resolvePortfolioSchema = perMaximum((maxApplicants) => {
-  const { journeyId: __, ...decision } = resolveInquirySchema(maxApplicants).shape;
-  return z.strictObject({ reviewId: fields.reviewId, ...decision });
-});
+export function resolvePortfolioSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  return z.strictObject({ reviewId: fields.reviewId, ...decisionSchema(applicants).shape });
+}
+
+const SCHEMAS = { review, schedule, message };
+
+/** The schemas of the messages without applicants. */
+export function portfolioSchemas(): typeof SCHEMAS {
+  return SCHEMAS;
+}

@@ -1,5 +1,5 @@
 /**
- * One zod schema for each answer of a single pull, for the published JSON Schemas; open, as journey/result-schemas.ts.
+ * The schema of each answer of a single pull; open, as journey/result-schemas.ts.
  */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
@@ -16,7 +16,7 @@ const reportOutcome = z.enum(['record', 'noRecord', 'noReport']);
 const outcome = z.enum([...reportOutcome.options, 'abandoned', 'withdrawn']);
 const attempts = z.int().min(0);
 
-const consumerResultSchema = z
+export const consumerResultSchema = z
   .object({
     applicantId: z.string(),
     outcome: reportOutcome,
@@ -31,6 +31,7 @@ export const pullStatusSchema = z
     environment: z.enum(ENVIRONMENTS).nullable(),
     productCode,
     state: z.enum(['running', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    /** The decision or the retry that the pull waits for, in words. */
     waitingFor: z.string().exactOptional(),
     attempts,
     customerTraceNumber: z.string().exactOptional(),
@@ -48,7 +49,9 @@ export const pullResultSchema = z.object({
   outcome,
   attempts,
   customerTraceNumber: z.string(),
+  /** With `record`. */
   reference: reportReferenceSchema.exactOptional(),
+  /** For an answered FAILSAFE: one for each applicant, in their order. */
   consumers: z.array(consumerResultSchema).exactOptional(),
 });
 

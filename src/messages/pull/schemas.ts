@@ -1,59 +1,51 @@
-/** One zod schema for each message of single pulls (docs/pulls.md), field by field. */
+/** The schema of each message of single pulls (docs/pulls.md), field by field, as journey/schemas.ts. */
 import { z } from 'zod';
-import { applicantShape, refuseRepeated } from '../../fields/applicant-schemas.ts';
-import * as fields from '../../fields/fields.ts';
-import { applicantsSchema, perMaximum } from '../../fields/request-schemas.ts';
+import { messageFields } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { resolveInquirySchema, withdrawSchema } from '../journey/schemas.ts';
+import { journeySchemas, resolveInquirySchema } from '../journey/schemas.ts';
 
-const pullFields = { pullId: fields.pullId, profile: fields.profileName.exactOptional() };
+const fields = messageFields();
 
-export const creditReportSchema = perMaximum((maxApplicants) =>
-  z.strictObject({
+const pullFields = {
+  pullId: fields.pullId,
+  /** Name of a gateway profile. Default `default`. */
+  profile: fields.profileName.exactOptional(),
+};
+
+export function creditReportSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  return z.strictObject({
     ...pullFields,
     productCode: z.enum(REPORT_PRODUCTS),
     endUserCode: fields.endUserCode,
     permissiblePurposeCode: fields.permissiblePurposeCode,
-    applicants: applicantsSchema(maxApplicants),
-  }),
-);
+    applicants,
+  });
+}
 
-const failsafeApplicantSchema = z
-  .strictObject({
-    ...applicantShape,
-    emailAddress: applicantShape.emailAddress.exactOptional(),
-    ipAddress: applicantShape.ipAddress.exactOptional(),
-  })
-  .meta({ id: 'failsafeApplicant', description: 'emailAddress and ipAddress are not sent (interface 4.3).' });
-
-/** As with reports, no two applicants have one `applicantId` or one `ssn`. */
-export const failsafeApplicantsSchema = perMaximum((maxApplicants) =>
-  z
-    .array(failsafeApplicantSchema)
-    .min(1)
-    .max(maxApplicants)
-    .superRefine(refuseRepeated(['applicantId', 'ssn'])),
-);
-
-export const failsafeCheckSchema = perMaximum((maxApplicants) =>
-  z.strictObject({
+export function failsafeCheckSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  return z.strictObject({
     ...pullFields,
     productCode: z.literal('FAILSAFE'),
     endUserCode: fields.endUserCode.exactOptional(),
     permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
-    applicants: failsafeApplicantsSchema(maxApplicants),
-  }),
-);
+    applicants,
+  });
+}
 
-/** A decision for any kind of run. Its applicants may lack what FAILSAFE's applicants may lack. */
-export const decisionSchema = perMaximum((maxApplicants) => {
-  const { journeyId: _, applicants: __, ...decision } = resolveInquirySchema(maxApplicants).shape;
-  return z.strictObject({ ...decision, applicants: failsafeApplicantsSchema(maxApplicants).exactOptional() });
-});
+/** A decision for any kind of run. */
+export function decisionSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  const { journeyId: _, ...decision } = resolveInquirySchema(applicants).shape;
+  return z.strictObject(decision);
+}
 
-export const resolvePullSchema = perMaximum((maxApplicants) =>
-  z.strictObject({ pullId: fields.pullId, ...decisionSchema(maxApplicants).shape }),
-);
+/** Its applicants may lack what FAILSAFE's applicants may lack. */
+export function resolvePullSchema<Applicants extends z.ZodType>(applicants: Applicants) {
+  return z.strictObject({ pullId: fields.pullId, ...decisionSchema(applicants).shape });
+}
 
-const { journeyId: _, ...withdrawal } = withdrawSchema.shape;
-export const withdrawPullSchema = z.strictObject({ pullId: fields.pullId, ...withdrawal });
+const { journeyId: _, ...withdrawal } = journeySchemas().withdraw.shape;
+const withdrawPull = z.strictObject({ pullId: fields.pullId, ...withdrawal });
+
+export function withdrawPullSchema(): typeof withdrawPull {
+  return withdrawPull;
+}

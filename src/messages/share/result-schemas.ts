@@ -1,5 +1,5 @@
 /**
- * One zod schema for each answer of `shareReport`, for the published JSON Schemas; open, as journey/result-schemas.ts.
+ * The schema of each answer of `shareReport`; open, as journey/result-schemas.ts.
  */
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
@@ -11,13 +11,24 @@ import {
   reportReferenceSchema,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
-import { SHARE_REPORT_OUTCOMES } from './shapes.ts';
+
+export const SHARE_REPORT_OUTCOMES = [
+  'posted',
+  /** On hold, then accepted by a person as not posted. */
+  'notPosted',
+  'denied',
+  'revoked',
+  'expired',
+  'reportGone',
+  'abandoned',
+  'withdrawn',
+] as const;
 
 const outcome = z.enum(SHARE_REPORT_OUTCOMES);
 const attempts = z.int().min(0);
 const attention = z.literal('revokedAfterPosting').exactOptional();
 
-const reportSourceSchema = z
+export const reportSourceSchema = z
   .union([
     z.object({
       kind: z.literal('ledger'),
@@ -34,11 +45,14 @@ export const shareReportStatusSchema = z
     shareId: z.string(),
     environment: z.enum(ENVIRONMENTS).nullable(),
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    /** What the share waits for, in words: the consents, the decision or the retry. */
     waitingFor: z.string().exactOptional(),
+    /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),
     consentsMissing: z
       .array(z.string())
       .meta({ description: 'applicantId of those whose grant does not stand yet, while it waits for them.' }),
+    /** When the wait for consents ends. */
     until: z.string().meta({ format: 'date-time' }).exactOptional(),
     attempts,
     customerTraceNumber: z.string().exactOptional(),
@@ -64,6 +78,7 @@ export const shareReportResultSchema = z.object({
 
 export const shareReportReferencesSchema = z.object({
   shareId: z.string(),
+  /** The reference of the shared report; absent until the report was found. */
   report: reportReferenceSchema.exactOptional(),
   reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
 });

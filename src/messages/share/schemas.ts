@@ -1,24 +1,38 @@
-/** One zod schema for each message of reports shared at any time (docs/shares.md), field by field. */
+/** The schema of each message of reports shared at any time (docs/shares.md), field by field, as journey/schemas.ts. */
 import { z } from 'zod';
-import * as fields from '../../fields/fields.ts';
+import { messageFields } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { ONE_OF_TWO_NAMES, referenceSchema, resolveInquirySchema, withdrawSchema } from '../journey/schemas.ts';
+import { journeySchemas, ONE_OF_TWO_NAMES, resolveInquirySchema } from '../journey/schemas.ts';
+
+const fields = messageFields();
+const { reference, secondaryUserFields, withdraw } = journeySchemas();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),
   customerTraceNumber: fields.customerTraceNumber.exactOptional(),
 };
 
-const givenReportSchema = z.strictObject({ reference: referenceSchema, endUserCode: fields.endUserCode });
+/** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
+const givenReportSchema = z.strictObject({
+  /** `consumerId` is personal. */
+  reference,
+  /** The end user that the report was pulled for. */
+  endUserCode: fields.endUserCode,
+});
+
+/** A report in the ledger: the newest of its owner and product, unless a trace number names another. */
 const pulledReportSchema = z.strictObject({ pullId: fields.pullId, ...storedFields });
 const journeyReportSchema = z.strictObject({ journeyId: fields.journeyId, ...storedFields });
 
 const shareFields = {
   shareId: fields.shareId,
+  /** Name of a gateway profile. Default `default`. */
   profile: fields.profileName.exactOptional(),
-  ...fields.secondaryUserFields,
+  ...secondaryUserFields,
   permissiblePurposeCode: fields.permissiblePurposeCode,
+  /** How long the share waits for consent. Default P30D. */
   awaitConsentFor: fields.duration.exactOptional(),
+  /** How old a grant may be when an attempt is scheduled. Default: any age. */
   consentValidFor: fields.duration.exactOptional(),
 };
 
@@ -35,17 +49,24 @@ export function shareReportSchemaFor(report: unknown) {
   return names.includes('pullId') ? SHARE_SCHEMAS.pullId : SHARE_SCHEMAS.journeyId;
 }
 
-/** For the published JSON Schema. */
-export const shareReportSchema = z
+const shareReport = z
   .strictObject({ ...shareFields, report: z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]) })
   .meta(ONE_OF_TWO_NAMES);
 
-const { journeyId: _, applicants: __, action, ...decision } = resolveInquirySchema(1).shape;
-export const resolveShareReportSchema = z.strictObject({
+const { journeyId: _, applicants: __, action, ...decision } = resolveInquirySchema(z.never()).shape;
+/** Without `amend`, which has nothing to correct: a share sends a reference, not applicants. */
+const resolveShareReport = z.strictObject({
   shareId: fields.shareId,
   ...decision,
   action: action.exclude(['amend']),
 });
 
-const { journeyId: ___, ...withdrawal } = withdrawSchema.shape;
-export const withdrawShareReportSchema = z.strictObject({ shareId: fields.shareId, ...withdrawal });
+const { journeyId: ___, ...withdrawal } = withdraw.shape;
+const withdrawShareReport = z.strictObject({ shareId: fields.shareId, ...withdrawal });
+
+const SCHEMAS = { shareReport, resolveShareReport, withdrawShareReport };
+
+/** The schemas by their messages. Of an input, `shareReportSchemaFor` says more about what is wrong. */
+export function shareReportSchemas(): typeof SCHEMAS {
+  return SCHEMAS;
+}

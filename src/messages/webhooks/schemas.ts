@@ -1,21 +1,13 @@
 /** One schema for the events that platforms receive by webhooks. Open: a later version may add members. */
 import { z } from 'zod';
-import {
-  applicantId,
-  customerTraceNumber,
-  instant,
-  journeyId,
-  pullId,
-  reviewId,
-  shareId,
-  stage,
-} from '../../fields/fields.ts';
+import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import { TERMINAL_STATES } from '../journey/result-schemas.ts';
-import { SHARE_REPORT_OUTCOMES } from '../share/shapes.ts';
+import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 import type { WebhookEventType } from './events.ts';
 
+const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
 const OF_JOURNEY = { journeyId, environment };
 const OF_PULL = { pullId, environment };

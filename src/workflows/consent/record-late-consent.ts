@@ -1,6 +1,5 @@
 import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
-import type { RecordLateConsentResult } from '../../activities/contract.ts';
-import type { ConsentMessage } from '../../messages/journey/shapes.ts';
+import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
@@ -14,7 +13,7 @@ import { undecodableInput } from '../run/undecodable-input.ts';
  *
  * @throws `InvalidInput` with `details[0] = { problems }`
  */
-export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<RecordLateConsentResult> {
+export async function recordLateConsent(input: { consent: ConsentMessage }): Promise<LateConsentResult> {
   if (isUndecodable(input)) throw undecodableInput(input);
   // The input may be anything: an error thrown here parks the run for good, a refusal by the activity ends it.
   const consent = (input as Partial<typeof input> | null | undefined)?.consent as ConsentMessage;

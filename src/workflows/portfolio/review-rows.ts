@@ -3,7 +3,8 @@
  * each as soon as it may.
  */
 import { allHandlersFinished, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { DEFAULT_WINDOW, type PortfolioRow, type RowOutcome, type RowResult } from '../../messages/portfolio/shapes.ts';
+import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
+import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';

@@ -2,16 +2,15 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
+import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
-import {
-  MAX_HELD,
-  PORTFOLIO_UNAVAILABLE,
-  type PortfolioMessage,
-  type PortfolioProgress,
-  type PortfolioResult,
-  type PortfolioReviewInput,
-  type PortfolioState,
-  type PortfolioStatus,
+import type {
+  PortfolioMessage,
+  PortfolioProgress,
+  PortfolioResult,
+  PortfolioReviewInput,
+  PortfolioState,
+  PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { EventsOut } from '../run/events-out.ts';
