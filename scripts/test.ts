@@ -44,6 +44,7 @@ const TOGETHER = [
   'test/config/',
   'test/deploy/cloud-actions',
   'test/deploy/compose',
+  'test/docs',
   'test/doctor/doctor-lines',
   'test/doctor/ledger-durability',
   'test/examples',
