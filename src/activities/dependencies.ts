@@ -67,3 +67,10 @@ export function preparedProfile(dependencies: ActivityDependencies, name: string
   if (!profile) throw new ProfileMissingError();
   return profile;
 }
+
+/** The run that an activity belongs to, as the ledger keeps it beside what was done for it. */
+export function callingRun(): { workflowId: string; runId: string } {
+  const { workflowExecution } = activityInfo();
+  if (!workflowExecution) throw new Error('an activity that belongs to no workflow');
+  return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };
+}

@@ -1,7 +1,6 @@
 import { requestDigests } from '../ledger/request-digests.ts';
-import { callingRun } from './calling-run.ts';
 import type { JourneyActivities } from './contract.ts';
-import type { ActivityDependencies } from './dependencies.ts';
+import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { translating } from './failures.ts';
 
 /**

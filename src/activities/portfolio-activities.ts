@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
-import { examinePortfolio } from '../portfolio/examine.ts';
+import { examinePortfolio } from '../portfolio/examine-portfolio.ts';
 import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-path.ts';
 import { requireUnchanged } from '../portfolio/identity.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';

@@ -1,6 +1,6 @@
 /** What the workflow `portfolioReview` and its activities say to each other. Types only. */
 import type { PortfolioFormat, PortfolioReviewInput, PortfolioRow, RowResult } from '../messages/portfolio/shapes.ts';
-import type { PortfolioExamination } from '../portfolio/examine.ts';
+import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
 import type { FileMark } from '../portfolio/identity.ts';
 import type { Place } from '../portfolio/read-rows.ts';
 import type { PreparedRun } from './contract.ts';

@@ -6,9 +6,8 @@ import { requestDigests } from '../ledger/request-digests.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
-import { callingRun } from './calling-run.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
-import type { ActivityDependencies } from './dependencies.ts';
+import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
 import { buildRequest, profileOfRun } from './inquiry-request.ts';
 

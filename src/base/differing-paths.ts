@@ -2,6 +2,7 @@
  * The differences between two contents that were sent under one key: JSON pointers, never a value. Pure. Members are
  * compared in any order; a member that is `undefined` counts as absent.
  */
+import { isRecord } from './is-record.ts';
 
 /** More paths would not help a reader. */
 const SHOWN = 10;
@@ -17,7 +18,7 @@ export function differingPaths(kept: unknown, sent: unknown): string[] {
 
 function compare(kept: unknown, sent: unknown, at: { path: string; isInList: boolean }): string[] {
   if (Array.isArray(kept) && Array.isArray(sent)) return compareLists(kept, sent, at.path);
-  if (isObject(kept) && isObject(sent)) return compareObjects(kept, sent, at);
+  if (isRecord(kept) && isRecord(sent)) return compareObjects(kept, sent, at);
   return Object.is(kept, sent) ? [] : [at.path];
 }
 
@@ -46,10 +47,6 @@ export function otherContent(what: string, paths: readonly string[]): string {
   const shown = paths.slice(0, SHOWN).map((path) => path || '/');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   return `${what} before with other content: ${shown.join(', ')}${more} ${paths.length > 1 ? 'differ' : 'differs'}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** RFC 6901. */

@@ -5,10 +5,6 @@
 
 export type JsonObject = { readonly [key: string]: unknown };
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** An own member; `undefined` for one that is absent or comes from a prototype. */
 export function member(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;

@@ -1,6 +1,8 @@
 /** Matches the entries of two reports that concern the same consumer. */
+
+import { isRecord } from '../base/is-record.ts';
 import type { Consumer, GatewayResponse } from '../gateway/responses.ts';
-import { inOrder, isObject, textOf } from './report-text.ts';
+import { inOrder, textOf } from './report-text.ts';
 
 /** Everything that one report has about one consumer. */
 export interface ApplicantFile {
@@ -78,7 +80,7 @@ function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>
   for (const entry of applicants) {
     const consumerId = textOf(entry.consumerId);
     const applicantId = textOf(entry.applicantId);
-    const consumers = isObject(entry.consumer) ? [entry.consumer as Consumer] : [];
+    const consumers = isRecord(entry.consumer) ? [entry.consumer as Consumer] : [];
     if (consumerId === null && applicantId === null) {
       nameless.push({ consumers });
       continue;

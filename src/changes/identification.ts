@@ -1,7 +1,9 @@
 /** Names and addresses: which are new, which are gone, and which of them belong to a tradeline. */
+
+import { isRecord } from '../base/is-record.ts';
 import type { AccountCrossReference, RefKind } from '../gateway/responses.ts';
 import type { Identification, ReportedAddress, ReportedName } from './report-changes.ts';
-import { comparable, inOrder, isObject } from './report-text.ts';
+import { comparable, inOrder } from './report-text.ts';
 
 type Parts = Record<string, string>;
 
@@ -77,7 +79,7 @@ export function identificationOf(
   { resolve, names, addresses }: IdentificationContext,
 ): Partial<Record<RefKind, Identification>> | undefined {
   const reference = account.accountCrossReference;
-  if (!isObject(reference)) return undefined;
+  if (!isRecord(reference)) return undefined;
   const found: Partial<Record<RefKind, Identification>> = {};
   for (const kind of Object.keys(REF_FIELDS) as RefKind[]) {
     const refId = reference[REF_FIELDS[kind]];

@@ -1,4 +1,5 @@
 /** Text members of a report, read with no assumption about their type. */
+import { isRecord } from '../base/is-record.ts';
 
 /** The text without spaces at its ends; an identifier of digits may be a JSON number. `null` for anything else. */
 export function textOf(value: unknown): string | null {
@@ -17,14 +18,10 @@ export function inOrder(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
 export function entriesOf(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
   if (list === undefined || list === null) return { entries: [], unreadable: 0 };
   if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
-  const entries = list.filter(isObject);
+  const entries = list.filter(isRecord);
   return { entries, unreadable: list.length - entries.length };
 }

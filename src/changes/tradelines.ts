@@ -1,9 +1,10 @@
 /** Tradelines of two reports: which are the same, which are new, which are gone, and what changed. */
 
+import { isRecord } from '../base/is-record.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import { type Figure, figureOrNull, moveBetween, readFigure } from './figures.ts';
 import type { StatusMove, Tradeline, TradelineChange } from './report-changes.ts';
-import { comparable, inOrder, isObject, textOf } from './report-text.ts';
+import { comparable, inOrder, textOf } from './report-text.ts';
 
 /** One entry of `consumer.accounts[]`, as it was read. */
 export interface ReadTradeline {
@@ -35,7 +36,7 @@ export function readTradeline(raw: Record<string, unknown>, { closedStatusCodes 
     statusCode,
     closed: statusCode !== null && closedStatusCodes.includes(statusCode),
   };
-  const reference = isObject(raw.accountCrossReference) ? raw.accountCrossReference : {};
+  const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
   const references = Object.entries(reference).sort(([one], [other]) => inOrder(one, other));
   return {
     key: JSON.stringify([comparable(raw.contributor), comparable(raw.accountNumber), told.opened]),

@@ -3,6 +3,8 @@
  * every problem at once, by variable name and never by value (docs/configuration.md has the table).
  */
 
+import { statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
@@ -20,7 +22,6 @@ import { ConfigError, type ConfigProblem, EnvironmentReader } from './environmen
 import { readLedgerAccess } from './ledger-settings.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 import { readLogLevel } from './log-level.ts';
-import { readPortfolioDirectory } from './portfolio-directory.ts';
 import { checkProcess, checkTemporal } from './process-rules.ts';
 import { readProfiles } from './profiles-file.ts';
 import { readProofKeys } from './proof-keys.ts';
@@ -297,4 +298,14 @@ function readTemporal(reader: EnvironmentReader): TemporalOptions {
     for (const { variable, rule } of error.problems) reader.report(variable, rule);
     return { address: '', namespace: '', connectionOptions: { address: '' } };
   }
+}
+
+/** The directory of portfolio files, an absolute path; `undefined` where this worker reads no portfolios. */
+function readPortfolioDirectory(reader: EnvironmentReader): string | undefined {
+  const path = reader.optional('PORTFOLIO_DIR');
+  if (path === undefined) return undefined;
+  if (!isAbsolute(path) || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    reader.report('PORTFOLIO_DIR', 'must be the absolute path of a directory');
+  }
+  return path;
 }

@@ -1,7 +1,8 @@
 /**
  * Reads an answer's JSON into the one shape that is judged, from `applicants[]`, `consumers[]` or `Consumers` alike.
  */
-import { isJsonObject, type JsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
+import { isRecord } from '../base/is-record.ts';
+import { type JsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { GatewayResponse, ResponseEntry } from './responses.ts';
 
 export interface ResponseEnvelope {
@@ -44,14 +45,14 @@ export function readResponseEnvelope(text: string): ResponseEnvelope | { problem
 }
 
 function envelopeOf(value: unknown): ResponseEnvelope | { problems: string[] } {
-  if (!isJsonObject(value)) return { problems: ['/ must be an object'] };
+  if (!isRecord(value)) return { problems: ['/ must be an object'] };
   const lists = ENTRY_LISTS.filter((name) => member(value, name) !== undefined && member(value, name) !== null);
   if (lists.length > 1) return { problems: [`/ must not have both ${lists.join(' and ')}`] };
   const [listName] = lists;
   if (listName === undefined) return { top: value, entries: [], listName };
   const list = member(value, listName);
   if (!Array.isArray(list)) return { problems: [`/${listName} must be a list`] };
-  const entries = list.filter(isJsonObject);
+  const entries = list.filter(isRecord);
   if (entries.length !== list.length) return { problems: [`/${listName} must hold nothing but objects`] };
   return { top: value, entries, listName };
 }

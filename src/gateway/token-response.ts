@@ -1,4 +1,5 @@
-import { isJsonObject, member, parseJson } from '../base/json-safety.ts';
+import { isRecord } from '../base/is-record.ts';
+import { member, parseJson } from '../base/json-safety.ts';
 
 /** The token service's sample token is a JWT of under 2 kB. A longer one would exceed our header limit. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
@@ -17,7 +18,7 @@ export interface TokenResponse {
  */
 export function readTokenResponse(text: string): TokenResponse | null {
   const [value] = parseJson(text) ?? [];
-  if (!isJsonObject(value)) return null;
+  if (!isRecord(value)) return null;
   const accessToken = member(value, 'access_token');
   const tokenType = member(value, 'token_type');
   const expiresInS = member(value, 'expires_in');

@@ -3,7 +3,8 @@
  * worst possible error of this software: where two readings are possible, a person decides.
  */
 
-import { isJsonObject, type JsonObject, member } from '../base/json-safety.ts';
+import { isRecord } from '../base/is-record.ts';
+import { type JsonObject, member } from '../base/json-safety.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { GatewayProfile } from './profile.ts';
 import { compareSsn, type SsnMatch } from './ssn-match.ts';
@@ -94,7 +95,7 @@ function idsAreOurs(entries: readonly JsonObject[], context: Context): boolean {
 /** An entry's SSN is in its `consumer` (2.4), or beside it in a `consumers[]` answer. Where both exist, both count. */
 function ssnsOf(entry: JsonObject): unknown[] {
   const consumer = member(entry, 'consumer');
-  const places = isJsonObject(consumer) ? [entry, consumer] : [entry];
+  const places = isRecord(consumer) ? [entry, consumer] : [entry];
   return places.map((place) => member(place, 'ssn'));
 }
 

@@ -1,7 +1,8 @@
 /** Payloads as the codec protocol has them: proto3 JSON, in which every `bytes` is base64. */
 import { isUtf8 } from 'node:buffer';
 import type { Payload } from '@temporalio/common';
-import { isJsonObject, member, parseJson, surveyJson } from '../base/json-safety.ts';
+import { isRecord } from '../base/is-record.ts';
+import { member, parseJson, surveyJson } from '../base/json-safety.ts';
 import type { Problem } from '../model/problems.ts';
 import { bytesOf } from '../protection/payloads/payload-envelope.ts';
 import { badRequest, Refusal } from './refusal.ts';
@@ -28,7 +29,7 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
   const { depth, repeated } = surveyJson(text, OUR_NAMES);
   if (depth > MAX_BODY_DEPTH) throw badRequest('tooDeep', `the body must nest at most ${MAX_BODY_DEPTH} levels`);
   if (repeated.size > 0) throw badRequest('repeated', `the body must give ${[...repeated].join(', ')} once`);
-  const entries = isJsonObject(parsed[0]) ? member(parsed[0], 'payloads') : undefined;
+  const entries = isRecord(parsed[0]) ? member(parsed[0], 'payloads') : undefined;
   if (!Array.isArray(entries)) {
     throw badRequest('malformed', 'the body must be {"payloads": [...]}', [
       { path: '/payloads', rule: 'must be a list' },
@@ -44,7 +45,7 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
 }
 
 function readPayload(value: unknown, path: string, problems: Problem[]): { json: PayloadJson; payload: Payload } {
-  if (!isJsonObject(value)) {
+  if (!isRecord(value)) {
     problems.push({ path, rule: 'must be an object' });
     return { json: { metadata: {}, data: '' }, payload: {} };
   }
@@ -62,7 +63,7 @@ function readPayload(value: unknown, path: string, problems: Problem[]): { json:
 }
 
 function readMetadata(value: unknown, path: string, problems: Problem[]): Record<string, string> {
-  const entries = isJsonObject(value) ? Object.entries(value) : null;
+  const entries = isRecord(value) ? Object.entries(value) : null;
   if (entries === null || entries.length > MAX_METADATA) {
     problems.push({ path, rule: `must be an object of at most ${MAX_METADATA} members` });
     return {};

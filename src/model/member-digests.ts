@@ -1,6 +1,7 @@
 /** A message's members as digests. With them a run compares a later copy without keeping anything personal. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { isRecord } from '../base/is-record.ts';
 
 /**
  * Enough that two contents never match by chance. Deliberate collisions are no concern: the senders are trusted with
@@ -20,8 +21,6 @@ export function memberDigests(message: object): Record<string, string> {
 /** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );
 }

@@ -1,6 +1,7 @@
 /** Turns a line into a row, or into its problems. */
 
-import { isJsonObject, parseJson, surveyJson } from '../base/json-safety.ts';
+import { isRecord } from '../base/is-record.ts';
+import { parseJson, surveyJson } from '../base/json-safety.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { parseApplicants } from '../messages/parse-messages.ts';
@@ -57,7 +58,7 @@ function csvValue(
 
 function jsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
   const parsed = parseJson(text);
-  if (!parsed || !isJsonObject(parsed[0])) return bad('', 'must be a JSON object');
+  if (!parsed || !isRecord(parsed[0])) return bad('', 'must be a JSON object');
   const [repeated] = surveyJson(text, MEMBERS).repeated;
   if (repeated !== undefined) return bad('', `gives the member ${repeated} twice`);
   return { value: parsed[0] };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { consequencesOf } from '../../src/cli/decisions/ask-decision.ts';
+import { sinceOf } from '../../src/cli/decisions/holds-query.ts';
 import { commandLines, holdTable, resolveCommand } from '../../src/cli/output/hold-lines.ts';
-import { sinceOf } from '../../src/cli/output/since.ts';
 import type { OpenHold } from '../../src/client.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';

@@ -10,7 +10,7 @@ import type { ConfigProblem } from '../../src/config/environment-reader.ts';
 import { createContext } from '../../src/doctor/checks/context.ts';
 import type { Finding } from '../../src/doctor/checks/finding.ts';
 import { workerChecks } from '../../src/doctor/checks/worker-checks.ts';
-import { examine } from '../../src/doctor/examine.ts';
+import { examine } from '../../src/doctor/examine-installation.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';

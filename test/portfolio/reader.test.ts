@@ -11,7 +11,7 @@ import {
   type ExaminePortfolioOptions,
   examinePortfolio,
   type PortfolioExamination,
-} from '../../src/portfolio/examine.ts';
+} from '../../src/portfolio/examine-portfolio.ts';
 import { openPortfolio, outputPaths } from '../../src/portfolio/file-path.ts';
 import { requireUnchanged } from '../../src/portfolio/identity.ts';
 import { readRows, readRowsAt } from '../../src/portfolio/read-rows.ts';

@@ -1,5 +1,6 @@
 /** Proofs that `--proof` names. Their content is only read here; a worker checks it before it counts. */
 import { differingPaths } from '../../base/differing-paths.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
 import { readText } from './json-input.ts';
@@ -16,9 +17,7 @@ export async function readProof(file: string, member: 'consent' | 'decision'): P
   const { decodeJwt } = await import('jose');
   try {
     const content = decodeJwt(text)[member];
-    if (typeof content === 'object' && content !== null && !Array.isArray(content)) {
-      return { text, content: { ...content } };
-    }
+    if (isRecord(content)) return { text, content };
   } catch {
     // The parser's own message gives only a position, which helps no caller.
   }

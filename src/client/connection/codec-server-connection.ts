@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent } from 'undici';
-import { isJsonObject, member, parseJson } from '../../base/json-safety.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { member, parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/config-shape.ts';
 import { CodecServerError, type CodecServerErrorCode } from './codec-server-error.ts';
 
@@ -168,9 +169,9 @@ function failureOf({ status, text }: Answer): Failure | null {
 /** Code and reason of an error answer; empty where the answer is none of the codec server's. */
 function errorIn(text: string): { code: string; reason: string } {
   const [answer] = parseJson(text) ?? [];
-  const error = isJsonObject(answer) ? member(answer, 'error') : undefined;
+  const error = isRecord(answer) ? member(answer, 'error') : undefined;
   const word = (name: string) => {
-    const value = isJsonObject(error) ? member(error, name) : undefined;
+    const value = isRecord(error) ? member(error, name) : undefined;
     return typeof value === 'string' ? value : '';
   };
   return { code: word('code'), reason: word('reason') };

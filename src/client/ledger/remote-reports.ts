@@ -1,5 +1,6 @@
 /** Reads reports and references from the codec server, for clients that have a token and neither database nor key. */
-import { isJsonObject, member, parseJson } from '../../base/json-safety.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { member, parseJson } from '../../base/json-safety.ts';
 import type { CodecServerConnection } from '../connection/codec-server-connection.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
 import { JourneyDisposedError } from '../connection/errors.ts';
@@ -30,6 +31,6 @@ export function remoteReports(connection: CodecServerConnection): StoredReports 
 /** Refuses an answer without `redacted`: a reader could not tell a masked report from a full one. */
 function answerIn(text: string): object {
   const [answer] = parseJson(text) ?? [];
-  if (isJsonObject(answer) && typeof member(answer, 'redacted') === 'boolean') return answer;
+  if (isRecord(answer) && typeof member(answer, 'redacted') === 'boolean') return answer;
   throw new CodecServerError('unexpected');
 }

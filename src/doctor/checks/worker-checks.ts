@@ -1,7 +1,7 @@
 /** Whether a worker polls each queue, and whether all workers that poll a gateway queue have the same limit. */
+import { millisecondsOf } from '../../base/timestamps.ts';
 import type { GatewayProfile } from '../../gateway/profile.ts';
 import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
-import { recentPollers } from '../../temporal/recent-pollers.ts';
 import type { Check } from './check.ts';
 import { type DoctorContext, refusalOf } from './context.ts';
 import { counted, type Finding, fail, NotCheckedError, pass, warn } from './finding.ts';
@@ -11,6 +11,9 @@ const WORKFLOW = 1;
 const ACTIVITY = 2;
 
 const NEEDS = ['TEMPORAL_', 'TASK_QUEUE', 'GATEWAY_PROFILES_FILE'];
+
+/** A long poll takes a minute. The server remembers a poller for five minutes after its last poll. */
+const RECENT_MS = 2 * 60_000;
 
 /** What the server says of a poller that gave no limit. */
 const NO_LIMIT = 100_000;
@@ -103,9 +106,13 @@ async function viewOf({ temporal }: DoctorContext, name: string, taskQueueType: 
       if (refusalOf(error) === 'notFound') throw new NotCheckedError('there is no such namespace');
       throw error;
     });
+  // Our clock decides, with room for the server's to differ.
+  const recent = (answer.pollers ?? []).filter(
+    ({ lastAccessTime }) => (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - RECENT_MS,
+  );
   const setLimit = answer.config?.queueRateLimit?.rateLimit?.requestsPerSecond;
   return {
-    limits: recentPollers(answer).map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
+    limits: recent.map(({ ratePerSecond }) => ratePerSecond || NO_LIMIT),
     ...(typeof setLimit === 'number' ? { setLimit } : {}),
   };
 }

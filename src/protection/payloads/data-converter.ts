@@ -1,8 +1,8 @@
 /** The one data converter of client, worker, CLI and codec server: encrypted payloads, encoded failures. */
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { FAILURE_CONVERTER_MARK } from './failure-converter.ts';
-import { passOnExternalReferences } from './foreign-references.ts';
 import { createPayloadCodec, type PayloadCodecOptions } from './payload-codec.ts';
 
 /**
@@ -21,4 +21,22 @@ export function createDataConverter(options: PayloadCodecOptions): DataConverter
 /** Whether a prebuilt bundle encodes failures. A worker whose configuration requires it must not start without. */
 export function bundleHasFailureConverter(code: string): boolean {
   return code.includes(FAILURE_CONVERTER_MARK);
+}
+
+interface ReferenceModule {
+  isReferencePayload: (payload: unknown) => boolean;
+}
+
+/**
+ * Lets payloads that claim to lie in an external storage through to the codec, which makes a marker of them. Before its
+ * codec runs, the SDK looks for such payloads, and throws where no storage is configured. Without this, one such signal
+ * stops a run for good, and anyone who may signal can send it. Nothing of ours is kept outside. A second
+ * call in a process does nothing.
+ */
+function passOnExternalReferences(): void {
+  // SDK 1.24 has no option for it (the version is pinned; a test with a real worker fails when this no longer helps). A
+  // storage with a driver that refuses does not help: the SDK parses the reference first, and that throws too.
+  const path = '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
+  const helpers = createRequire(import.meta.url)(path) as ReferenceModule;
+  helpers.isReferencePayload = () => false;
 }

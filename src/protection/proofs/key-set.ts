@@ -2,7 +2,8 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { isJsonObject, parseJson } from '../../base/json-safety.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { parseJson } from '../../base/json-safety.ts';
 
 /** Only signatures with a key pair: with a shared secret, an attacker could use the public key as the secret. */
 export const ALGORITHMS = [
@@ -40,8 +41,8 @@ function versionOf(file: string): string {
 /** @throws Error that names no key */
 export function readKeySet(file: string): JSONWebKeySet {
   const [content] = parseJson(readFileSync(file, 'utf8')) ?? [];
-  const keys = isJsonObject(content) ? content.keys : undefined;
-  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isJsonObject)) {
+  const keys = isRecord(content) ? content.keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isRecord)) {
     throw new Error('a key set must be {"keys": [...]}, with one key or more');
   }
   if (keys.some((key) => key.kty === 'oct' || 'd' in key || 'k' in key)) {

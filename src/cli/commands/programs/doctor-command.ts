@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../../../doctor/checks/check.ts';
 import type { Finding } from '../../../doctor/checks/finding.ts';
-import type { Examination } from '../../../doctor/examine.ts';
+import type { Examination } from '../../../doctor/examine-installation.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
@@ -23,7 +23,7 @@ export function registerDoctorCommand(program: Command): void {
     const timeoutMs = timeoutOf(options);
     const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
       import('../../../config/config.ts'),
-      import('../../../doctor/examine.ts'),
+      import('../../../doctor/examine-installation.ts'),
     ]);
     const env = environmentWith(options);
     const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env) };

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
 import type { EndpointStatus } from '../../../messages/webhooks/delivery.ts';
+import type { Environment } from '../../../model/products.ts';
 import { requireOwnerId, withJourneys } from '../../decisions/journey-action.ts';
 import {
   type OutputOptions,
@@ -49,8 +51,8 @@ export function registerWebhooksCommand(program: Command): void {
       .description(description)
       .argument('<id>', RUN_ID)
       .option('--endpoint <name>', 'of this endpoint alone');
-    withServerOptions(command).action((journeyId: string, options: ChoiceOptions) =>
-      decide(journeyId, update, options),
+    withExamples(withServerOptions(command), `credit-journey webhooks ${name} J-1`).action(
+      (journeyId: string, options: ChoiceOptions) => decide(journeyId, update, options),
     );
   }
   const test = webhooks
@@ -58,7 +60,7 @@ export function registerWebhooksCommand(program: Command): void {
     .description('send a signed event of the type ping, from here, with the worker’s configuration')
     .argument('<endpoint>')
     .option('--profile <name>', 'the gateway profile that it belongs to', 'default');
-  withOutputOptions(test).action(testEndpoint);
+  withExamples(withOutputOptions(test), 'credit-journey webhooks test platform').action(testEndpoint);
 }
 
 async function listDeliveries({ failed = false, ...options }: ListOptions): Promise<void> {
@@ -123,7 +125,6 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
     throw new UsageError(known === '' ? 'the profile has no endpoints' : `<endpoint> must be one of ${known}`);
   }
   const { WebhookSender } = await import('../../../webhooks/sender.ts');
-  const { pingMessage } = await import('../../../webhooks/ping.ts');
   const sender = new WebhookSender();
   try {
     const httpStatus = await sender.send(endpoint, pingMessage(profile.environment));
@@ -132,4 +133,10 @@ async function testEndpoint(name: string, { profile: profileName, ...options }: 
   } finally {
     await sender.close();
   }
+}
+
+/** The event that an operator sends by hand, to check that an endpoint takes events. */
+function pingMessage(environment: Environment): { id: string; body: string } {
+  const body = JSON.stringify({ type: 'ping', timestamp: new Date().toISOString(), data: { environment } });
+  return { id: `evt_ping_${randomBytes(8).toString('hex')}`, body };
 }
