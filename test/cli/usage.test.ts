@@ -1,60 +1,65 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, mock, test } from 'node:test';
+import type { Command } from 'commander';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
+import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { parseLendingJourneyInput } from '../../src/messages/parse-messages.ts';
-import { runCli } from './run-cli.ts';
+import { runCli, spawnCli } from './run-cli.ts';
 
-const COMMANDS = [
-  'demo',
-  'dev',
-  'worker',
-  'setup',
-  'deploy',
-  'doctor',
-  'inquiries',
-  'shares',
-  'dispose',
-  'sandbox',
-  'codec-server',
-  'keys',
-  'start',
-  'pull',
-  'status',
-  'watch',
-  'advance',
-  'consent',
-  'share',
-  'holds',
-  'resolve',
-  'withdraw',
-  'report',
-  'changes',
-  'references',
-  'list',
-];
+/** Every command and subcommand that does something, as it is typed. */
+async function commandsOfProgram(): Promise<Command[]> {
+  const { argv } = process;
+  // What the program runs as it is loaded.
+  process.argv = [argv[0] ?? '', argv[1] ?? '', 'keys', '--help'];
+  const write = mock.method(process.stdout, 'write', () => true);
+  const { createProgram } = await import('../../src/cli.ts').finally(() => {
+    process.argv = argv;
+    write.mock.restore();
+  });
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  return leaves(createProgram());
+}
 
-/** One of those that a command has. */
-const SUBCOMMANDS: Record<string, string[]> = { keys: ['new'], deploy: ['promote'] };
+function typed(command: Command): string {
+  return command.parent ? `${typed(command.parent)} ${command.name()}` : 'credit-journey';
+}
 
 describe('help', { concurrency: 4 }, () => {
   test('of the program names every command in 80 columns', async () => {
     const { code, stdout } = await runCli(['--help']);
     assert.equal(code, 0);
-    for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+    for (const command of await commandsOfProgram()) {
+      assert.match(stdout, new RegExp(`^  ${typed(command).split(' ')[1]} `, 'm'));
+    }
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });
 
-  for (const command of COMMANDS) {
-    test(`of ${command} is there, with an example`, async () => {
-      const args = [command, ...(SUBCOMMANDS[command] ?? [])];
-      const { code, stdout } = await runCli([...args, '--help']);
-      assert.equal(code, 0);
-      assert.match(stdout, new RegExp(`\\$ (credit-journey|npm run) ${args.join(' ')}`));
-    });
-  }
+  test('of every command and subcommand is there, with an example', async () => {
+    const commands = await commandsOfProgram();
+    assert.ok(commands.length > 40, `${commands.length}`);
+    for (const command of commands) {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const name = typed(command);
+      assert.match(help, new RegExp(`\\$ (${name}|npm run ${name.replace('credit-journey ', '')})`), name);
+    }
+  });
+
+  test('that `head` does not read to its end ends the program without a word', async () => {
+    const child = spawnCli(['--help']);
+    child.stdout?.destroy();
+    const said = text(child.stderr as Readable);
+    const [code] = await once(child, 'close');
+    assert.equal(await said, '');
+    assert.equal(code, EXIT.unread);
+  });
 });
 
 /** A decision's options; an attempt unless it is left out. */

@@ -8,4 +8,6 @@ export const EXIT = {
   needsPerson: 3,
   /** Ctrl-C, as shells count it. */
   interrupted: 130,
+  /** What reads the output has closed it, such as `head`: as shells count SIGPIPE. */
+  unread: 141,
 } as const;

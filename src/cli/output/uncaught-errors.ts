@@ -14,4 +14,13 @@ export function logUncaughtErrors(): void {
     process.stderr.write(`${JSON.stringify(line)}\n`);
     process.exit(EXIT.failed);
   });
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount('error', endUnread) === 0) stream.on('error', endUnread);
+  }
+}
+
+/** `… | head` has read enough. */
+function endUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.unread);
 }

@@ -14,12 +14,15 @@ interface HoldOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLegalHoldCommand(program: Command): void {
   const hold = program.command('legal-hold').description('keep a journey from being disposed of').helpCommand(false);
-  withExamples(hold, 'credit-journey legal-hold list');
   const ofJourney = (name: string, description: string) =>
     withOutputOptions(withAuthorizationOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
-  ofJourney('set', 'nothing of the journey is disposed of until it is released').action(set);
-  ofJourney('release', 'the journey may be disposed of again').action(release);
+  const example = (name: string) => `credit-journey legal-hold ${name} J-1 --by <name> --reason "<why>"`;
+  const set = ofJourney('set', 'nothing of the journey is disposed of until it is released').action(setHold);
+  withExamples(set, example('set'));
+  const release = ofJourney('release', 'the journey may be disposed of again').action(releaseHold);
+  withExamples(release, example('release'));
   const list = hold.command('list').description('every legal hold, the oldest first');
+  withExamples(list, 'credit-journey legal-hold list');
   withOutputOptions(list).action((options: OutputOptions) =>
     withLedger(options, async (ledger, output) => {
       const holds = await ledger.retention.legalHolds();
@@ -31,7 +34,7 @@ export function registerLegalHoldCommand(program: Command): void {
   );
 }
 
-async function set(journeyId: string, options: HoldOptions): Promise<void> {
+async function setHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
   const authorization = checkedAuthorization(options);
   await withLedger(options, async (ledger, output) => {
@@ -46,7 +49,7 @@ async function set(journeyId: string, options: HoldOptions): Promise<void> {
   });
 }
 
-async function release(journeyId: string, options: HoldOptions): Promise<void> {
+async function releaseHold(journeyId: string, options: HoldOptions): Promise<void> {
   requireOwnerId(journeyId);
   const authorization = checkedAuthorization(options);
   await withLedger(options, async (ledger, output) => {
