@@ -110,8 +110,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/dependencies.ts',
-        find: '  if (mayExist && (',
-        replace: '  if (!mayExist && (',
+        find: 'activityInfo().attempt < LOOKS_FOR_A_PROFILE',
+        replace: 'activityInfo().attempt < 1',
       },
     ],
     tests: [{ path: 'test/hazards/profile-missing.test.ts', title: 'leaves every start to a worker that has it' }],
