@@ -12,6 +12,7 @@ import { type Hole, measureHoles } from './invariants/holes.ts';
 import type { Verdict } from './invariants/invariant.ts';
 import { inputOf, sentinelsOf } from './journey-inputs.ts';
 import { keepLogs, keepNamedHistories } from './keep.ts';
+import { lookOn } from './onlookers.ts';
 import { Operator } from './operator.ts';
 import { type OtherRun, otherRunsOf, PORTFOLIO_FILE } from './other-runs.ts';
 import { type Books, People } from './people.ts';
@@ -58,8 +59,10 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<Run> {
     onPhase('the storm begins');
     const isOver = new AbortController();
     const operating = operate(scene, scene.operator, AbortSignal.any([signal, isOver.signal]));
+    const looking = lookOn(people, AbortSignal.any([signal, isOver.signal]));
     const storm = runStorm(scene, signal).finally(() => isOver.abort());
     const [{ value: decided = 0 }] = (await Promise.allSettled([operating, storm])) as [{ value?: number }, unknown];
+    world.count('statuses answered', await looking);
     const counts = await storm;
     onPhase('the storm is over');
     const settled = await settle(scene, signal);
