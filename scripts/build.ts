@@ -15,9 +15,10 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 compile();
 const stacks = join(dist, 'src/workflows/run/promise-stacks.js');
-await bundle(BUNDLE_FILES.plain, [stacks]);
+const interceptors = [stacks, join(dist, 'src/workflows/run/updates-last.js')];
+await bundle(BUNDLE_FILES.plain, interceptors);
 // A separate bundle, so that a worker without traces pays nothing for them.
-await bundle(BUNDLE_FILES.tracing, [stacks, join(dist, 'src/telemetry/workflow-tracing.js')]);
+await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);
 
 async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
   const { code } = await bundleWorkflowCode({

@@ -14,8 +14,13 @@ function moduleFile(path: string): string {
 
 const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
+const UPDATES_LAST = moduleFile('../workflows/run/updates-last');
+
 /** What each workflow bundle is made with. */
-export const BUNDLE_MODULES = { workflowInterceptorModules: [PROMISE_STACKS], preloadModules: [PROMISE_STACKS] };
+export const BUNDLE_MODULES = {
+  workflowInterceptorModules: [PROMISE_STACKS, UPDATES_LAST],
+  preloadModules: [PROMISE_STACKS],
+};
 
 export interface WorkflowSourceOptions {
   /** `WORKFLOW_BUNDLE_FILE`. */
