@@ -204,7 +204,8 @@ const journeys = property({
     const journey = new Journey(input as never);
     journey.status();
     journey.references();
-    journey.result('sandbox', 'completed');
+    journey.run = { environment: 'sandbox' } as never;
+    journey.result('completed');
     for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.gateBefore(stage);
     for (const share of journey.shares.values()) {
       journey.applicantsOf(share);

@@ -5,7 +5,7 @@
  */
 
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
+import { condition, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
@@ -152,20 +152,6 @@ export function settleEarlyGrants(journey: ConsentHost): void {
   for (const record of journey.consents.pending()) {
     if (record.proof === undefined) settle(journey, record, needsProof(journey) ? 'missing' : undefined);
   }
-}
-
-/**
- * For a run that ends before it could know what makes a grant count: refuses the grants that came, and waits until the
- * ledger has the refusals. Throws `refusal`, for which the run ends.
- */
-export async function closeUnprepared(journey: ConsentHost, refusal: unknown): Promise<never> {
-  for (const record of journey.consents.pending()) {
-    journey.consents.refuse(record);
-    journey.checks.settle(record, { counts: false, reason: `the ${kindOf(journey)} has ended` });
-  }
-  const { recorder } = journey;
-  if (!recorder.isIdle) await CancellationScope.nonCancellable(() => condition(() => recorder.isIdle));
-  throw refusal;
 }
 
 function needsProof({ run }: ConsentHost): boolean {

@@ -4,18 +4,21 @@ import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } 
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
-import { keyOfConsent } from '../../consent/consent-book.ts';
+import { type ConsentBook, keyOfConsent } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
 import { inBackground } from '../run/in-background.ts';
-import { refuseMessage } from '../run/message-answers.ts';
+import { kindOf, refuseMessage } from '../run/message-answers.ts';
 import type { ConsentChecks } from './consent-checks.ts';
 import type { ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: a journey, or a share by itself. */
 interface ConsentKeeper {
+  readonly journeyId: string;
+  readonly run: PreparedRun | undefined;
+  consents: Pick<ConsentBook, 'pending' | 'refuse'>;
   checks: ConsentChecks;
   recorder: ConsentRecorder;
 }
@@ -176,11 +179,15 @@ export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<vo
 }
 
 /**
- * The same for a run that ends without an outcome. Also used after the event of a run's end was emitted, for messages
- * that were accepted meanwhile. The end in that event stands.
+ * The same for a run that ends without an outcome, and for messages that were accepted after the event of a run's end was
+ * emitted. A run that ends before it could know what makes a grant count refuses the grants that came.
  */
-export async function recordWhatCameLast({ checks, recorder }: ConsentKeeper): Promise<void> {
-  if (checks.isBusy || !recorder.isIdle) {
-    await CancellationScope.nonCancellable(() => condition(() => !checks.isBusy && recorder.isIdle));
+export async function recordWhatCameLast(run: ConsentKeeper): Promise<void> {
+  const { checks, recorder, consents } = run;
+  for (const record of run.run ? [] : consents.pending()) {
+    consents.refuse(record);
+    checks.settle(record, { counts: false, reason: `the ${kindOf(run)} has ended` });
   }
+  const isRecorded = () => recorder.isIdle && (!run.run || !checks.isBusy);
+  if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
 }

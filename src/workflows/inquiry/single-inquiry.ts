@@ -2,12 +2,7 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { type CarriedEvents, EventsOut } from '../run/events-out.ts';
-import { HandOver } from '../run/hand-over.ts';
-import { Holds, type PastHolds } from '../run/holds.ts';
-import { InFlightActivities } from '../run/in-flight-activities.ts';
-import { type CarriedAttributes, PublishedAttributes } from '../run/published-attributes.ts';
-import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
+import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
 
 /** How the inquiry stands while it is under way. */
@@ -21,62 +16,33 @@ export interface InquiryStanding {
   waitingFor?: string;
 }
 
-/** What a run with one inquiry hands over to its next run (continue-as-new). Plain data. */
-export interface SingleInquiryResumption<Withdrawal, Run extends PreparedRun = PreparedRun> {
-  /** Absent where the input was not checked yet. */
-  run?: Run;
-  withdrawal?: Withdrawal;
+export interface SingleInquiryResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun>
+  extends RunResumption<Withdrawal, Prepared> {
   inquiry: InquiryStanding;
   /** Absent where the inquiry has not begun. */
   carried?: CarriedInquiry;
-  holds: PastHolds;
-  events: CarriedEvents;
-  refused: { refusedMessages: RefusedMessage[]; refusedMessagesTotal: number };
-  published: CarriedAttributes;
 }
 
-export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
-  readonly inFlight = new InFlightActivities();
-  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
-  readonly events: EventsOut;
-  readonly holds: Holds;
+export abstract class SingleInquiry<
+  Input extends object,
+  Prepared extends PreparedRun,
+  Outcome extends string,
+  Withdrawal,
+> extends Run<Input, Prepared, Outcome, Withdrawal> {
   readonly inquiry: InquiryStanding;
   /** What the next run goes on with, while the inquiry is under way. */
   carried: CarriedInquiry | undefined;
-  /** What the first activity fixed; absent until it has answered. */
-  run: PreparedRun | undefined;
-  withdrawal: Withdrawal | undefined;
-  outcome: Outcome | undefined;
-  /** Its input was refused, or it was cancelled before. */
-  endedUnchecked = false;
-  endedAs: TerminalState | undefined;
-  readonly #refused: RefusedMessages;
-  readonly #published: PublishedAttributes;
 
   /** @param past what the run before has handed over */
-  constructor(past?: SingleInquiryResumption<Withdrawal>) {
-    this.events = new EventsOut(past?.events);
-    this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
+  constructor(input: Input, past?: SingleInquiryResumption<Withdrawal, Prepared>) {
+    super(input, past);
     this.inquiry = past?.inquiry ?? { state: 'running', attempts: 0 };
     this.carried = past?.carried;
-    this.withdrawal = past?.withdrawal;
-    this.#refused = new RefusedMessages(past?.refused);
-    this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
   }
 
-  /** What the next run begins with, but for the run's own kind. */
-  protected carriedOver(): SingleInquiryResumption<Withdrawal> {
-    const { run, withdrawal, inquiry, carried, holds, events } = this;
-    return {
-      ...(run ? { run } : {}),
-      ...(withdrawal ? { withdrawal } : {}),
-      inquiry,
-      ...(carried ? { carried } : {}),
-      holds: { open: holds.carried, settled: holds.settled },
-      events: events.carried,
-      refused: this.#refused.status(),
-      published: this.#published.carried,
-    };
+  protected override carriedOver(): SingleInquiryResumption<Withdrawal, Prepared> {
+    const { inquiry, carried } = this;
+    return { ...super.carriedOver(), inquiry, ...(carried ? { carried } : {}) };
   }
 
   abstract readonly productCode: ProductCode;
@@ -97,23 +63,9 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
     return this.productCode;
   }
 
-  get isCancelled(): boolean {
-    return this.endedAs === 'cancelled';
-  }
-
-  get isEnding(): boolean {
-    return this.withdrawal !== undefined;
-  }
-
-  refuse(refused: RefusedMessage): void {
-    this.#refused.add(refused);
-    tellIfConsent(this, refused);
-  }
-
-  /** Brings the search attributes up to date. */
   publish(): void {
     const { customerTraceNumber, endUserCode } = this;
-    this.#published.upsert({
+    this.published.upsert({
       NeedsAttention: this.holds.list[0]?.failureType ?? this.attention ?? null,
       JourneyStage: this.stage,
       ...(endUserCode === undefined ? {} : { EndUserCode: endUserCode }),
@@ -168,7 +120,7 @@ export abstract class SingleInquiry<Withdrawal, Outcome extends string> {
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       holds: this.holds.list,
-      ...this.#refused.status(),
+      ...this.refusedMessages,
     };
   }
 

@@ -46,6 +46,7 @@ export function handleMessages(journey: Journey): void {
     description: DESCRIPTIONS.references,
   });
   handleUnknownSignals(journey);
+  journey.recorder.begin();
 }
 
 function profileOf({ input }: Journey): string {

@@ -11,7 +11,7 @@ import type {
   ShareStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
-import type { Environment, StageCode } from '../../model/products.ts';
+import type { StageCode } from '../../model/products.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/refused-messages.ts';
 import type { StageRecord } from './stage-record.ts';
@@ -66,14 +66,11 @@ export function journeyReferences(journey: JourneyStanding): JourneyReferences {
   };
 }
 
-export function journeyResult(
-  journey: JourneyStanding,
-  environment: Environment,
-  outcome: JourneyOutcome,
-): JourneyResult {
+export function journeyResult(journey: JourneyStanding, outcome: JourneyOutcome): JourneyResult {
+  if (!journey.run) throw new Error('a result before the input was checked');
   return {
     journeyId: journey.journeyId,
-    environment,
+    environment: journey.run.environment,
     outcome,
     stages: journey.stages.map(({ status, reference }) => ({ ...status, ...(reference ? { reference } : {}) })),
     shares: shareStatuses(journey),

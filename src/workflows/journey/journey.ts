@@ -16,41 +16,29 @@ import type {
   RepeatStageMessage,
   ShareInput,
   StageStatus,
-  TerminalState,
   WithdrawMessage,
 } from '../../messages/journey/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
 import type { Applicant } from '../../model/applicant.ts';
-import { type Environment, STAGES, type StageCode } from '../../model/products.ts';
+import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
-import { EventsOut } from '../run/events-out.ts';
-import { HandOver } from '../run/hand-over.ts';
-import { Holds } from '../run/holds.ts';
-import { InFlightActivities } from '../run/in-flight-activities.ts';
-import { PublishedAttributes } from '../run/published-attributes.ts';
-import { RefusedMessages, tellIfConsent } from '../run/refused-messages.ts';
+import { tellIfConsent } from '../run/refused-messages.ts';
+import { Run } from '../run/run.ts';
 import type { JourneyResumption } from './journey-resumption.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
 import type { StageRecord } from './stage-record.ts';
 
-export class Journey {
-  readonly input: LendingJourneyInput;
+export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcome, WithdrawMessage> {
   readonly stages: StageRecord[];
   readonly shares = new Map<string, ShareRecord>();
   readonly advances = new Map<StageCode, PassGateMessage>();
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
-  readonly inFlight = new InFlightActivities();
-  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
-  readonly events: EventsOut;
-  readonly holds: Holds;
-  /** What `prepareJourney` fixed; absent until it has answered. */
-  run: PreparedRun | undefined;
   applicants: Applicant[];
-  withdrawal: WithdrawMessage | undefined;
   /** A stage's inquiry was abandoned: the journey ends with it. */
   stageWasAbandoned = false;
   /** Messages that are being checked. */
@@ -71,14 +59,8 @@ export class Journey {
   hasHeard = false;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
-  outcome: JourneyOutcome | undefined;
-  /** Its input was refused, or it was cancelled before. */
-  endedUnchecked = false;
-  endedAs: TerminalState | undefined;
-  readonly #refused: RefusedMessages;
   readonly #retries = new Map<string, string>();
   readonly #applicantIds = new Set<string>();
-  readonly #published: PublishedAttributes;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
@@ -86,14 +68,10 @@ export class Journey {
    * @param past what the run before has handed over
    */
   constructor(input: LendingJourneyInput, past?: JourneyResumption) {
-    this.input = isObject(input) ? input : ({} as LendingJourneyInput);
+    super(input, past);
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
-    this.events = new EventsOut(past?.events);
-    this.holds = new Holds(() => this.publish(), this.events, past?.holds, { handOver: this.handOver });
-    this.#refused = new RefusedMessages(past?.refused);
-    this.#published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past?.published);
     this.applicants = [];
     if (past) {
       this.stages = past.stages;
@@ -113,7 +91,6 @@ export class Journey {
     for (const message of past.advances) this.advances.set(message.to, message);
     for (const applicantId of past.applicantIds) this.#applicantIds.add(applicantId);
     this.applicants = past.applicants;
-    this.withdrawal = past.withdrawal;
     this.stageWasAbandoned = past.stageWasAbandoned;
     this.isClosing = past.isClosing;
     this.gate = past.gate?.before;
@@ -121,42 +98,38 @@ export class Journey {
     this.stagesEndedAs = past.stagesEndedAs;
     this.openUntil = past.openUntil;
     this.hasHeard = past.hasHeard;
-    if (past.run) this.begin(past.run);
   }
 
   /** What the next run begins with. */
   handedOver(): JourneyResumption {
-    const { run, withdrawal, gate, gateTimes, stagesEndedAs, openUntil } = this;
+    const { gate, gateTimes, stagesEndedAs, openUntil } = this;
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
-      ...(run ? { run } : {}),
+      ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
       consents: this.consents.carried(elsewhere(this)),
       elsewhere: this.consents.elsewhere,
-      ...(withdrawal ? { withdrawal } : {}),
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...(stagesEndedAs ? { stagesEndedAs } : {}),
       ...(openUntil === undefined ? {} : { openUntil }),
-      holds: { open: this.holds.carried, settled: this.holds.settled },
-      events: this.events.carried,
-      refused: this.refusedMessages,
-      published: this.#published.carried,
     };
   }
 
-  /** Takes the configuration that `prepareJourney` fixed for the run. */
-  begin(run: PreparedRun): void {
-    this.run = run;
-    this.events.begin(run, { journeyId: this.journeyId });
+  protected get subject() {
+    return { journeyId: this.journeyId };
+  }
+
+  tellEnded(outcome: Ended<JourneyOutcome>): void {
+    this.events.emit('journey.ended', [outcome], { outcome });
   }
 
   get journeyId(): string {
     return this.input.journeyId;
   }
 
-  get isEnding(): boolean {
-    return this.withdrawal !== undefined || this.stageWasAbandoned;
+  override get isEnding(): boolean {
+    return super.isEnding || this.stageWasAbandoned;
   }
 
   get stagesAreSettled(): boolean {
@@ -200,10 +173,6 @@ export class Journey {
 
   knowsApplicant(applicantId: string): boolean {
     return this.#applicantIds.has(applicantId);
-  }
-
-  get isCancelled(): boolean {
-    return this.endedAs === 'cancelled';
   }
 
   addShare(input: ShareInput): void {
@@ -283,8 +252,8 @@ export class Journey {
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
   }
 
-  refuse(refused: RefusedMessage): void {
-    this.#refused.add(refused);
+  override refuse(refused: RefusedMessage): void {
+    super.refuse(refused);
     tellIfConsent(this, refused);
   }
 
@@ -299,10 +268,6 @@ export class Journey {
     return this.#retries.values().next().value;
   }
 
-  get refusedMessages(): ReturnType<RefusedMessages['status']> {
-    return this.#refused.status();
-  }
-
   status(): JourneyStatus {
     return journeyStatus(this);
   }
@@ -311,8 +276,8 @@ export class Journey {
     return journeyReferences(this);
   }
 
-  result(environment: Environment, outcome: JourneyOutcome): JourneyResult {
-    return journeyResult(this, environment, outcome);
+  result(outcome: JourneyOutcome): JourneyResult {
+    return journeyResult(this, outcome);
   }
 
   /** Brings the search attributes up to date; those that the server does not know are left out. */
@@ -325,7 +290,7 @@ export class Journey {
       ...this.stages.map(({ status }) => status.customerTraceNumber),
       ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    this.#published.upsert({
+    this.published.upsert({
       NeedsAttention: attention[0] ?? null,
       ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
       CustomerTraceNumber: traceNumbers,

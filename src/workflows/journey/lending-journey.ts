@@ -1,17 +1,13 @@
-import { continueAsNew, isCancellation } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../messages/journey/shapes.ts';
-import type { Ended } from '../../messages/webhooks/events.ts';
-import { closeUnprepared, settleEarlyGrants } from '../consent/consent-handlers.ts';
+import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { currentDetails } from '../details/current-details.ts';
-import { showDetails } from '../details/show-details.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { refuseForeignState } from '../run/hand-over.ts';
-import { prepareRun } from '../run/prepare-run.ts';
-import { terminalStateOf } from '../run/terminal-state.ts';
+import { carryRun, type RunKind } from '../run/carry-run.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey } from './journey.ts';
@@ -29,57 +25,20 @@ import { runStages } from './stages.ts';
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
-  refuseForeignState(past);
-  const journey = new Journey(input, past);
-  handleMessages(journey);
-  journey.recorder.begin();
-  showDetails(() => currentDetails(viewOf(journey)));
-  return journey.handOver.carry(() => toItsEnd(journey), {
-    state: () => journey.handedOver(),
-    continueWith: (state) => continueAsNew<typeof lendingJourney>(input, state),
-  });
+  return carryRun(KIND, input, past);
 }
 
-async function toItsEnd(journey: Journey): Promise<JourneyResult> {
-  const run = journey.run ?? (await prepare(journey).catch((refusal) => closeUnprepared(journey, refusal)));
-  try {
-    const outcome = await runToTheEnd(journey, run);
-    await tellEnded(journey, outcome);
-    await recordWhatCameLast(journey);
-    return journey.result(run.environment, outcome);
-  } catch (error) {
-    journey.endedAs = terminalStateOf(error);
-    if (journey.endedAs) {
-      await recordWhatCameLast(journey);
-      await tellEnded(journey, journey.endedAs);
-      await recordWhatCameLast(journey);
-    }
-    throw error;
-  }
-}
-
-/** Waits for the hand-over alone, never for an endpoint. */
-async function tellEnded(journey: Journey, outcome: Ended<JourneyOutcome>): Promise<void> {
-  journey.events.emit('journey.ended', [outcome], { outcome });
-  await journey.events.flush();
-}
-
-async function prepare(journey: Journey): Promise<PreparedRun> {
-  const { input } = journey;
-  const run = await journey.handOver.rest(
-    prepareRun(
-      input,
-      () => journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-      (refusal) => {
-        journey.endedUnchecked = true;
-        journey.endedAs = terminalStateOf(refusal);
-      },
-    ),
-  );
-  journey.begin(run);
-  settleEarlyGrants(journey);
-  return run;
-}
+const KIND: RunKind<Journey, JourneyResumption> = {
+  State: Journey,
+  handleMessages,
+  details: (journey) => currentDetails(viewOf(journey)),
+  prepare: ({ input }) =>
+    journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  onPrepared: settleEarlyGrants,
+  work: runToTheEnd,
+  recordWhatCameLast,
+  handedOver: (journey) => journey.handedOver(),
+};
 
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
   const { handOver } = journey;

@@ -7,15 +7,14 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
 import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '../../messages/portfolio/shapes.ts';
-import type { Ended } from '../../messages/webhooks/events.ts';
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
-import { showDetails } from '../details/show-details.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
+import { carryRun, type RunKind } from '../run/carry-run.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
-import { terminalStateOf } from '../run/terminal-state.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
 import { Review } from './review.ts';
 import { reviewDetails } from './review-details.ts';
@@ -32,36 +31,24 @@ import type { ReviewState } from './review-state.ts';
  *   `details[0] = { progress }` where the file is not the one any more
  */
 export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
-  const review = new Review(input, past);
-  handleReviewMessages(review);
-  showDetails(() => reviewDetails(review));
-  if (past) review.events.begin(past.run, { reviewId: review.reviewId });
-  try {
-    const state = past ?? (await examine(review));
-    return await reviewRows(review, state);
-  } catch (error) {
-    review.endedAs = terminalStateOf(error);
-    if (review.endedAs) await tellEnded(review, review.endedAs);
-    throw error;
-  }
+  return carryRun(KIND, input, past);
 }
 
-async function examine(review: Review): Promise<ReviewState> {
-  const { input } = review;
-  const onRefused = (refusal: unknown) => {
-    review.endedUnchecked = true;
-    review.endedAs = terminalStateOf(refusal);
-  };
-  const checking = { summary: 'checking the input' };
-  const run = await prepareRun(input, () => preparePortfolio.executeWithOptions(checking, [{ input }]), onRefused);
-  review.run = run;
-  review.events.begin(run, { reviewId: review.reviewId });
-  const examining = `examining ${input.file}`;
-  const examined = await prepareRun(input, () => review.files.ask('examinePortfolio', examining, { input }), onRefused);
-  return review.begin(run, examined);
+const KIND: RunKind<Review, ReviewState> = {
+  State: Review,
+  handleMessages: handleReviewMessages,
+  details: reviewDetails,
+  prepare: ({ input }) => preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  work: async (review, run) => reviewRows(review, review.state ?? (await examine(review, run))),
+};
+
+async function examine(review: Review, run: PreparedRun): Promise<ReviewState> {
+  const { input, files } = review;
+  const examined = await prepareRun(input, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
+  return review.examined(run, examined);
 }
 
-async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioResult> {
+async function reviewRows(review: Review, state: ReviewState): Promise<PortfolioOutcome> {
   const rows = new ReviewRows(review, state);
   try {
     const end = await rows.work();
@@ -71,8 +58,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
     if (review.isStopping) throw changed(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
     await condition(allHandlersFinished);
-    await tellEnded(review, review.outcome);
-    return review.result(review.outcome);
+    return review.outcome;
   } catch (error) {
     if (isCancellation(error)) {
       await rows.drain();
@@ -83,7 +69,7 @@ async function reviewRows(review: Review, state: ReviewState): Promise<Portfolio
 }
 
 function handOver(review: Review, state: ReviewState): Promise<never> {
-  return continueAsNew<typeof portfolioReview>(review.input, review.handOver(state, traceNumbersOf(review, state)));
+  return continueAsNew<typeof portfolioReview>(review.input, review.handedOver(state, traceNumbersOf(review, state)));
 }
 
 /** The trace numbers that the rows taken over are at: earlier ones are over. */
@@ -96,12 +82,6 @@ function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Se
     }),
   );
   return new Set(names);
-}
-
-/** Waits for the hand-over alone, never for an endpoint. */
-async function tellEnded({ events }: Review, outcome: Ended<PortfolioOutcome>): Promise<void> {
-  events.emit('portfolio.ended', [outcome], { outcome });
-  await events.flush();
 }
 
 /** Finds a change of the file after the last rows were read: a reader of the results relies on the digest. */

@@ -57,6 +57,6 @@ function setPaused(review: Review, isPaused: boolean): boolean {
   review.isPaused = isPaused;
   review.pace.startAnew(review.done);
   review.inFlight.recheck();
-  review.changed();
+  review.publish();
   return true;
 }

@@ -73,11 +73,10 @@ export class ReviewRows {
       this.#stepForward();
       const end = this.#end();
       if (end) return end;
-      const { changes } = this.#review;
+      const { changes, isEnding } = this.#review;
+      const hasNews = () => this.#review.changes !== changes || this.#review.isEnding !== isEnding;
       // Messages that it refuses change nothing, but its history.
-      await condition(
-        () => this.#review.changes !== changes || (this.#review.isLeaving ? this.#mayLeave() : this.#shouldLeave()),
-      );
+      await condition(() => hasNews() || (this.#review.isLeaving ? this.#mayLeave() : this.#shouldLeave()));
     }
   }
 
@@ -186,7 +185,7 @@ export class ReviewRows {
         if (isHeld === open.isHeld) return;
         open.isHeld = isHeld;
         this.#review.underWay += isHeld ? -1 : 1;
-        this.#review.changed();
+        this.#review.publish();
       },
       onStanding: (standing) => {
         open.standing = standing;
@@ -219,7 +218,7 @@ export class ReviewRows {
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
     if (!open.isHeld) this.#review.underWay--;
-    this.#review.changed();
+    this.#review.publish();
   }
 
   #count(open: OpenRow, outcome: RowOutcome): void {
@@ -340,7 +339,7 @@ export class ReviewRows {
       if (!isCancellation(error)) this.#failure = { error };
     } finally {
       mark(false);
-      this.#review.changed();
+      this.#review.publish();
     }
   }
 }

@@ -1,66 +1,55 @@
 /** State of one run of a portfolio review. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ExaminedFile } from '../../activities/portfolio-contract.ts';
-import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import { MAX_HELD, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { outputNamesOf } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioMessage,
+  PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
   PortfolioReviewInput,
   PortfolioState,
   PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
-import { EventsOut } from '../run/events-out.ts';
-import { type AskedOnce, Holds } from '../run/holds.ts';
-import { InFlightActivities } from '../run/in-flight-activities.ts';
-import { PublishedAttributes } from '../run/published-attributes.ts';
-import { RefusedMessages } from '../run/refused-messages.ts';
+import type { AskedOnce } from '../run/holds.ts';
+import { Run, type RunResumption } from '../run/run.ts';
 import { ReviewFiles } from './review-files.ts';
 import { Pace, type ReviewState } from './review-state.ts';
 
-export class Review {
-  readonly input: PortfolioReviewInput;
-  readonly inFlight = new InFlightActivities();
-  readonly events: EventsOut;
-  readonly holds: Holds;
+export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutcome, PortfolioMessage> {
   readonly #asked: AskedOnce;
   readonly files = new ReviewFiles(() => this.#filesChanged());
   /** Absent until the file has been examined. */
   state: ReviewState | undefined;
-  run: PreparedRun | undefined;
   pace = new Pace([]);
   /** Counts changes that may let waiting code go on. */
   changes = 0;
   underWay = 0;
   isPaused = false;
-  #withdrawal: PortfolioMessage | undefined;
   /** The next run is about to take over. */
   isLeaving = false;
   /** Nothing more may be sent: the file has changed. */
   isStopping = false;
-  endedUnchecked = false;
-  endedAs: TerminalState | undefined;
-  outcome: PortfolioResult['outcome'] | undefined;
-  readonly #refused: RefusedMessages;
-  readonly #published = new PublishedAttributes(() => this.run?.searchAttributes ?? []);
 
-  /** The input is not checked yet, so nothing here may fail on any input. */
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    this.input = typeof input === 'object' && input !== null ? input : ({} as PortfolioReviewInput);
-    this.#refused = new RefusedMessages(state?.refused);
-    this.events = new EventsOut(state?.events ? { occurrences: state.events } : {});
-    this.#asked = { ...state?.asked };
-    const past = { open: state?.open ?? [], settled: state?.settled ?? [] };
-    this.holds = new Holds(() => this.changed(), this.events, past, { asked: this.#asked });
+    const asked: AskedOnce = { ...state?.asked };
+    super(input, state && pastOf(input, state), asked);
+    this.#asked = asked;
     if (!state) return;
     this.state = state;
-    this.run = state.run;
     this.isPaused = state.isPaused;
     this.pace = new Pace(state.pace);
-    if (state.withdrawal) this.#withdrawal = { reviewId: this.input.reviewId, ...state.withdrawal };
+  }
+
+  protected get subject() {
+    return { reviewId: this.reviewId };
+  }
+
+  tellEnded(outcome: Ended<PortfolioOutcome>): void {
+    this.events.emit('portfolio.ended', [outcome], { outcome });
   }
 
   get reviewId(): string {
@@ -75,19 +64,6 @@ export class Review {
     return this.input.profile ?? 'default';
   }
 
-  get withdrawal(): PortfolioMessage | undefined {
-    return this.#withdrawal;
-  }
-
-  set withdrawal(message: PortfolioMessage | undefined) {
-    this.#withdrawal = message;
-    this.changed();
-  }
-
-  get isEnding(): boolean {
-    return this.#withdrawal !== undefined;
-  }
-
   /** Whether nothing is to be sent now. */
   get isHalted(): boolean {
     return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
@@ -99,14 +75,14 @@ export class Review {
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
-  begin(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+  examined(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
     this.state = {
       ...{ run, known, badRows, rows, duplicateLines, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
     this.pace.startAnew(0);
-    this.changed();
+    this.publish();
     return this.state;
   }
 
@@ -115,7 +91,7 @@ export class Review {
    *
    * @param traceNumbers of the rows that it takes over
    */
-  handOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
+  handedOver(state: ReviewState, traceNumbers: ReadonlySet<string>): ReviewState {
     const { withdrawal, isPaused } = this;
     return {
       ...state,
@@ -125,7 +101,7 @@ export class Review {
       events: this.events.handOver(traceNumbers),
       isPaused,
       pace: this.pace.marks,
-      refused: this.#refused.status(),
+      refused: this.refusedMessages,
       ...(withdrawal ? { withdrawal: { by: withdrawal.by, reason: withdrawal.reason } } : {}),
     };
   }
@@ -140,15 +116,11 @@ export class Review {
     return record + noRecord + noReport + abandoned;
   }
 
-  refuse(refused: RefusedMessage): void {
-    this.#refused.add(refused);
-  }
-
   /** Wakes waiting code, and brings the search attributes up to date. */
-  changed(): void {
+  publish(): void {
     this.changes++;
     const { endUserCode } = this.input;
-    this.#published.upsert({
+    this.published.upsert({
       NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? null,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
@@ -159,7 +131,7 @@ export class Review {
   #filesChanged(): void {
     // The wait for the files does not count towards the pace.
     this.pace.startAnew(this.done);
-    this.changed();
+    this.publish();
   }
 
   progress(): PortfolioProgress {
@@ -188,7 +160,7 @@ export class Review {
       ...(state ? { digest: state.known.digest } : {}),
       progress: this.progress(),
       holds: this.holds.list,
-      ...this.#refused.status(),
+      ...this.refusedMessages,
     };
   }
 
@@ -208,7 +180,7 @@ export class Review {
     return { state: 'running' };
   }
 
-  result(outcome: PortfolioResult['outcome']): PortfolioResult {
+  result(outcome: PortfolioOutcome): PortfolioResult {
     const { reviewId, state, run } = this;
     if (!state || !run) throw new Error('a result before the file was examined');
     const { file } = this.input;
@@ -224,6 +196,16 @@ export class Review {
       ...(badRows > 0 ? { badRowsFile } : {}),
     };
   }
+}
+
+function pastOf({ reviewId }: PortfolioReviewInput, state: ReviewState): Partial<RunResumption<PortfolioMessage>> {
+  const { open = [], settled = [], events, refused, withdrawal } = state;
+  return {
+    holds: { open, settled },
+    ...(events ? { events: { occurrences: events } } : {}),
+    ...(refused ? { refused } : {}),
+    ...(withdrawal ? { withdrawal: { reviewId, ...withdrawal } } : {}),
+  };
 }
 
 const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };

@@ -1,77 +1,31 @@
 /** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
-import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { PullInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
-import type { Ended } from '../../messages/webhooks/events.ts';
-import { showDetails } from '../details/show-details.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { refuseForeignState } from '../run/hand-over.ts';
-import { prepareRun } from '../run/prepare-run.ts';
-import { terminalStateOf } from '../run/terminal-state.ts';
+import { carryRun } from '../run/carry-run.ts';
 import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';
 import { handlePullMessages } from './pull-messages.ts';
 
-/**
- * @param past what the run before has come to; never given by a caller
- * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
- */
-export async function runPull(input: PullInput, past?: PullResumption): Promise<PullResult> {
-  refuseForeignState(past);
-  const pull = new Pull(input, past);
-  handlePullMessages(pull);
-  showDetails(() => pullDetails(pull));
-  return pull.handOver.carry(() => prepareAndInquire(pull), {
-    state: () => pull.handedOver(),
-    continueWith: (state) =>
-      continueAsNew<(input: PullInput, past: PullResumption) => Promise<PullResult>>(input, state),
-  });
+export function runPull(input: PullInput, past?: PullResumption): Promise<PullResult> {
+  const kind = {
+    State: Pull,
+    handleMessages: handlePullMessages,
+    details: pullDetails,
+    prepare: ({ input }: Pull) =>
+      journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+    work: inquireAndSettle,
+    handedOver: (pull: Pull) => pull.handedOver(),
+  };
+  return carryRun(kind, input, past);
 }
 
-async function prepareAndInquire(pull: Pull): Promise<PullResult> {
-  try {
-    const run = pull.run ?? (await prepare(pull));
-    return await toItsEnd(pull, run);
-  } catch (error) {
-    pull.endedAs = terminalStateOf(error);
-    throw error;
-  }
-}
-
-async function toItsEnd(pull: Pull, run: PreparedRun): Promise<PullResult> {
-  try {
-    const outcome = await inquire(pull, run);
-    await condition(allHandlersFinished);
-    await tellEnded(pull, outcome);
-    return pull.result(outcome);
-  } catch (error) {
-    const end = terminalStateOf(error);
-    if (end) await tellEnded(pull, end);
-    throw error;
-  }
-}
-
-/** Waits for the hand-over alone, never for an endpoint. */
-async function tellEnded({ events, productCode }: Pull, outcome: Ended<PullOutcome>): Promise<void> {
-  events.emit('pull.ended', [outcome], { productCode, outcome });
-  await events.flush();
-}
-
-async function prepare(pull: Pull): Promise<PreparedRun> {
-  const { input } = pull;
-  const run = await pull.handOver.rest(
-    prepareRun(
-      input,
-      () => journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-      (refusal) => {
-        pull.endedUnchecked = true;
-        pull.endedAs = terminalStateOf(refusal);
-      },
-    ),
-  );
-  pull.begin(run);
-  return run;
+async function inquireAndSettle(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
+  const outcome = await inquire(pull, run);
+  await condition(allHandlersFinished);
+  return outcome;
 }
 
 async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {

@@ -11,6 +11,7 @@ import type {
   PullStatus,
   WithdrawPullMessage,
 } from '../../messages/pull/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -18,31 +19,17 @@ import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-i
 
 export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 
-export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
-  readonly input: PullInput;
+export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
   reference: ReportReference | undefined;
   consumers: ConsumerResult[] | undefined;
-
-  /**
-   * The input is not checked yet, so nothing here may fail on any input.
-   *
-   * @param past what the run before has handed over
-   */
-  constructor(input: PullInput, past?: PullResumption) {
-    super(past);
-    this.input = typeof input === 'object' && input !== null ? input : ({} as PullInput);
-    if (past?.run) this.begin(past.run);
-  }
-
-  /** Takes the configuration that the first activity fixed for the run. */
-  begin(run: PreparedRun): void {
-    this.run = run;
-    this.events.begin(run, { pullId: this.pullId });
-  }
 
   /** What the next run begins with. */
   handedOver(): PullResumption {
     return this.carriedOver();
+  }
+
+  protected get subject() {
+    return { pullId: this.pullId };
   }
 
   get pullId(): string {
@@ -114,6 +101,10 @@ export class Pull extends SingleInquiry<WithdrawPullMessage, PullOutcome> {
       ...(reference ? { reference } : {}),
       ...(consumers ? { consumers } : {}),
     };
+  }
+
+  tellEnded(outcome: Ended<PullOutcome>): void {
+    this.events.emit('pull.ended', [outcome], { productCode: this.productCode, outcome });
   }
 
   #tellAnswered({ outcome }: Outcome): void {

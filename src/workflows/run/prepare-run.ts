@@ -6,30 +6,18 @@ import { applicationFailureOf } from './application-failure.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
 /**
- * Asks `prepare` once the input could be decoded. Calls `onRefused` with the reason before it throws.
+ * Asks `prepare` once the input could be decoded.
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function prepareRun<T>(
-  input: unknown,
-  prepare: () => Promise<T>,
-  onRefused: (refusal: unknown) => void,
-): Promise<T> {
-  if (isUndecodable(input)) {
-    const refusal = undecodableInput(input);
-    onRefused(refusal);
-    throw refusal;
-  }
+export async function prepareRun<T>(input: unknown, prepare: () => Promise<T>): Promise<T> {
+  if (isUndecodable(input)) throw undecodableInput(input);
   for (let round = 0; ; round++) {
     try {
       return await prepare();
     } catch (error) {
-      if (hasRunOut(error)) {
-        await waitToTryAgain('the check of the input', round);
-        continue;
-      }
-      onRefused(error);
-      throw refusalIn(error);
+      if (!hasRunOut(error)) throw refusalIn(error);
+      await waitToTryAgain('the check of the input', round);
     }
   }
 }

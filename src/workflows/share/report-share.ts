@@ -3,7 +3,7 @@ import type { FoundConsents, PreparedShare } from '../../activities/contract.ts'
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
-import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { RefusedMessage, ShareInput } from '../../messages/journey/shapes.ts';
 import type {
   ShareReportInput,
   ShareReportOutcome,
@@ -13,6 +13,7 @@ import type {
   ShareReportStatus,
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
+import type { Ended } from '../../messages/webhooks/events.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
@@ -20,6 +21,7 @@ import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
+import { tellIfConsent } from '../run/refused-messages.ts';
 
 /** What a share by itself hands over to its next run (continue-as-new). */
 export interface ShareReportResumption extends SingleInquiryResumption<WithdrawShareReportMessage, PreparedShare> {
@@ -30,17 +32,19 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
   elsewhere: CarriedRefusal[];
 }
 
-export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, ShareReportOutcome> {
-  readonly input: ShareReportInput;
+export class ReportShare extends SingleInquiry<
+  ShareReportInput,
+  PreparedShare,
+  ShareReportOutcome,
+  WithdrawShareReportMessage
+> {
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   readonly recorder: ConsentRecorder;
+  readonly record: ShareRecord;
   /** The one share, where the code that receives consents looks for it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
-  readonly record: ShareRecord;
-  /** As `run`, with the report. */
-  prepared: PreparedShare | undefined;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
@@ -48,11 +52,10 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
    * @param past what the run before has handed over
    */
   constructor(input: ShareReportInput, past?: ShareReportResumption) {
-    super(past);
+    super(input, past);
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents);
-    this.input = typeof input === 'object' && input !== null ? input : ({} as ShareReportInput);
     const { shareId, consentValidFor, awaitConsentFor, permissiblePurposeCode } = this.input;
     const share: ShareInput = {
       ...{ shareId, permissiblePurposeCode, ...this.sharedWith },
@@ -62,17 +65,15 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
     this.outcome = past?.outcome;
-    if (past?.run) this.begin(past.run);
   }
 
   /** What the next run begins with. */
   handedOver(): ShareReportResumption {
-    const { run: _, ...common } = this.carriedOver();
     // What the ledger said at the start is in the book by now.
-    const prepared = this.prepared && { ...this.prepared, consents: { own: [], elsewhere: [] } };
+    const run = this.run && { ...this.run, consents: { own: [], elsewhere: [] } };
     return {
-      ...common,
-      ...(prepared ? { run: prepared } : {}),
+      ...this.carriedOver(),
+      ...(run ? { run } : {}),
       share: this.record,
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
       consents: this.consents.carried(elsewhere(this)),
@@ -102,7 +103,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   get isWaitingForConsent(): boolean {
-    return this.prepared !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
+    return this.run !== undefined && this.outcome === undefined && this.record.state === 'awaitingConsent';
   }
 
   override get customerTraceNumber(): string | undefined {
@@ -117,11 +118,17 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
     return this.isWaitingForConsent ? 'awaitingConsent' : this.productCode;
   }
 
-  /** From here on it is known what the run is held to. */
-  begin(prepared: PreparedShare): void {
-    this.prepared = prepared;
-    this.run = prepared;
-    this.events.begin(prepared, { shareId: this.shareId });
+  protected get subject() {
+    return { shareId: this.shareId };
+  }
+
+  tellEnded(outcome: Ended<ShareReportOutcome>): void {
+    this.events.emit('share.ended', [outcome], { outcome });
+  }
+
+  override refuse(refused: RefusedMessage): void {
+    super.refuse(refused);
+    tellIfConsent(this, refused);
   }
 
   /** What the ledger has by now. */
@@ -132,11 +139,11 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
 
   /** Empty before the report is found: only the report says whose consent is needed. */
   applicantsOf(): string[] {
-    return this.prepared?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
+    return this.run?.reference.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
   knowsApplicant(applicantId: string): boolean {
-    return this.prepared === undefined || this.applicantsOf().includes(applicantId);
+    return this.run === undefined || this.applicantsOf().includes(applicantId);
   }
 
   get consentsMissing(): string[] {
@@ -155,7 +162,7 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
       environment: this.run?.environment ?? null,
       state: shown,
       ...(words === undefined ? {} : { waitingFor: words }),
-      ...(this.prepared ? { report: this.prepared.report } : {}),
+      ...(this.run ? { report: this.run.report } : {}),
       consentsMissing,
       ...(isWaiting && until !== undefined ? { until } : {}),
       attempts,
@@ -167,25 +174,25 @@ export class ReportShare extends SingleInquiry<WithdrawShareReportMessage, Share
   }
 
   references(): ShareReportReferences {
-    const { shareId, prepared } = this;
+    const { shareId, run } = this;
     const { reportReferenceNumber } = this.record;
     return {
       shareId,
-      ...(prepared ? { report: prepared.reference } : {}),
+      ...(run ? { report: run.reference } : {}),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
     };
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, prepared, sharedWith, inquiry, customerTraceNumber } = this;
-    if (!prepared) throw new Error('a result before the report was found');
+    const { shareId, run, sharedWith, inquiry, customerTraceNumber } = this;
+    if (!run) throw new Error('a result before the report was found');
     const { reportReferenceNumber, attention } = this.record;
     const { attempts } = inquiry;
     return {
       shareId,
-      environment: prepared.environment,
+      environment: run.environment,
       outcome,
-      report: prepared.report,
+      report: run.report,
       sharedWith,
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),

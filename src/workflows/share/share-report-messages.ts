@@ -42,4 +42,5 @@ export function handleShareReportMessages(share: ReportShare): void {
   setHandler(status, () => share.status(), { description: SHARE_REPORT_DESCRIPTIONS.status });
   setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
   handleUnknownSignals(share);
+  share.recorder.begin();
 }

@@ -1,15 +1,11 @@
 /** `shareReport`: everybody's consent, then one posting. */
-import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { PreparedShare } from '../../activities/contract.ts';
 import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '../../messages/share/shapes.ts';
-import type { Ended } from '../../messages/webhooks/events.ts';
-import { closeUnprepared, settleEarlyGrants } from '../consent/consent-handlers.ts';
+import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { showDetails } from '../details/show-details.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
-import { refuseForeignState } from '../run/hand-over.ts';
-import { prepareRun } from '../run/prepare-run.ts';
-import { terminalStateOf } from '../run/terminal-state.ts';
+import { carryRun, type RunKind } from '../run/carry-run.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { shareReportDetails } from './share-report-details.ts';
@@ -23,65 +19,33 @@ import { handleShareReportMessages } from './share-report-messages.ts';
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function shareReport(input: ShareReportInput, past?: ShareReportResumption): Promise<ShareReportResult> {
-  refuseForeignState(past);
-  const share = new ReportShare(input, past);
-  handleShareReportMessages(share);
-  share.recorder.begin();
-  showDetails(() => shareReportDetails(share));
-  return share.handOver.carry(() => toItsEnd(share), {
-    state: () => share.handedOver(),
-    continueWith: (state) => continueAsNew<typeof shareReport>(input, state),
-  });
+  return carryRun(KIND, input, past);
 }
 
-async function toItsEnd(share: ReportShare): Promise<ShareReportResult> {
-  const run = share.prepared ?? (await prepare(share).catch((refusal) => closeUnprepared(share, refusal)));
-  try {
+const KIND: RunKind<ReportShare, ShareReportResumption> = {
+  State: ReportShare,
+  handleMessages: handleShareReportMessages,
+  details: shareReportDetails,
+  prepare: ({ input }) => {
+    const summary = 'checking the input, finding the report';
+    const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
+    return journeyActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+  },
+  onPrepared: (share, { consents }) => {
+    share.learn(consents);
+    settleEarlyGrants(share);
+  },
+  work: async (share, run) => {
     const outcome = share.outcome ?? (await carry(share, run));
     share.end(outcome);
     share.publish();
     // Idempotent: the next run does it again.
     await share.handOver.rest(closeDown(share));
-    await tellEnded(share, outcome);
-    await recordWhatCameLast(share);
-    return share.result(outcome);
-  } catch (error) {
-    share.endedAs = terminalStateOf(error);
-    if (share.endedAs) {
-      await recordWhatCameLast(share);
-      await tellEnded(share, share.endedAs);
-      await recordWhatCameLast(share);
-    }
-    throw error;
-  }
-}
-
-/** Waits for the hand-over alone, never for an endpoint. */
-async function tellEnded({ events }: ReportShare, outcome: Ended<ShareReportOutcome>): Promise<void> {
-  events.emit('share.ended', [outcome], { outcome });
-  await events.flush();
-}
-
-async function prepare(share: ReportShare): Promise<PreparedShare> {
-  const { input } = share;
-  const { prepareShareReport } = journeyActivities;
-  const summary = 'checking the input, finding the report';
-  const prepared = await share.handOver.rest(
-    prepareRun(
-      input,
-      () =>
-        prepareShareReport.executeWithOptions({ summary }, [{ input, firstRunId: workflowInfo().firstExecutionRunId }]),
-      (refusal) => {
-        share.endedUnchecked = true;
-        share.endedAs = terminalStateOf(refusal);
-      },
-    ),
-  );
-  share.begin(prepared);
-  share.learn(prepared.consents);
-  settleEarlyGrants(share);
-  return prepared;
-}
+    return outcome;
+  },
+  recordWhatCameLast,
+  handedOver: (share) => share.handedOver(),
+};
 
 async function carry(share: ReportShare, run: PreparedShare): Promise<ShareReportOutcome> {
   const posting = new SharePosting(share, {

@@ -1,0 +1,107 @@
+/** A run of any kind, from its input to its end. */
+import { continueAsNew, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { TerminalState } from '../../messages/journey/shapes.ts';
+import { refuseForeignState } from './hand-over.ts';
+import { prepareRun } from './prepare-run.ts';
+import type { Run } from './run.ts';
+
+type AnyRun = Run<object, PreparedRun, string, object>;
+type Prepared<R extends AnyRun> = NonNullable<R['run']>;
+type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
+
+/** What differs between the kinds of runs. */
+export interface RunKind<R extends AnyRun, Past extends { run?: Prepared<R> }> {
+  State: new (input: R['input'], past?: Past) => R;
+  handleMessages(run: R): void;
+  /** Markdown for the Temporal UI. */
+  details(run: R): string;
+  /** Asks the first activity to check the input. */
+  prepare(run: R): Promise<Prepared<R>>;
+  /** Called once the input was taken; not again in the next run. */
+  onPrepared?(run: R, prepared: Prepared<R>): void;
+  /** From the input to an outcome: nothing is in flight then, and every handler has answered. */
+  work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
+  /** Waits for the messages that were accepted and must not be lost, however the run ends. */
+  recordWhatCameLast?(run: R): Promise<void>;
+  /** What the next run begins with. Absent where `work` hands over by itself. */
+  handedOver?(run: R): Past;
+}
+
+/**
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R> }>(
+  kind: RunKind<R, Past>,
+  input: R['input'],
+  past: Past | undefined,
+): Promise<Awaited<ReturnType<R['result']>>> {
+  refuseForeignState(past);
+  const run = new kind.State(input, past);
+  if (past?.run) run.begin(past.run);
+  kind.handleMessages(run);
+  showDetails(() => kind.details(run));
+  const { handedOver } = kind;
+  if (!handedOver) return toItsEnd(kind, run);
+  return run.handOver.carry(() => toItsEnd(kind, run), {
+    state: () => handedOver(run),
+    continueWith: (state) => continueAsNew<(input: R['input'], past: Past) => Promise<never>>(input, state),
+  });
+}
+
+async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
+  kind: RunKind<R, Past>,
+  run: R,
+): Promise<Awaited<ReturnType<R['result']>>> {
+  const recordWhatCameLast = async () => kind.recordWhatCameLast?.(run);
+  try {
+    const outcome = await kind.work(run, run.run ?? (await prepare(kind, run)));
+    await tellEnded(run, outcome);
+    await recordWhatCameLast();
+    return run.result(outcome) as Awaited<ReturnType<R['result']>>;
+  } catch (error) {
+    run.endedAs = terminalStateOf(error);
+    if (run.endedAs) {
+      await recordWhatCameLast();
+      await tellEnded(run, run.endedAs);
+      // The end in that event stands.
+      await recordWhatCameLast();
+    }
+    throw error;
+  }
+}
+
+async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
+  kind: RunKind<R, Past>,
+  run: R,
+): Promise<Prepared<R>> {
+  const prepared = await run.handOver.rest(prepareRun(run.input, () => kind.prepare(run)));
+  run.begin(prepared);
+  kind.onPrepared?.(run, prepared);
+  return prepared;
+}
+
+/** Waits until Temporal has the event, never for an endpoint. */
+async function tellEnded<R extends AnyRun>(run: R, outcome: Parameters<R['tellEnded']>[0]): Promise<void> {
+  run.tellEnded(outcome);
+  await run.events.flush();
+}
+
+/**
+ * Queries of a closed run answer with its last state, so that state has to say that the run has ended. `undefined` where
+ * the error parks the run for a fix, or hands it over to the next one.
+ */
+function terminalStateOf(error: unknown): TerminalState | undefined {
+  if (isCancellation(error)) return 'cancelled';
+  return error instanceof TemporalFailure ? 'failed' : undefined;
+}
+
+/**
+ * Sets current details that are built when the UI asks for them. The SDK keeps the object and serializes it on request,
+ * so its `toJSON` builds the text from the state at that time. No history has it.
+ */
+function showDetails(build: () => string): void {
+  const details: { toJSON(): string } = { toJSON: build };
+  setCurrentDetails(details as unknown as string);
+}

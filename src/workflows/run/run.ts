@@ -1,0 +1,103 @@
+/** State that a run of any kind has: its configuration, its holds, its events, and what it hands over. No waiting. */
+import type { PreparedRun } from '../../activities/contract.ts';
+import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
+import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
+import { type CarriedEvents, EventsOut } from './events-out.ts';
+import { HandOver } from './hand-over.ts';
+import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
+import { InFlightActivities } from './in-flight-activities.ts';
+import { type CarriedAttributes, PublishedAttributes } from './published-attributes.ts';
+import { RefusedMessages } from './refused-messages.ts';
+
+/** What a run hands over to its next run (continue-as-new), but for what its kind has. Plain data. */
+export interface RunResumption<Withdrawal, Prepared extends PreparedRun = PreparedRun> {
+  /** Absent where the input was not checked yet. */
+  run?: Prepared;
+  withdrawal?: Withdrawal;
+  holds: PastHolds;
+  events: CarriedEvents;
+  refused: ReturnType<RefusedMessages['status']>;
+  published: CarriedAttributes;
+}
+
+export abstract class Run<Input extends object, Prepared extends PreparedRun, Outcome extends string, Withdrawal> {
+  readonly input: Input;
+  readonly inFlight = new InFlightActivities();
+  readonly handOver = new HandOver(this.inFlight, () => this.run?.settings.handOverAfterEvents);
+  readonly events: EventsOut;
+  readonly holds: Holds;
+  /** What the first activity fixed; absent until it has answered. */
+  run: Prepared | undefined;
+  withdrawal: Withdrawal | undefined;
+  outcome: Outcome | undefined;
+  endedAs: TerminalState | undefined;
+  protected readonly published: PublishedAttributes;
+  readonly #refused: RefusedMessages;
+
+  /**
+   * The input is not checked yet, so nothing here may fail on any input.
+   *
+   * @param past what the run before has handed over
+   * @param asked as of `Holds`
+   */
+  constructor(input: Input, past: Partial<RunResumption<Withdrawal, Prepared>> = {}, asked?: AskedOnce) {
+    this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
+    this.events = new EventsOut(past.events);
+    const { handOver } = this;
+    this.holds = new Holds(() => this.publish(), this.events, past.holds, { handOver, ...(asked ? { asked } : {}) });
+    this.withdrawal = past.withdrawal;
+    this.#refused = new RefusedMessages(past.refused);
+    this.published = new PublishedAttributes(() => this.run?.searchAttributes ?? [], past.published);
+  }
+
+  protected carriedOver(): RunResumption<Withdrawal, Prepared> {
+    const { run, withdrawal, holds, events } = this;
+    return {
+      ...(run ? { run } : {}),
+      ...(withdrawal ? { withdrawal } : {}),
+      holds: { open: holds.carried, settled: holds.settled },
+      events: events.carried,
+      refused: this.refusedMessages,
+      published: this.published.carried,
+    };
+  }
+
+  /** Takes the configuration that the first activity fixed for the run. */
+  begin(run: Prepared): void {
+    this.run = run;
+    this.events.begin(run, this.subject);
+  }
+
+  /** As its events name it. */
+  protected abstract readonly subject: WebhookRun;
+
+  /** Brings the search attributes up to date. */
+  abstract publish(): void;
+
+  /** Emits the event of its end. */
+  abstract tellEnded(outcome: Ended<Outcome>): void;
+
+  abstract result(outcome: Outcome): unknown;
+
+  /** Nothing more is to be sent. */
+  get isEnding(): boolean {
+    return this.withdrawal !== undefined;
+  }
+
+  get isCancelled(): boolean {
+    return this.endedAs === 'cancelled';
+  }
+
+  /** Its input was refused, or it was cancelled before. */
+  get endedUnchecked(): boolean {
+    return this.run === undefined && this.endedAs !== undefined;
+  }
+
+  refuse(refused: RefusedMessage): void {
+    this.#refused.add(refused);
+  }
+
+  get refusedMessages(): ReturnType<RefusedMessages['status']> {
+    return this.#refused.status();
+  }
+}
