@@ -105,14 +105,19 @@ describe('the examples in the help work as they stand:', { concurrency: 4 }, () 
   }
 });
 
-/** The README's section on products: a command in the row of each, and what stands below for SECONDUSE. */
+/** The README's section on products: a command in the row of each; that of SECONDUSE is the consent system's first page. */
 function productExamples(): Map<string, string> {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, section = ''] = /^## Products\n([\s\S]*?)^## /m.exec(readme) ?? [];
-  const below = [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
-  const rows = [...section.matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|below) \|$/gm)];
+  const sectionOf = (page: string, title: string) => {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
+    return new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(text)?.[1] ?? '';
+  };
+  const shared = sectionOf('docs/README.md', 'Consent system');
+  const commands = [...shared.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
+  const rows = [
+    ...sectionOf('README.md', 'Products').matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|\[.+\]\(.+\)) \|$/gm),
+  ];
   return new Map(
-    rows.map(([, product = '', command = below]) => [
+    rows.map(([, product = '', command = commands]) => [
       product,
       command.replaceAll('npx credit-journey', 'credit-journey'),
     ]),
