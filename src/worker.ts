@@ -6,6 +6,7 @@ import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
+import { defined } from './base/defined.ts';
 import { TemporalUnavailableError } from './client/connection/errors.ts';
 import type { Config } from './config/config-shape.ts';
 import { cachedWorkflowsThatFit } from './config/worker-settings.ts';
@@ -262,7 +263,7 @@ async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promis
     // Where a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes tables,
     // there too: workers of another version may be at work on them.
     create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
-    ...(config.ledger.expectedId === undefined ? {} : { expectedId: config.ledger.expectedId }),
+    ...defined({ expectedId: config.ledger.expectedId }),
   });
 }
 
@@ -289,13 +290,13 @@ async function createWorkers(
     shutdownGraceTime: settings.shutdownGraceMs,
     interceptors,
     ...(settings.deployment ? { workerDeploymentOptions: versioned(settings.deployment) } : {}),
-    ...(dataConverter ? { dataConverter } : {}),
+    ...defined({ dataConverter }),
   };
   const workflowQueue = await Worker.create({
     ...common,
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
-    ...(sinks ? { sinks } : {}),
+    ...defined({ sinks }),
     activities: { ...createJourneyActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
@@ -310,9 +311,7 @@ async function createWorkers(
       taskQueue: gatewayQueueOf(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
       maxConcurrentActivityTaskExecutions: slots,
-      ...(settings.maxInquiriesPerSecond === undefined
-        ? {}
-        : { maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
+      ...defined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
     });
   });
   const hasEndpoints = [...config.profiles.values()].some((profile) => profile.webhooks?.length);

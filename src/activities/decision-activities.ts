@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
@@ -68,8 +69,7 @@ function contentOf({ inquiry, decision, occurrence = 0, proof }: RecordDecisionA
   return decisionContent(environment, {
     ...decision,
     action,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(reference === undefined ? {} : { reference }),
+    ...defined({ outcome, reference }),
     ...applicants,
     ...askedAbout(inquiry, decision, proof),
   });

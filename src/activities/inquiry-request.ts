@@ -1,4 +1,5 @@
 /** Builds the gateway's request from an inquiry as the workflow describes it. */
+import { defined } from '../base/defined.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -57,8 +58,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, firs
       permissiblePurposeCode: permissiblePurposeCode ?? '',
       reference: args.reference,
       originalInquiryAt,
-      ...(endUserCode === undefined ? {} : { endUserCode }),
-      ...(endUser === undefined ? {} : { endUser }),
+      ...defined({ endUserCode, endUser }),
     });
   }
   const applicants = args.applicants ?? [];

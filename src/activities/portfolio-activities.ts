@@ -1,5 +1,6 @@
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { defined } from '../base/defined.ts';
 import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/errors.ts';
@@ -26,7 +27,7 @@ export function createPortfolioActivities(
   const readerOf = ({ format, columns, profile }: KnownFile): RowReader => ({
     format,
     profile: preparedProfile(dependencies, profile),
-    ...(columns ? { columns } : {}),
+    ...defined({ columns }),
   });
   const onBlock = () => heartbeat();
 
@@ -45,7 +46,7 @@ export function createPortfolioActivities(
         await using handle = await openPortfolio(directory(), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
         const { digest, mark, columns, ...examined } = found;
-        return { ...examined, known: { file, format, profile: name, digest, mark, ...(columns ? { columns } : {}) } };
+        return { ...examined, known: { file, format, profile: name, digest, mark, ...defined({ columns }) } };
       }),
 
     readPortfolioRows: ({ known, from, limit, inFull }) =>

@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { parseCreditReportInput, parseFailsafeCheckInput } from '../messages/parse-messages.ts';
@@ -34,8 +35,7 @@ export function createPreparePull(dependencies: ActivityDependencies): Pick<Jour
         const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull;
         const asked = {
           productCode,
-          ...(endUserCode === undefined ? {} : { endUserCode }),
-          ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),
+          ...defined({ endUserCode, permissiblePurposeCode }),
         };
         checkRequestCanBeBuilt(profile, asked, { applicants });
         return fixRun(dependencies, profile);

@@ -1,4 +1,5 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import { defined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
@@ -114,7 +115,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     // Before a token is asked for: what cannot be built is not claimed either.
     buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
-      ...(args.tokenFetchedAfter === undefined ? {} : { fetchedAfter: args.tokenFetchedAfter }),
+      ...defined({ fetchedAfter: args.tokenFetchedAfter }),
       signal: cancellationSignal(),
     });
     cancellationSignal().throwIfAborted();
@@ -127,11 +128,11 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       digests: requestDigests(dependencies.ledger, args),
       run: callingRun(),
       resendAfterMs: args.settings.resendAfterMs,
-      ...(args.run.seen ? { seen: args.run.seen } : {}),
+      ...defined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       consents: args.consents,
-      ...(args.consentValidForMs === undefined ? {} : { consentValidForMs: args.consentValidForMs }),
+      ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });
@@ -171,7 +172,7 @@ class OutcomeRecorder {
         httpStatus: reply.httpStatus,
         answer: reply.answer,
         requestedAt: reply.requestedAt,
-        ...(failureType ? { failureType } : {}),
+        ...defined({ failureType }),
       },
       reply.body,
     );
@@ -192,11 +193,11 @@ class OutcomeRecorder {
     // A second 401 with a token fetched anew is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
-    const facts = {
-      ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }),
-      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-      ...(error.requestedAt === undefined ? {} : { requestedAt: error.requestedAt }),
-    };
+    const facts = defined({
+      httpStatus: error.httpStatus,
+      retryAfterMs: error.retryAfterMs,
+      requestedAt: error.requestedAt,
+    });
     const state = (ATTEMPT_STATE_OF_FAILURE[failureType] ?? 'unknown') as OutcomeRecord['state'];
     const recorded = await this.#record({ ...this.#row(), state, failureType, ...facts });
     const resend = failureType === 'OutcomeUnknown' ? this.#resend() : {};

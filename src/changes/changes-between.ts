@@ -1,4 +1,5 @@
 /** What changed between two reports of the same consumers: docs/changes.md. Pure. */
+import { defined } from '../base/defined.ts';
 import { type Consumer, type GatewayResponse, refIdResolver } from '../gateway/responses.ts';
 import type { ChangeOptions } from '../model/change-options.ts';
 import { type ApplicantFile, matchApplicants } from './applicants.ts';
@@ -64,8 +65,7 @@ function emptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: App
   const applicantId = later?.applicantId ?? earlier?.applicantId;
   const consumerId = later?.consumerId ?? earlier?.consumerId;
   return {
-    ...(applicantId === undefined ? {} : { applicantId }),
-    ...(consumerId === undefined ? {} : { consumerId }),
+    ...defined({ applicantId, consumerId }),
     presence: 'both',
     newAccounts: [],
     vanishedAccounts: [],

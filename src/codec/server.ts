@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { defined } from '../base/defined.ts';
 import { ConfigError } from '../config/environment-reader.ts';
 import { answerRefusals } from '../http/answer-refusals.ts';
 import { openAuditLog } from '../http/audit.ts';
@@ -68,7 +69,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Run
     gate,
     namespaces: options.namespaces,
     uiOrigins: new Set(options.uiOrigins),
-    ...(isTrustedProxy ? { isTrustedProxy } : {}),
+    ...defined({ isTrustedProxy }),
     limits,
   });
   const codec = new CodecWork({
@@ -108,7 +109,7 @@ function running(
   return {
     url,
     port,
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     endpoint: `${url}${path ?? ''}`,
     async close() {
       app.server.closeAllConnections();

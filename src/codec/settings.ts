@@ -1,4 +1,5 @@
 /** From environment variables to the codec server's options; docs/codec-server.md has the table. */
+import { defined } from '../base/defined.ts';
 import { addressProblem } from '../config/addresses.ts';
 import type { LedgerAccess } from '../config/config-shape.ts';
 import { EnvironmentReader, errorCode } from '../config/environment-reader.ts';
@@ -40,8 +41,7 @@ export function loadCodecServerSettings(
 ): CodecServerSettings {
   const reader = new EnvironmentReader({
     ...env,
-    ...(overrides.host === undefined ? {} : { CODEC_SERVER_HOST: overrides.host }),
-    ...(overrides.port === undefined ? {} : { CODEC_SERVER_PORT: overrides.port }),
+    ...defined({ CODEC_SERVER_HOST: overrides.host, CODEC_SERVER_PORT: overrides.port }),
   });
   const environment = reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
   checkProcess(reader, environment);
@@ -72,7 +72,7 @@ export function loadCodecServerSettings(
       ...(auditFile === undefined ? {} : { audit: { file: auditFile } }),
       host,
       port: reader.integer('CODEC_SERVER_PORT', { default: DEFAULT_PORT, min: 0, max: 65_535 }),
-      ...(tls ? { tls } : {}),
+      ...defined({ tls }),
       trustedProxies,
       limits: {
         bodyBytes: reader.integer('CODEC_MAX_BODY_BYTES', {

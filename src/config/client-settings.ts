@@ -1,5 +1,6 @@
 /** The settings of a client: how its payloads are encoded, and what production permits it to hold. */
 
+import { defined } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
 import type { CodecServerAccess, PayloadAccess } from './config-shape.ts';
@@ -63,8 +64,7 @@ export function readCodecServer(reader: EnvironmentReader, environment: Environm
   const caCertificate = readCaCertificate(reader);
   return {
     url: url.replace(/\/+$/, ''),
-    ...(readToken === undefined ? {} : { readToken }),
-    ...(caCertificate === undefined ? {} : { caCertificate }),
+    ...defined({ readToken, caCertificate }),
   };
 }
 

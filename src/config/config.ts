@@ -5,6 +5,7 @@
 
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
@@ -83,7 +84,7 @@ function readConfig(reader: EnvironmentReader): Config {
     webhooks: readWebhookSettings(reader),
     worker: readWorkerSettings(reader, profiles.values(), protocol),
     ...proofKeys,
-    ...(portfolioDirectory === undefined ? {} : { portfolioDirectory }),
+    ...defined({ portfolioDirectory }),
     logLevel: readLogLevel(reader, environment),
     telemetry: readTelemetry(reader, environment),
   };
@@ -110,7 +111,7 @@ export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     trust: trustByName(profiles),
-    ...(decisionKeysFile === undefined ? {} : { keysFile: decisionKeysFile }),
+    ...defined({ keysFile: decisionKeysFile }),
   };
 }
 
@@ -140,7 +141,7 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
   const settings: ClientSettings = {
     environment,
     payloads: readPayloadAccess(reader, { environment, isEncrypted, codecServer, use }),
-    ...(codecServer === undefined ? {} : { codecServer }),
+    ...defined({ codecServer }),
     temporal,
     taskQueue: readTaskQueue(reader, environment),
     maxApplicants: readMaxApplicants(reader),

@@ -1,4 +1,5 @@
 /** The deployment and version of a worker. A worker without a deployment name is unversioned. */
+import { defined } from '../base/defined.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
@@ -25,5 +26,5 @@ export function readDeploymentNames(reader: EnvironmentReader): Partial<Deployme
   if (buildId !== undefined && !BUILD_ID.test(buildId)) {
     reader.report('BUILD_ID', 'must be 1 to 128 letters, digits, dots, dashes or underscores');
   }
-  return { ...(deploymentName === undefined ? {} : { deploymentName }), ...(buildId === undefined ? {} : { buildId }) };
+  return defined({ deploymentName, buildId });
 }

@@ -1,4 +1,5 @@
 /** The keys to check proofs with: those of consent systems, and those of deciding people or systems. */
+import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { readKeySet } from '../protection/proofs/key-set.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
@@ -27,10 +28,7 @@ export function readProofKeys(reader: EnvironmentReader, profiles: Iterable<Gate
   const all = [...profiles];
   const consentKeysFile = readKeys(reader, all, 'consent');
   const decisionKeysFile = readKeys(reader, all, 'decision');
-  return {
-    ...(consentKeysFile === undefined ? {} : { consentKeysFile }),
-    ...(decisionKeysFile === undefined ? {} : { decisionKeysFile }),
-  };
+  return defined({ consentKeysFile, decisionKeysFile });
 }
 
 function readKeys(

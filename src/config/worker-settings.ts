@@ -1,6 +1,7 @@
 /** The work that one worker does at a time, each figure with its reason. */
 import { existsSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
+import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { WorkerSettings } from './config-shape.ts';
@@ -52,12 +53,11 @@ export function readWorkerSettings(
     // Ledger and token activities: mostly waiting, each holding at most one database connection.
     maxConcurrentActivities: reader.integer('WORKER_MAX_CONCURRENT_ACTIVITIES', { default: 50, min: 1, max: 1_000 }),
     maxConcurrentInquiries: readInquirySlots(reader, profiles),
-    ...(rate === undefined ? {} : { maxInquiriesPerSecond: rate }),
+    ...defined({ maxInquiriesPerSecond: rate }),
     // A restored ledger may lack attempts since the last look without notice.
     ledgerWatchMs: reader.integer('LEDGER_WATCH_EVERY_MS', { default: 60_000, min: 200, max: 86_400_000 }),
     shutdownGraceMs: readShutdownGrace(reader, protocol),
-    ...(workflowBundlePath === undefined ? {} : { workflowBundlePath }),
-    ...(deployment === undefined ? {} : { deployment }),
+    ...defined({ workflowBundlePath, deployment }),
   };
 }
 

@@ -10,6 +10,7 @@
  *   when it arrives ends all of the applicant's grants for the share; only a grant that was decided later stands again.
  */
 
+import { defined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { EarlyConsents } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/secondary-user.ts';
@@ -64,7 +65,7 @@ export class ConsentBook {
 
   constructor(past: readonly CarriedConsent[] = [], elsewhere: readonly CarriedRefusal[] = []) {
     for (const { record, revokesAll = false, ended = false, isPending = false, fault } of past) {
-      const entry = { record, revokesAll, ended, isPending, ...(fault ? { fault } : {}) };
+      const entry = { record, revokesAll, ended, isPending, ...defined({ fault }) };
       this.#note({ ...entry, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
     }
     for (const refusal of elsewhere) this.#elsewhere.set(nameOf(refusal), refusal);
@@ -87,7 +88,7 @@ export class ConsentBook {
         ...(revokesAll ? { revokesAll } : {}),
         ...(ended ? { ended } : {}),
         ...(isPending ? { isPending } : {}),
-        ...(fault ? { fault } : {}),
+        ...defined({ fault }),
       };
     });
   }

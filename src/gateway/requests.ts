@@ -3,6 +3,7 @@
  * problems point into the caller's own fields. A builder returns exactly what goes over the wire.
  */
 
+import { defined } from '../base/defined.ts';
 import { parseWith } from '../fields/problems.ts';
 import {
   type FailsafeRequest,
@@ -70,8 +71,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts): SecondUseRe
   const body = {
     customerId: profile.customerId,
     customerTraceNumber: given.customerTraceNumber,
-    ...(given.endUserCode !== undefined && { endUserCode: given.endUserCode }),
-    ...(given.endUser !== undefined && { endUser: given.endUser }),
+    ...defined({ endUserCode: given.endUserCode, endUser: given.endUser }),
     productCode: 'SECONDUSE',
     permissiblePurposeCode: given.permissiblePurposeCode,
     softwareProviderId: profile.softwareProviderId,
@@ -98,7 +98,7 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts): FailsafeReque
     customerTraceNumber,
     productCode: 'FAILSAFE',
     applicants: applicants.map(({ names, dob, ssn, phones, addresses }) => ({
-      names: names.map(({ first, last, middle }) => ({ first, last, ...(middle !== undefined && { middle }) })),
+      names: names.map(({ first, last, middle }) => ({ first, last, ...defined({ middle }) })),
       dob,
       ssn,
       phones,

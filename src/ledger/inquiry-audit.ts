@@ -1,4 +1,5 @@
 /** The requests to the gateway, attempt by attempt, for auditors and accountants: shapes, and their meaning. */
+import { defined } from '../base/defined.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE, type AttemptState, type InquiryDescription } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
@@ -134,8 +135,7 @@ export class InquiryTotals {
     const key = JSON.stringify([productCode, endUserCode, endUser]);
     const total = this.#totals.get(key) ?? {
       productCode,
-      ...(endUserCode === undefined ? {} : { endUserCode }),
-      ...(endUser === undefined ? {} : { endUser }),
+      ...defined({ endUserCode, endUser }),
       ...{ sent: 0, posted: 0, notPosted: 0, unknown: 0 },
     };
     total.sent += 1;

@@ -4,6 +4,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { defined } from '../base/defined.ts';
 import type { FailsafeApplicant } from './applicant.ts';
 import type { HoldAction } from './failure-types.ts';
 import { canonicalJson } from './member-digests.ts';
@@ -53,8 +54,7 @@ export function decisionContent(environment: Environment, decision: ProvableDeci
   const { outcome, confirmConsumerIds, reference, applicants } = decision;
   return {
     ...{ environment, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid },
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(confirmConsumerIds === undefined ? {} : { confirmConsumerIds }),
+    ...defined({ outcome, confirmConsumerIds }),
     ...digestOf({ reference, applicants }),
   };
 }

@@ -1,7 +1,8 @@
 /** The secondary user with whom a report is shared, and whether a consent names that user. Pure. */
+import { defined } from '../base/defined.ts';
 
 export function secondaryUserOf({ endUserCode, endUser }: Partial<SecondaryUser>): SecondaryUser {
-  return { ...(endUserCode === undefined ? {} : { endUserCode }), ...(endUser === undefined ? {} : { endUser }) };
+  return defined({ endUserCode, endUser });
 }
 
 /** The name of a secondary user for people. */

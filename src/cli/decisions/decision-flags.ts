@@ -1,6 +1,7 @@
 /** The options of `resolve` that make up a decision, checked as far as they can be without a server. */
 
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../base/defined.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { decisionContent, type ProvableDecision } from '../../model/decision-content.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
@@ -90,12 +91,7 @@ export async function draftOf(flags: DecisionFlags): Promise<DraftDecision> {
   const attempt = attemptOf(flags.attempt);
   return {
     decisionId: flags.decisionId ?? `D-${randomUUID()}`,
-    ...(attempt === undefined ? {} : { attempt }),
-    ...(action ? { action } : {}),
-    ...(flags.by === undefined ? {} : { by: flags.by }),
-    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
-    ...(providerSaid ? { providerSaid } : {}),
-    ...(outcome ? { outcome } : {}),
+    ...defined({ attempt, action, by: flags.by, reason: flags.reason, providerSaid, outcome }),
     ...(flags.reference === undefined
       ? {}
       : { reference: (await readJson(flags.reference, '--reference')) as ReportReference }),

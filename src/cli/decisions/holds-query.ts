@@ -1,4 +1,5 @@
 /** Which holds a command is about. */
+import { defined } from '../../base/defined.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { HoldsQuery } from '../../client.ts';
@@ -10,8 +11,7 @@ export function queryOf({ type, since, ledger }: { type?: string; since?: string
   const from = sinceOf(since);
   return {
     ledger,
-    ...(failureType === undefined ? {} : { failureType }),
-    ...(from === undefined ? {} : { since: from }),
+    ...defined({ failureType, since: from }),
   };
 }
 

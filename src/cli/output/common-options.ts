@@ -1,5 +1,6 @@
 /** Options that many commands have, and their values after parsing. */
 import type { Command } from 'commander';
+import { defined } from '../../base/defined.ts';
 import type { ConnectOptions } from '../../client.ts';
 
 export interface OutputOptions {
@@ -32,11 +33,7 @@ export function withServerOptions(command: Command): Command {
 }
 
 export function connectOptions({ address, namespace, taskQueue }: ServerOptions): ConnectOptions {
-  return {
-    ...(address === undefined ? {} : { address }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(taskQueue === undefined ? {} : { taskQueue }),
-  };
+  return defined({ address, namespace, taskQueue });
 }
 
 /** An example in a command's help; each works as it stands against `credit-journey dev`. */

@@ -1,6 +1,7 @@
 /** Everything that needs a person: the holds of running journeys, and undecided inquiries whose run is gone. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { UnmatchedConsent } from '../../ledger/kept-consents.ts';
@@ -107,7 +108,7 @@ async function askThem(
   const unanswered: OpenHolds['unanswered'] = [];
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
     const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;
-    const unasked = { journeyId, ...(needsAttention === undefined ? {} : { needsAttention }) };
+    const unasked = { journeyId, ...defined({ needsAttention }) };
     // Each time-out takes long: after so many without an answer, no worker is assumed to answer.
     if (unanswered.length >= AT_ONCE) {
       unanswered.push(unasked);
@@ -150,7 +151,7 @@ async function leftInLedger(
   running: ReadonlySet<string>,
 ): Promise<OpenHold[]> {
   const ledger = await context.ledger();
-  const open = await ledger.openInquiries({ states: LEFT_STATES, ...(since === undefined ? {} : { since }) });
+  const open = await ledger.openInquiries({ states: LEFT_STATES, ...defined({ since }) });
   const undecided = open.filter((row) => row.undecided && !running.has(row.workflowId ?? ''));
   const workflowIds = [...new Set(undecided.map(({ workflowId }) => workflowId ?? ''))];
   const alive = new Set(running);
@@ -184,9 +185,9 @@ export function leftBehind(row: OpenInquiry): OpenHold {
     reason: failureType,
     since: claimedAt,
     attempt,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...defined({ httpStatus }),
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
-    ...(resendFrom === undefined ? {} : { resendFrom }),
+    ...defined({ resendFrom }),
     heldBy: 'ledger',
     // Corrected applicants need a new start: only a run can make a new inquiry.
     allowedActions: ALLOWED_ACTIONS[failureType].filter((action) => action !== 'amend'),
@@ -199,7 +200,7 @@ export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHo
   return {
     ...nameOf(row),
     reason,
-    ...(since === undefined ? {} : { since }),
+    ...defined({ since }),
     heldBy: 'ledger',
     allowedActions: ['seen'],
   };
@@ -210,6 +211,6 @@ function nameOf({ callerId, customerTraceNumber, productCode, shareId }: OpenInq
     journeyId: callerId,
     customerTraceNumber,
     productCode,
-    ...(shareId === undefined ? {} : { shareId }),
+    ...defined({ shareId }),
   };
 }

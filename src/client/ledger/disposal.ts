@@ -3,6 +3,7 @@
  * The order of things, and why, is in src/ledger/rows/disposal.ts.
  */
 import type { Client } from '@temporalio/client';
+import { defined } from '../../base/defined.ts';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Ledger } from '../../ledger/port.ts';
 import type { AgeQuery, Authorization, DisposalScope, DisposalView, ObstacleReason } from '../../ledger/retention.ts';
@@ -93,11 +94,11 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   const { olderThanMs, productCode, limit } = selection;
   let after: AgeQuery['after'];
   do {
-    const query = { olderThanMs, ...(productCode ? { productCode } : {}), ...(after ? { after } : {}) };
+    const query = { olderThanMs, ...defined({ productCode, after }) };
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await context.ledger.retention.olderThan({ ...query, limit: size });
     const found = await inParallel(page.callerIds, AT_ONCE, (callerId) =>
-      planOne(context, { callerId, ...(productCode ? { productCode } : {}) }),
+      planOne(context, { callerId, ...defined({ productCode }) }),
     );
     const { planned, refused } = placed(found);
     plan.planned.push(...planned);
@@ -137,8 +138,7 @@ async function planOne(context: DisposalContext, scope: DisposalScope): Promise<
         inquiries,
         reports,
         runs: runs.closed.length,
-        ...(newestAt === undefined ? {} : { newestAt }),
-        ...(begunAt === undefined ? {} : { begunAt }),
+        ...defined({ newestAt, begunAt }),
         ...(await separateShares(context, scope)),
       },
     };
@@ -175,8 +175,8 @@ export async function disposeOf(
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
   const { client, ledger } = context;
   const { retention } = ledger;
-  const name = { journeyId, ...(productCode ? { productCode } : {}) };
-  const scope: DisposalScope = { callerId: journeyId, ...(productCode ? { productCode } : {}) };
+  const name = { journeyId, ...defined({ productCode }) };
+  const scope: DisposalScope = { callerId: journeyId, ...defined({ productCode }) };
   const refused = (obstacles: RefusedDisposal['obstacles']) => ({ refused: { ...name, obstacles } });
   const view = await retention.view(scope);
   const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
@@ -194,5 +194,5 @@ export async function disposeOf(
 }
 
 function nameOf({ callerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
-  return { journeyId: callerId, ...(productCode ? { productCode } : {}) };
+  return { journeyId: callerId, ...defined({ productCode }) };
 }

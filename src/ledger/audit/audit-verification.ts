@@ -1,4 +1,5 @@
 /** Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value. */
+import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlEngine, SqlRow, SqlSession } from '../database/sql-session.ts';
 import type { ChainFinding, ChainReport } from '../records.ts';
@@ -174,5 +175,5 @@ function partsOf(entry: ChainEntry): string[] | undefined {
 function named(entry: ChainEntry): Pick<ChainFinding, 'table' | 'key'> {
   const table = tableOf(entry);
   const key = partsOf(entry);
-  return { ...(table ? { table } : {}), ...(key ? { key } : {}) };
+  return defined({ table, key });
 }

@@ -3,6 +3,7 @@
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
 
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import { chaining, columnsOf } from '../audit/audit-chain.ts';
@@ -41,7 +42,7 @@ export async function readRestore(session: SqlSession, seen?: SeenAttempt): Prom
   const isMissing = seen !== undefined && row.is_there === 0 && (seenAtMs ?? 0) > (row.accepted_at ?? -1);
   const lost = seenOf(row.found_position, row.found_claimed_at) ?? (isMissing ? seen : undefined);
   const newest = seenOf(row.newest_position, row.newest_claimed_at);
-  return { ...(newest ? { newest } : {}), ...(lost ? { lost } : {}) };
+  return defined({ newest, lost });
 }
 
 function seenOf(position: number | null, claimedAtMs: number | null): SeenAttempt | undefined {

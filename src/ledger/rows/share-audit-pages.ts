@@ -1,4 +1,5 @@
 /** Reads audited shares in pages: the audited attempts of SECONDUSE, each with its report and consents. */
+import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import type { AuditedAttempt } from '../inquiry-audit.ts';
@@ -18,8 +19,7 @@ export function auditedShares(
 ): AsyncIterable<AuditedShare> {
   const attempts = auditedAttempts(engine, cipher, {
     productCode: 'SECONDUSE',
-    ...(from === undefined ? {} : { from }),
-    ...(before === undefined ? {} : { before }),
+    ...defined({ from, before }),
   });
   return shares(engine, attempts, wanted(cipher, conditions));
 }
@@ -105,7 +105,7 @@ async function withReports(session: SqlSession, attempts: readonly AuditedAttemp
       share: {
         ...attempt,
         report,
-        ...(sharedBy === undefined ? {} : { sharedBy }),
+        ...defined({ sharedBy }),
         consents: own.map(shareConsent),
       },
     };
@@ -125,5 +125,5 @@ function reportView(row: ReportRow): SharedReportView | null {
 
 function shareConsent(row: GrantRow): ShareConsent {
   const { journeyId, shareId, applicantId, consentId, decidedAt, evidence } = consentRecord(row);
-  return { journeyId, shareId, applicantId, consentId, decidedAt, ...(evidence ? { evidence } : {}) };
+  return { journeyId, shareId, applicantId, consentId, decidedAt, ...defined({ evidence }) };
 }

@@ -2,6 +2,7 @@
  * The transactions about one inquiry: claims, outcomes, closing look-ups, decisions. They write what the rules decide.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../base/defined.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import { utcInstant } from '../../base/instants.ts';
 import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
@@ -87,8 +88,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   const { lost } = await readRestore(writing.session, request.seen);
   const known = {
     ...{ ...state.known, isRestored: lost !== undefined },
-    ...(otherNumber ? { otherNumber } : {}),
-    ...(share ? { share } : {}),
+    ...defined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
   switch (decision.kind) {

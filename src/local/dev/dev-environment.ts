@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.ts';
+import { defined } from '../../base/defined.ts';
 import { openLedger } from '../../ledger/sql/open-ledger.ts';
 import { tryFileLock } from '../../protection/keys/file-lock.ts';
 import { openKeyRing } from '../../protection/keys/open-key-ring.ts';
@@ -97,7 +98,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     );
     return {
       ...addresses,
-      ...(server.uiUrl === undefined ? {} : { uiUrl: server.uiUrl }),
+      ...defined({ uiUrl: server.uiUrl }),
       codecEndpoint: codec.endpoint,
       worker,
       variables: devVariables(addresses),
@@ -165,8 +166,7 @@ async function startServers(
     headless: options.headless ?? false,
     namespace: NAMESPACE,
     uiCodecEndpoint: codec.endpoint,
-    ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-    ...(options.env ? { env: options.env } : {}),
+    ...defined({ onProgress: options.onProgress, env: options.env }),
   });
   parts.defer(() => server.stop());
   const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { defined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts } from '../free-ports.ts';
@@ -82,8 +83,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
     (
       await findTemporalBinary({
         kind: 'cli',
-        ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-        ...(options.env ? { env: options.env } : {}),
+        ...defined({ onProgress: options.onProgress, env: options.env }),
       })
     ).path;
   for (let tries = 1; ; tries += 1) {

@@ -1,4 +1,5 @@
 /** How long each key has been encrypting (docs/protection.md: at most 90 days). */
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { RingKey } from './key-ring.ts';
 
@@ -30,10 +31,7 @@ export function keyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number =
     const ageMs = nowMs - (parseInstantMs(createdAt) ?? 0);
     const ageDays = Math.max(0, Math.floor(ageMs / DAY_MS));
     const verdict = status === 'retired' ? 'retired' : verdictOf(ageMs);
-    const optional = {
-      ...(retiredAt === undefined ? {} : { retiredAt }),
-      ...(kms === undefined ? {} : { wrappedBy: kms }),
-    };
+    const optional = defined({ retiredAt, wrappedBy: kms });
     return { id, use, status, createdAt, ...optional, ageDays, verdict };
   });
 }

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { link, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { defined } from '../../base/defined.ts';
 import { boundTo, decrypt, encrypt } from '../aead.ts';
 import { SealBrokenError, UnknownKeyError } from '../errors.ts';
 import { KEY_USES, type KeyUse, readKeyRing, writeKeyRing } from './key-ring-file.ts';
@@ -135,8 +136,7 @@ export async function loadKeyRing(file: string): Promise<KeyRing> {
       use,
       createdAt,
       status,
-      ...(retiredAt === undefined ? {} : { retiredAt }),
-      ...(kms === undefined ? {} : { kms }),
+      ...defined({ retiredAt, kms }),
       secret: secrets[index] as KeyObject,
     })),
     refused,

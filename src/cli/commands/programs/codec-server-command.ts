@@ -1,5 +1,6 @@
 /** `credit-journey codec-server`: runs the codec server until a signal stops it. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { CodecServerSettings } from '../../../codec/settings.ts';
 import type { LedgerAccess } from '../../../config/config-shape.ts';
 import type { Ledger } from '../../../ledger/port.ts';
@@ -33,10 +34,7 @@ export function registerCodecServerCommand(program: Command): void {
         import('../../../codec/settings.ts'),
         import('../../../local/stop-signal.ts'),
       ]);
-      const settings = loadCodecServerSettings(process.env, {
-        ...(host === undefined ? {} : { host }),
-        ...(port === undefined ? {} : { port }),
-      });
+      const settings = loadCodecServerSettings(process.env, defined({ host, port }));
       const stopped = stopSignal();
       const { server, close } = await start(settings);
       const { namespaces, environment, authentication } = settings.options;
@@ -90,5 +88,5 @@ async function start({ options, keyRingFile, ledgerAccess, logLevel }: CodecServ
 async function ledgerOf({ ledger, environment }: LedgerAccess, keyRing: KeyWrapper): Promise<Ledger> {
   const { openLedger } = await import('../../../ledger/sql/open-ledger.ts');
   const { url, expectedId } = ledger;
-  return openLedger({ url, environment, keyRing, create: false, ...(expectedId === undefined ? {} : { expectedId }) });
+  return openLedger({ url, environment, keyRing, create: false, ...defined({ expectedId }) });
 }

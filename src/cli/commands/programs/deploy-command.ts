@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowService } from '@temporalio/client';
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { DeploymentVersion, DeploymentView } from '../../../temporal/worker-deployment.ts';
 import { type ServerOptions, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -114,14 +115,13 @@ async function withServer(
   const { loadDeploymentAccess } = await import('../../../config/config.ts');
   const { temporal, deploymentName, buildId } = loadDeploymentAccess({
     ...environmentWith(options),
-    ...(options.deployment === undefined ? {} : { DEPLOYMENT_NAME: options.deployment }),
-    ...(options.buildId === undefined ? {} : { BUILD_ID: options.buildId }),
+    ...defined({ DEPLOYMENT_NAME: options.deployment, BUILD_ID: options.buildId }),
   });
   if (deploymentName === undefined) throw new UsageError('--deployment or DEPLOYMENT_NAME must name the deployment');
   const { connectTo } = await import('../../../client/connection/connect-options.ts');
   const connection = await connectTo(temporal.address, temporal.connectionOptions);
   try {
-    const names = { deploymentName, ...(buildId === undefined ? {} : { buildId }) };
+    const names = { deploymentName, ...defined({ buildId }) };
     await act(connection.workflowService, temporal.namespace, names);
   } finally {
     await connection.close();

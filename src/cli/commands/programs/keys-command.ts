@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { RewrapResult } from '../../../ledger/records.ts';
 import type { KeyAge } from '../../../protection/keys/key-age.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring-file.ts';
@@ -44,7 +45,7 @@ function registerNew(keys: Command): void {
     const wrappedBy = ring.current('ledger').kms;
     const made = USES.map((use) => ({ use, id: ring.current(use).id }));
     const output = createOutput(options);
-    output.answer({ file: path, keys: made, ...(wrappedBy === undefined ? {} : { wrappedBy }) }, () => [
+    output.answer({ file: path, keys: made, ...defined({ wrappedBy }) }, () => [
       output.colors.green(`made the key ring ${path}`),
       ...made.map(({ use, id }) => `  ${use}  ${id}`),
       ...(wrappedBy === undefined ? [] : wrapperLines(wrappedBy, output.width)),
@@ -183,7 +184,7 @@ async function rewrapLedger(): Promise<RewrapResult> {
     environment: access.environment,
     keyRing: await openKeyRing({ ...access, keyRingMayBeMade: false }),
     create: false,
-    ...(expectedId === undefined ? {} : { expectedId }),
+    ...defined({ expectedId }),
   });
   try {
     return await ledger.rewrapDataKeys();

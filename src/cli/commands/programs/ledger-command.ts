@@ -1,5 +1,6 @@
 /** `ledger`: what a person decides about the ledger itself. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -34,7 +35,7 @@ export function registerLedgerCommand(program: Command): void {
         reason,
       });
       const output = createOutput(options);
-      output.answer({ ledgerId, ...(newest ? { newest } : {}), ...(lost ? { lost } : {}) }, () => [
+      output.answer({ ledgerId, ...defined({ newest, lost }) }, () => [
         output.colors.green(`${ledgerId}: claims go on from what this copy has`),
         `  its newest attempt is ${newest ? `of ${newest.claimedAt}` : 'none'}`,
         lost

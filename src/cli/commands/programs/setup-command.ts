@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { CreditJourneys } from '../../../client.ts';
 import type { LedgerIdentity } from '../../../ledger/port.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
@@ -43,11 +44,7 @@ export function registerSetupCommand(program: Command): void {
       : {};
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
-    const document = {
-      ...(ledger ? { ledger } : {}),
-      ...(searchAttributes ? { searchAttributes } : {}),
-      ...(deployment ? { deployment } : {}),
-    };
+    const document = defined({ ledger, searchAttributes, deployment });
     output.answer(document, () => [
       ...(ledger ? ledgerLines(ledger, output) : []),
       ...(searchAttributes ? searchAttributeLines(searchAttributes, output) : []),
@@ -72,7 +69,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
     create: true,
     migrate: true,
     onProgress: (step) => output.progress(step),
-    ...(expectedId === undefined ? {} : { expectedId }),
+    ...defined({ expectedId }),
   });
   await ledger.close();
   return ledger.identity;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { createOutput } from '../../output/output.ts';
 
@@ -37,8 +38,6 @@ export function registerWorkerCommand(program: Command): void {
 export function environmentWith({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
-    ...(namespace === undefined ? {} : { TEMPORAL_NAMESPACE: namespace }),
-    ...(taskQueue === undefined ? {} : { TASK_QUEUE: taskQueue }),
+    ...defined({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue }),
   };
 }

@@ -1,5 +1,6 @@
 /** `dispose`: destroys what has been kept long enough. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/durations.ts';
 import type {
   DisposalContext,
@@ -82,7 +83,7 @@ function selectionOf(journeyId: string | undefined, { olderThan, product, limit 
   if (!Number.isInteger(most) || most < 1 || most > MAX_LIMIT) {
     throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
   }
-  return { olderThanMs, limit: most, ...(productCode ? { productCode } : {}) };
+  return { olderThanMs, limit: most, ...defined({ productCode }) };
 }
 
 /** Returns the exit code. */
@@ -165,7 +166,7 @@ async function disposeEach(
 
 async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
   const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ callerId, productCode }) => ({ journeyId: callerId, ...(productCode ? { productCode } : {}) }));
+  return scopes.map(({ callerId, productCode }) => ({ journeyId: callerId, ...defined({ productCode }) }));
 }
 
 /** By age, what may not go yet is left for the next time; one journey by its id that may not go is a failure. */

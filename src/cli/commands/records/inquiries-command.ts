@@ -1,5 +1,6 @@
 /** `inquiries`: what was asked of the gateway, from the ledger, with totals to set against an invoice. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import {
   AUDIT_OUTCOMES,
   type AuditedAttempt,
@@ -74,10 +75,9 @@ function queryOf({ endUser, product, reference, outcome }: InquiriesOptions): In
   const known = AUDIT_OUTCOMES.find((one) => one === outcome);
   if (outcome !== undefined && !known) throw new UsageError(`--outcome must be one of ${AUDIT_OUTCOMES.join(', ')}`);
   return {
-    ...(endUser === undefined ? {} : { endUser }),
-    ...(productCode ? { productCode } : {}),
+    ...defined({ endUser, productCode }),
     ...(known ? { outcome: known } : {}),
-    ...(reference === undefined ? {} : { reportReferenceNumber: reference }),
+    ...defined({ reportReferenceNumber: reference }),
   };
 }
 

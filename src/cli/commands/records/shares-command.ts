@@ -1,5 +1,6 @@
 /** `shares`: who shared what with whom, when and under whose consent, from the ledger. */
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { AuditedShare, SharesQuery } from '../../../ledger/share-audit.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
@@ -48,11 +49,7 @@ export function registerSharesCommand(program: Command): void {
 
 function queryOf({ report, journey, endUser }: SharesOptions): SharesQuery {
   if (journey !== undefined) requireOwnerId(journey);
-  return {
-    ...(report === undefined ? {} : { report }),
-    ...(journey === undefined ? {} : { ownerId: journey }),
-    ...(endUser === undefined ? {} : { endUser }),
-  };
+  return defined({ report, ownerId: journey, endUser });
 }
 
 /** Yields at most one page of the ledger at a time. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import type { CreditJourneys } from '../../../client.ts';
 import {
   ownerIdOfWorkflow,
@@ -108,8 +109,7 @@ function listed(run: Run): ListedJourney {
     runStatus: run.status.name,
     startedAt: run.startTime.toISOString(),
     ...(run.closeTime === undefined ? {} : { closedAt: run.closeTime.toISOString() }),
-    ...(stage === undefined ? {} : { stage }),
-    ...(needsAttention === undefined ? {} : { needsAttention }),
+    ...defined({ stage, needsAttention }),
   };
 }
 
