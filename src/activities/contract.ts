@@ -117,7 +117,7 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId'>;
 }
 
-export interface CloseAttemptArgs extends LookUpInquiryArgs {
+interface CloseAttemptArgs extends LookUpInquiryArgs {
   /** The attempt whose activity was lost or cancelled. */
   attempt: number;
 }
@@ -127,7 +127,7 @@ export interface ComparedReport {
   customerTraceNumber: string;
 }
 
-export interface CompareReportsArgs {
+interface CompareReportsArgs {
   run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
   earlier: ComparedReport;
   later: ComparedReport;
@@ -221,7 +221,7 @@ export interface WebhookActivities {
   deliverWebhook(args: DeliverWebhookArgs): Promise<{ httpStatus: number }>;
 }
 
-export interface DeliverWebhookArgs {
+interface DeliverWebhookArgs {
   profile: string;
   endpoint: string;
   event: WebhookEvent;

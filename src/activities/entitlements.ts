@@ -3,7 +3,7 @@ import type { Problem } from '../model/problems.ts';
 import type { ProductCode } from '../model/products.ts';
 
 /** One product asked for one end user under one purpose, and where the caller wrote the two. */
-export interface Entitlement {
+interface Entitlement {
   productCode: ProductCode;
   endUserCode?: string | undefined;
   permissiblePurposeCode?: string | undefined;

@@ -16,7 +16,7 @@ export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile
   known: KnownFile;
 }
 
-export interface RowsRead {
+interface RowsRead {
   rows: PortfolioRow[];
   /** Where the next ones begin; absent at the file's end. */
   next?: Place;

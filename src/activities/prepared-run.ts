@@ -43,7 +43,7 @@ async function newestAttempt({ ledger }: ActivityDependencies): Promise<Pick<Pre
   }
 }
 
-export interface OwnerInput {
+interface OwnerInput {
   /** As the ledger has it (model/owner-id.ts). */
   ownerId: string;
   /** JSON pointer to the caller's own id. */

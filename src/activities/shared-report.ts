@@ -8,7 +8,7 @@ import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 
-export interface SharedReport {
+interface SharedReport {
   source: ReportSource;
   reference: ReportReference;
   /** The end user that it was pulled for. */

@@ -12,7 +12,7 @@ export interface ApplicantFile {
   consumers: Consumer[];
 }
 
-export interface MatchedApplicants {
+interface MatchedApplicants {
   /** Matched by `consumerId`, then `applicantId`; one side may be missing. */
   matches: { earlier?: ApplicantFile; later?: ApplicantFile }[];
   unidentified: { earlier: number; later: number };

@@ -22,7 +22,7 @@ export function completeOptions(options: Partial<ChangeOptions> = {}): ChangeOpt
   return complete;
 }
 
-export function changeOptionProblems({ balance, creditLimit, closedStatusCodes }: ChangeOptions): Problem[] {
+function changeOptionProblems({ balance, creditLimit, closedStatusCodes }: ChangeOptions): Problem[] {
   const problems = [...thresholdProblems(balance, '/balance'), ...thresholdProblems(creditLimit, '/creditLimit')];
   if (closedStatusCodes.some((code) => code.trim() === '')) {
     problems.push({ path: '/closedStatusCodes', rule: 'must hold codes that are not empty' });

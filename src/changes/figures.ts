@@ -20,7 +20,7 @@ export function isFigure(value: string): boolean {
 }
 
 /** Plain notation without unneeded zeros. */
-export function figureText(figure: Big): string {
+function figureText(figure: Big): string {
   return figure.eq(0) ? '0' : figure.toFixed();
 }
 

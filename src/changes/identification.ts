@@ -63,7 +63,7 @@ const REF_FIELDS: Record<RefKind, keyof AccountCrossReference> = {
   relatedAddress: 'relatedAddressRefId',
 };
 
-export interface IdentificationContext {
+interface IdentificationContext {
   resolve: (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined;
   /** The entries of the other report. */
   names: Identities<ReportedName & Parts>;

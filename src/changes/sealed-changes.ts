@@ -4,7 +4,7 @@ import type { ChangeOptions } from '../model/change-options.ts';
 import { DEFAULT_CHANGE_OPTIONS } from './change-options.ts';
 import type { ReportChanges } from './report-changes.ts';
 
-export interface ComparedSource {
+interface ComparedSource {
   productCode: string;
   customerTraceNumber: string;
 }

@@ -13,14 +13,14 @@ import { createPayloadCodec, wasEncrypted } from '../protection/payloads/payload
 import { bytesOf, encodingOf } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, redact, redactedPointer } from '../protection/redaction/redaction.ts';
 
-export interface CodecSettings {
+interface CodecSettings {
   keys: PayloadKeys;
   originNamespaces: readonly string[];
   limits: CodecServerLimits;
   onUnknownKey: (keyId: string) => void;
 }
 
-export interface Decoded {
+interface Decoded {
   payloads: PayloadJson[];
   /** How many of them could not be decoded. */
   undecodable: number;

@@ -12,7 +12,7 @@ import { UnknownKeyError } from '../protection/errors.ts';
 import { redact } from '../protection/redaction/redaction.ts';
 
 /** Answer of `…/changes`. */
-export interface ChangesAnswer {
+interface ChangesAnswer {
   /** Of the later report. */
   customerTraceNumber: string;
   attempt: number;

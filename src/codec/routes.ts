@@ -6,7 +6,7 @@ import type { Permission } from '../http/roles.ts';
 import type { CodecWork } from './codec-work.ts';
 import { checkedJourneyId, checkedProductCode, checkedTraceNumber, type ReportWork } from './report-work.ts';
 
-export interface Routes {
+interface Routes {
   guard: RequestGuard;
   audit: AuditLog;
   codec: CodecWork;

@@ -9,7 +9,7 @@ import type { LogLevel } from './log-level.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
 
 /** The ledger's address, and the id that it must have. */
-export interface LedgerSettings {
+interface LedgerSettings {
   /** `file:<path>` or `postgres://…` */
   url: string;
   /** `LEDGER_ID`: required outside the sandbox. */

@@ -91,7 +91,7 @@ function readConfig(reader: EnvironmentReader): Config {
 }
 
 /** Whose decisions are trusted, profile by profile. */
-export interface DecisionTrust {
+interface DecisionTrust {
   /** By the profile's name. */
   trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
   keysFile?: string;

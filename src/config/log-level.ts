@@ -2,7 +2,7 @@
 import type { Environment } from '../model/products.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
-export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export function readLogLevel(reader: EnvironmentReader, environment: Environment): LogLevel {

@@ -18,7 +18,7 @@ const KEYS = {
   },
 } as const;
 
-export interface ProofKeys {
+interface ProofKeys {
   consentKeysFile?: string;
   decisionKeysFile?: string;
 }

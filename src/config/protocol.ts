@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 const RECORDING_MS = 20_000;
 
 /** The longest time of one attempt after its claim, in the slowest of the profiles. */
-export function longestAttemptMs(sendByMs: number, profiles: Iterable<GatewayProfile>): number {
+function longestAttemptMs(sendByMs: number, profiles: Iterable<GatewayProfile>): number {
   const answers = [...profiles].map(({ limits }) => limits.headersTimeoutMs + limits.bodyTimeoutMs);
   return sendByMs + Math.max(...answers);
 }

@@ -9,7 +9,7 @@ import { openFileProblem } from './private-file.ts';
 type Secret = { kind: 'value'; value: string } | { kind: 'file'; path: string };
 
 /** The places of one secret, and the name that problems give it. */
-export interface SecretPlace {
+interface SecretPlace {
   /** The name in problems: `GATEWAY_CLIENT_SECRET`, or the profiles file. */
   variable: string;
   /** Put before each rule: the path in the profiles file. */

@@ -11,7 +11,7 @@ import { ConfigError, type ConfigProblem, errorCode } from './environment-reader
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
 
 /** The options that both kinds of connection take. They contain secrets: never logged. */
-export interface TemporalConnectionOptions {
+interface TemporalConnectionOptions {
   address: string;
   apiKey?: string;
   tls?: TLSConfig | boolean;

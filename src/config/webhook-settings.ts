@@ -117,7 +117,7 @@ function listOf(value: string | undefined): string[] {
 }
 
 /** The rule that an endpoint's address breaks, or `null`. The connector checks where its name leads. */
-export function webhookAddressProblem(address: string, environment: Environment): string | null {
+function webhookAddressProblem(address: string, environment: Environment): string | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'must be an http or https address';
   if (url.protocol !== 'https:' && environment !== 'sandbox') return 'must be https outside the sandbox';

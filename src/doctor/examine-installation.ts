@@ -30,14 +30,14 @@ export interface Examination {
 }
 
 /** As `inspectConfig` and `inspectCodecServer` give it. */
-export interface Inspected {
+interface Inspected {
   config: Config;
   problems: readonly ConfigProblem[];
   /** Absent: clients here go through none, and nothing is asked. */
   codecServer?: InspectedCodecServer | undefined;
 }
 
-export interface ExamineOptions {
+interface ExamineOptions {
   /** For each check. Default 10 s: above the time-outs of ledger and connection. */
   timeoutMs?: number;
 }

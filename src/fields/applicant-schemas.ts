@@ -108,7 +108,7 @@ export const applicantShape = {
 };
 
 /** `applicants[]` of table 2.3; the result has `zip` and `zip4` apart and the state in capitals. */
-export const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
+const applicantSchema = z.strictObject(applicantShape).meta({ id: 'applicant' }) satisfies z.ZodType<Applicant>;
 
 /**
  * One to `maxApplicants` applicants with different identifiers and different SSNs. With one SSN for two applicants, an

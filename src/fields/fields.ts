@@ -41,16 +41,6 @@ function opaqueId(maxLength: number) {
 }
 
 /**
- * Whether a rule depends on the runtime's Unicode tables: `params` of its issue. Such a rule must not decide about a
- * signal, which is judged again on replay, perhaps by a later runtime.
- */
-const BY_UNICODE = { byUnicode: true };
-
-export function isByUnicode(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'custom' && issue.params === BY_UNICODE;
-}
-
-/**
  * A text that is not blank and has no control characters: a text for people, or type AN of the interface. Lengths are
  * maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant literally, since e-mail
  * and IP addresses are AN: anything printable is admitted.
@@ -62,7 +52,7 @@ export function text(maxLength: number) {
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
     .refine((value) => !CONTROL_CHARACTER.test(value), { error, abort: true })
-    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
+    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error })
     .meta({ maxLength, pattern: PRINTABLE });
 }
 

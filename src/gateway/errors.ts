@@ -27,7 +27,7 @@ const MESSAGES: Record<GatewayErrorCode, string> = {
   OutcomeUnknown: 'the request may have been posted, and its answer is not known',
 };
 
-export interface GatewayErrorDetails {
+interface GatewayErrorDetails {
   httpStatus?: number | undefined;
   retryAfterMs?: number | undefined;
   sent: 'nothing' | 'possibly';

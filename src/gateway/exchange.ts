@@ -15,7 +15,7 @@
  */
 import type { Dispatcher } from 'undici';
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   dispatcher: Dispatcher;
   url: URL;
   headers: Record<string, string>;

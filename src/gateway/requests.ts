@@ -25,8 +25,7 @@ export type { FailsafeRequest, ReportRequest, SecondUseRequest } from '../fields
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
 /** FAILSAFE needs less of an applicant than the reports do (interface 4.3). */
-export type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> &
-  Partial<Applicant>;
+type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
 
 /** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
 const FAILSAFE_MAX_APPLICANTS = 20;

@@ -11,7 +11,7 @@ import type { Credentials, CredentialsSource, GatewayProfile } from './profile.t
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from './token-request.ts';
 import type { TokenResponse } from './token-response.ts';
 
-export interface AccessToken {
+interface AccessToken {
   accessToken: string;
   /** When its fetch began, RFC 3339. A token that was revoked earlier is not this one. */
   fetchedAt: string;

@@ -16,7 +16,7 @@ export interface ExpectedApplicant {
   ssn: string;
 }
 
-export type Matching =
+type Matching =
   /** In the order of the entries. `flagged`: an SSN matches none of the request's, and the profile says `flag`. */
   { kind: 'matched'; applicantIds: string[]; flagged: boolean } | { kind: 'hold'; problems: string[] };
 

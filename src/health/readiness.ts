@@ -3,7 +3,7 @@
 /** Resolves with what is wrong, or `null`. What it throws is not shown. */
 export type ReadinessCheck = () => Promise<string | null> | string | null;
 
-export interface ReadinessReport {
+interface ReadinessReport {
   ready: boolean;
   checks: Record<string, { ok: true } | { ok: false; reason: string }>;
 }

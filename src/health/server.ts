@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import type { ListenAddress } from '../config/config-shape.ts';
 import type { Readiness } from './readiness.ts';
 
-export interface HealthServer {
+interface HealthServer {
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@
 import type { Problem } from '../model/problems.ts';
 
 /** The `code` of every error answer; `docs/codec-server.md` has the table. */
-export type RefusalCode =
+type RefusalCode =
   | 'BadRequest'
   | 'Unauthenticated'
   | 'Forbidden'

@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** The unguessable path, or tokens. */
 export type Gate = { kind: 'path'; segment: string; caller: Caller } | { kind: 'jwt'; verify: TokenVerifier };
 
-export interface GuardSettings {
+interface GuardSettings {
   gate: Gate;
   namespaces: readonly string[];
   uiOrigins: ReadonlySet<string>;

@@ -32,7 +32,7 @@ export interface Permission {
   isService: boolean;
 }
 
-export interface PermissionRequest {
+interface PermissionRequest {
   caller: Caller;
   action: RouteAction;
   /** `X-Namespace`; absent where the caller did not say. */

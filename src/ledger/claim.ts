@@ -191,7 +191,7 @@ export function decideClaim(
 }
 
 /** A trace number of a stage, pull, share or row under which something was claimed. */
-export interface ClaimedNumber {
+interface ClaimedNumber {
   customerTraceNumber: string;
   customerId: string;
   ordinal: number;

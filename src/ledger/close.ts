@@ -11,7 +11,7 @@ import {
   type KnownInquiry,
 } from './claim.ts';
 
-export type CloseDecision =
+type CloseDecision =
   /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
   { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
 

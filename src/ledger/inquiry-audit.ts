@@ -76,7 +76,7 @@ export interface AuditedAttempt extends InquiryDescription {
 export type Posted = 'yes' | 'no' | 'unknown';
 
 /** The input of `postedOf`. */
-export interface PostingFacts {
+interface PostingFacts {
   /** The present state: never `sending` past its time. */
   state: AttemptState;
   /** The gateway's answer says that the request was processed. It may have come late. */

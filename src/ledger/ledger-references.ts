@@ -7,7 +7,7 @@ import type { ReportReference } from '../model/report-outcome.ts';
 import type { InquiryView } from './records.ts';
 
 /** Answer of `…/references`. `consumerId` is masked where `redacted`. */
-export interface LedgerReferences {
+interface LedgerReferences {
   /** The owner's id (model/owner-id.ts). */
   journeyId: string;
   references: { productCode: ProductCode; customerTraceNumber: string; reference: ReportReference }[];

@@ -62,7 +62,7 @@ export interface AgeQuery {
 }
 
 /** The end of a page: the oldest come first. */
-export interface AgeCursor {
+interface AgeCursor {
   createdAtMs: number;
   customerTraceNumber: string;
 }

@@ -67,7 +67,7 @@ function decidingOnes(own: ConsentRecord[], shareId: string, applicantIds: reado
 }
 
 /** The grants of a claim, and its time. */
-export interface BroughtGrants {
+interface BroughtGrants {
   grants: readonly ConsentRecord[];
   /** All applicants whose grant is needed. */
   applicantIds: readonly string[];

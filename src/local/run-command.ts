@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-export interface CommandResult {
+interface CommandResult {
   /** `null` where the program could not be started, was killed or took too long. */
   exitCode: number | null;
   stdout: string;

@@ -12,7 +12,7 @@ export type ProviderSaid = (typeof PROVIDER_SAID)[number];
 /** The gateway's own answer came and says what exists, although the software could not use it. */
 const ANSWERED_BY_ITSELF: readonly FailureType[] = ['UnexpectedResponse', 'ReturnCodeUnknown'];
 
-export interface JudgedHold {
+interface JudgedHold {
   failureType: FailureType;
   productCode: ProductCode;
 }

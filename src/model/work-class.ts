@@ -2,7 +2,7 @@
 import type { Priority } from '@temporalio/common';
 
 /** A person waits for `interactive` work; `batch` work uses the remaining capacity. */
-export const WORK_CLASSES = ['interactive', 'batch'] as const;
+const WORK_CLASSES = ['interactive', 'batch'] as const;
 export type WorkClass = (typeof WORK_CLASSES)[number];
 
 /** Of Temporal's five levels the middle one, which is also the default, and the last. */
@@ -11,7 +11,7 @@ const PRIORITY_KEYS: Record<WorkClass, number> = { interactive: 3, batch: 5 };
 /** Workflow types that are batches, however they were started. */
 const BATCH_WORKFLOW_TYPES: readonly string[] = ['portfolioReview'];
 
-export function workClassOf(workflowType: string): WorkClass {
+function workClassOf(workflowType: string): WorkClass {
   return BATCH_WORKFLOW_TYPES.includes(workflowType) ? 'batch' : 'interactive';
 }
 

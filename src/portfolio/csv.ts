@@ -77,7 +77,7 @@ export function headerProblems(fields: readonly string[]): Problem[] {
   ];
 }
 
-export function isColumn(text: string): text is Column {
+function isColumn(text: string): text is Column {
   return Object.hasOwn(POINTERS, text);
 }
 

@@ -23,7 +23,7 @@ export interface Line {
   isTerminated: boolean;
 }
 
-export interface LinesOptions {
+interface LinesOptions {
   /** Where the first line begins. */
   offset: number;
   line: number;

@@ -13,7 +13,7 @@ export interface Place {
 /** Rows are encrypted and in a history, twice each: far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
-export interface RowsAtOnce {
+interface RowsAtOnce {
   rows: PortfolioRow[];
   /** Where the next rows begin; absent at the file's end. */
   next?: Place;

@@ -24,7 +24,7 @@ export interface RowReader {
 }
 
 /** `null`: an empty line, which is no row. */
-export type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
+type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
 /** The members of a row that may not occur twice in its JSON. */
 const MEMBERS: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** Every metric of our own: its name, its meaning, its labels. docs/metrics.md prints this table. */
 
-export interface MetricDefinition {
+interface MetricDefinition {
   /** The name in Prometheus: counters end in `_total`, times in `_seconds`. */
   name: string;
   kind: 'counter' | 'gauge' | 'histogram';

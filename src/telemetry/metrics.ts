@@ -26,7 +26,7 @@ export const ATTENTION_REASONS = [
 ] as const;
 export type AttentionWord = (typeof ATTENTION_REASONS)[number];
 
-export type InquiryOutcome = ReportOutcome | 'abandoned';
+type InquiryOutcome = ReportOutcome | 'abandoned';
 
 const OUTCOMES: readonly InquiryOutcome[] = ['record', 'noRecord', 'noReport', 'abandoned'];
 const ATTEMPT_RESULTS = ['answered', ...FAILURE_TYPES.filter((type) => ATTEMPT_STATE_OF_FAILURE[type] !== null)];

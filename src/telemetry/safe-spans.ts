@@ -48,7 +48,7 @@ export function safeExporter(exporter: SpanExporter): SpanExporter {
   };
 }
 
-export function safeSpan(span: ReadableSpan): ReadableSpan {
+function safeSpan(span: ReadableSpan): ReadableSpan {
   return {
     name: safeName(span.name),
     kind: span.kind,

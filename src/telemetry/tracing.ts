@@ -7,7 +7,7 @@ import type { Environment } from '../model/products.ts';
 import { AsyncContextManager } from './context-manager.ts';
 import { safeExporter } from './safe-spans.ts';
 
-export interface TracingOptions {
+interface TracingOptions {
   /** An OTLP/HTTP collector, without `/v1/traces`. */
   endpoint: string;
   /** `service.name`. */
@@ -15,7 +15,7 @@ export interface TracingOptions {
   environment?: Environment;
 }
 
-export interface Tracing {
+interface Tracing {
   resource: Resource;
   /** The processor for spans from elsewhere: from the workflows' sandbox. */
   processor: SpanProcessor;

@@ -11,7 +11,7 @@ export interface DeploymentWatch {
   close(): void;
 }
 
-export interface WatchedDeployment {
+interface WatchedDeployment {
   service: Parameters<typeof versionState>[0];
   namespace: string;
   version: DeploymentVersion;

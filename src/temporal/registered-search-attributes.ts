@@ -8,7 +8,7 @@ const BELIEVED_FOR_MS = 60_000;
 /** `temporal.api.enums.v1.IndexedValueType` */
 export const INDEXED_VALUE_TYPES = { Keyword: 2, KeywordList: 7 } as const;
 
-export interface SearchAttributeServices {
+interface SearchAttributeServices {
   operatorService: Pick<OperatorService, 'listSearchAttributes'>;
   workflowService: Pick<WorkflowService, 'describeNamespace'>;
 }

@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger/port.ts';
 import type { OpenWork } from '../ledger/records.ts';
 import { ATTENTION_REASONS, type AttentionWord, type Metrics } from '../telemetry/metrics.ts';
 
-export interface OpenWorkOptions {
+interface OpenWorkOptions {
   ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept'>;
   client: Client;
   taskQueue: string;

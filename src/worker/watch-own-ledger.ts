@@ -9,7 +9,7 @@ import { seenByWatch } from '../client/seen-by-watch.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { type LedgerWatchInput, ledgerWatchId, type SeenAttempt, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 
-export interface WatchedLedger {
+interface WatchedLedger {
   connection: ConnectionLike;
   namespace: string;
   taskQueue: string;

@@ -32,7 +32,7 @@ export interface WorkerTelemetry {
   close(): Promise<void>;
 }
 
-export interface WatchedParts {
+interface WatchedParts {
   ledger: Ledger;
   connection: NativeConnection;
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;

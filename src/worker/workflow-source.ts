@@ -22,7 +22,7 @@ export const BUNDLE_MODULES = {
   preloadModules: [PROMISE_STACKS],
 };
 
-export interface WorkflowSourceOptions {
+interface WorkflowSourceOptions {
   /** `WORKFLOW_BUNDLE_FILE`. */
   bundlePath?: string | undefined;
   isEncrypting: boolean;

@@ -13,7 +13,7 @@ import { UsageError } from '../output/errors.ts';
 import { readJson } from '../output/json-input.ts';
 import { type ReadProof, readProof, requireProved } from '../output/proof-input.ts';
 
-export interface DecisionFlags {
+interface DecisionFlags {
   action?: string;
   by?: string;
   reason?: string;
@@ -30,7 +30,7 @@ export interface DecisionFlags {
 }
 
 /** `seen` is for what came too late, and in the ledger only. */
-export const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
+const ACTIONS = [...HOLD_ACTIONS, 'seen'] as const;
 export type ResolveAction = (typeof ACTIONS)[number];
 
 export const OUTCOMES = ['record', 'noRecord', 'noReport'] as const satisfies readonly ReportOutcome[];
@@ -103,7 +103,7 @@ export async function draftOf(flags: DecisionFlags): Promise<DraftDecision> {
 }
 
 /** The options that the decision still lacks, as they are written. */
-export function missingFlags(flags: DecisionFlags, { attempt = true } = {}): string[] {
+function missingFlags(flags: DecisionFlags, { attempt = true } = {}): string[] {
   const isSeen = flags.action === 'seen';
   const withRecord = flags.action === 'accept' && flags.outcome === 'record';
   const needed: [string, unknown, boolean][] = [

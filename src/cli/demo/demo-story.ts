@@ -22,7 +22,7 @@ import { holdTable } from '../output/hold-lines.ts';
 import type { Narrator } from './demo-narrator.ts';
 import { sampleJourney } from './sample-journey.ts';
 
-export interface DemoOutcome {
+interface DemoOutcome {
   result: JourneyResult;
   /** The run in the Temporal UI; absent when headless. */
   runUrl?: string;

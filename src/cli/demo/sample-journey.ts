@@ -3,7 +3,7 @@
 import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
 
-export interface SampleOptions {
+interface SampleOptions {
   journeyId: string;
   /** Passes the gates by itself instead of waiting for `advance`. */
   auto: boolean;

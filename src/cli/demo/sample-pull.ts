@@ -4,7 +4,7 @@ import type { PullInput, PullProduct } from '../../messages/pull/shapes.ts';
 import { ALEX, ALEX_UNANSWERED, BLAKE_WITHOUT_RECORD } from '../../messages/sample-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 
-export interface SamplePullOptions {
+interface SamplePullOptions {
   pullId: string;
   productCode: PullProduct;
   /** The sandbox resets the first connection when it has posted the inquiry. */

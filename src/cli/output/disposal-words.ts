@@ -23,7 +23,7 @@ export const COPIES: readonly string[] = [
     'after `keys rotate` and `keys rewrap`, destroying every copy of the retired key closes it for good',
 ];
 
-export function obstacleWords({ obstacles }: RefusedDisposal): string[] {
+function obstacleWords({ obstacles }: RefusedDisposal): string[] {
   return obstacles.map(({ reason, customerTraceNumber }) => {
     const of = customerTraceNumber === undefined || reason === 'legalHold' ? '' : ` (${customerTraceNumber})`;
     return `${WORDS[reason]}${of}`;

@@ -125,6 +125,6 @@ export function unmatchedLines(consents: readonly UnmatchedConsent[], width: num
 }
 
 /** Starting the run, or requesting the share, takes them off as well. */
-export function seenCommand(ownerId: string): string {
+function seenCommand(ownerId: string): string {
   return `credit-journey holds --seen-consents ${ownerId} --by <name> --reason <why>`;
 }

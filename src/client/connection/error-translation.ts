@@ -90,7 +90,7 @@ export function isServerAway(error: unknown): boolean {
  * Whether the server answers and no worker does. The server says so (`FAILED_PRECONDITION`, also while a workflow task
  * fails). Or no answer comes until the deadline, when the server may be the first to hang up (`CANCELLED`).
  */
-export function isWorkerAway(error: unknown): boolean {
+function isWorkerAway(error: unknown): boolean {
   return grpcCode(error) === GRPC.failedPrecondition || isDeadline(error) || isCancelled(error);
 }
 

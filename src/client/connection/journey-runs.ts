@@ -7,7 +7,7 @@ import { workflowIdOf } from '../../model/owner-id.ts';
 import { lateConsentIdPrefix } from './business-keys.ts';
 import { translatedError } from './error-translation.ts';
 
-export interface RunName {
+interface RunName {
   workflowId: string;
   runId: string;
 }

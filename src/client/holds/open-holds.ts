@@ -35,9 +35,9 @@ export interface OpenHolds {
 }
 
 /** What the status of any run says of it. */
-export type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>;
+type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>;
 
-export interface HoldsContext {
+interface HoldsContext {
   client: Client;
   /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
   taskQueue: string;

@@ -17,7 +17,7 @@ import { WorkerUnavailableError } from '../connection/errors.ts';
 /** Queries at a time. */
 const AT_ONCE = 8;
 
-export interface OpenDelivery extends WebhookDeliveryStatus {
+interface OpenDelivery extends WebhookDeliveryStatus {
   /** Of the run that the events are of: its owner's id (model/owner-id.ts). */
   journeyId: string;
 }

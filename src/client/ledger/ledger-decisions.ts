@@ -35,7 +35,7 @@ export interface LedgerDecisionAnswer {
   duplicate: boolean;
 }
 
-export interface LedgerDecisionContext {
+interface LedgerDecisionContext {
   client: Client;
   ledger(): Promise<Ledger>;
   maxApplicants: number;

@@ -11,7 +11,7 @@ import { inputDifferences, startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'One loan’s credit reports and shares. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-export interface StartJourneyContext {
+interface StartJourneyContext {
   client: Client;
   taskQueue: string;
   maxApplicants: number;

@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { translatedError } from '../connection/error-translation.ts';
 
-export interface StartOnce {
+interface StartOnce {
   client: Client;
   taskQueue: string;
   workflowType: string;
@@ -21,7 +21,7 @@ export interface StartOnce {
 }
 
 /** `paths`: where the input of the run that has this id differs; none where it is the same. */
-export type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[] };
+type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[] };
 
 /**
  * Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again.

@@ -10,7 +10,7 @@ import { inputDifferences, startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'One credit report. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-export interface StartPullContext {
+interface StartPullContext {
   client: Client;
   taskQueue: string;
   maxApplicants: number;

@@ -8,7 +8,7 @@ import { keyRingExists } from '../../protection/keys/open-key-ring.ts';
 import { NotCheckedError } from './finding.ts';
 
 /** How far another clock is ahead of ours, as far as it can be measured. */
-export interface ClockSample {
+interface ClockSample {
   whose: string;
   aheadMs: number;
 }

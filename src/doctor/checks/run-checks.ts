@@ -3,7 +3,7 @@ import type { Check, CheckResult } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { type Finding, fail, NotCheckedError } from './finding.ts';
 
-export interface RunChecksOptions {
+interface RunChecksOptions {
   /** For each check. */
   timeoutMs: number;
 }

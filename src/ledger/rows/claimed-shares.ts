@@ -9,7 +9,7 @@ import type { ClaimRequest } from '../records.ts';
 import { type GrantsJudged, judgeGrants } from '../share-standing.ts';
 import { readShareFacts } from './report-shares.ts';
 
-export interface ClaimedShare extends KnownShare {
+interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];
   standing: StandingConsents;
 }

@@ -47,7 +47,7 @@ export async function disposalOfAny(
   return row?.disposed_at ?? null;
 }
 
-export type FoundDerived =
+type FoundDerived =
   | { of: ReportOrigin; from: ReportOrigin; storedAtMs: number; sealed: Sealed; disposedAtMs?: never }
   | { disposedAtMs: number };
 

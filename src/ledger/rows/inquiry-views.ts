@@ -48,7 +48,7 @@ function closedView({ attempt, closed_at, run_id }: ClosedRow): AttemptView {
   return { attempt, state: 'notSent', closedAt: utcInstant(closed_at), runId: run_id };
 }
 
-export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
+function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher): AttemptView {
   const answerInMs = row.answer_by - nowMs;
   const state = standing({ attempt: row.attempt, state: row.state, answerInMs });
   const failureType = row.failure_type ?? (state === 'unknown' ? 'OutcomeUnknown' : null);
@@ -69,7 +69,7 @@ export function attemptView(row: AttemptRow, nowMs: number, cipher: LedgerCipher
 }
 
 /** A selection of inquiries: a subquery for their trace numbers, and its values. */
-export interface InquirySelection {
+interface InquirySelection {
   traceNumbers: string;
   values: readonly SqlValue[];
 }

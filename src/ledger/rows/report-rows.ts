@@ -5,7 +5,7 @@ import type { SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import { insertRow } from './inquiry-writes.ts';
 
-export interface SealedReport extends Sealed {
+interface SealedReport extends Sealed {
   customerTraceNumber: string;
   attempt: number;
   storedAtMs: number;
@@ -35,7 +35,7 @@ export async function insertReport(
 }
 
 /** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
-export interface WantedReport {
+interface WantedReport {
   callerId: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;

@@ -13,7 +13,7 @@ import type { SqlEngine, SqlSession } from '../database/sql-session.ts';
 import { LedgerUnavailableError } from '../errors.ts';
 import { indexOlderAnswers } from '../rows/report-references.ts';
 
-export interface MigrateOptions {
+interface MigrateOptions {
   environment: Environment;
   keyRing: KeyWrapper;
   /** Called with a sentence for each step. */

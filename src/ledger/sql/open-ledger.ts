@@ -15,7 +15,7 @@ import type { Ledger } from '../port.ts';
 import { migrateLedger } from './migrate-ledger.ts';
 import { SqlLedger } from './sql-ledger.ts';
 
-export interface OpenLedgerOptions {
+interface OpenLedgerOptions {
   /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
   url: string;
   environment: Environment;

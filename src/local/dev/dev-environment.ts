@@ -13,7 +13,7 @@ import { childEnvironment, dataAddresses, devVariables } from './dev-variables.t
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
 
-export interface DevEnvironmentOptions extends Partial<DevPorts> {
+interface DevEnvironmentOptions extends Partial<DevPorts> {
   /** Made where it is missing, readable by its owner alone. Everything that outlives a run is in it. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */
@@ -54,7 +54,7 @@ export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 }
 
-export const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
+const DEFAULT_TASK_QUEUE = 'credit-journeys-sandbox';
 
 const NAMESPACE = 'default';
 

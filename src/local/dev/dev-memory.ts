@@ -20,7 +20,7 @@ export interface DevMemory extends DevPorts {
   codecSegment?: string;
 }
 
-export const DEFAULT_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
+const DEFAULT_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
 /** 32 bytes in base64url. */
 const SEGMENT_FORM = /^[\w-]{43,}$/;

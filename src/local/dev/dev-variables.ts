@@ -1,7 +1,7 @@
 /** The environment of the programs that a development environment starts. */
 import { join } from 'node:path';
 
-export interface DevAddresses {
+interface DevAddresses {
   temporalAddress: string;
   namespace: string;
   taskQueue: string;

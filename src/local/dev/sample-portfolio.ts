@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const SAMPLE_PORTFOLIO = 'sample.csv';
+const SAMPLE_PORTFOLIO = 'sample.csv';
 
 export const SAMPLE_HEADER = 'accountId,first,last,ssn,dob,phoneNumber,emailAddress,ipAddress,line1,city,state,zip';
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { programPath } from '../program-path.ts';
 
-export interface WorkerProcessOptions {
+interface WorkerProcessOptions {
   env: NodeJS.ProcessEnv;
   /** Everything the worker prints is appended to it. */
   logFile: string;

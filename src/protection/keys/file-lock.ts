@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A lock that is held until `release`, or until the process ends in any way. */
-export interface FileLock {
+interface FileLock {
   release(): void;
 }
 

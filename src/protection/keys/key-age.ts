@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** The age at which a current key must be replaced. */
 export const MAX_ENCRYPTING_DAYS = 90;
 /** The age from which warnings appear: two weeks to act in. */
-export const WARN_FROM_DAYS = 76;
+const WARN_FROM_DAYS = 76;
 
 export interface KeyAge extends Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> {
   retiredAt?: string;

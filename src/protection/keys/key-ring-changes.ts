@@ -6,7 +6,7 @@ import { KEY_ID_FORM, KEY_USES, type KeyRingContent, type KeyUse, readKeyRing, w
 import { newKey, unwrapAll, withSecret } from './key-secrets.ts';
 import { withKeyServices } from './kms.ts';
 
-export interface Rotated {
+interface Rotated {
   use: KeyUse;
   /** The key that only decrypts from now on. */
   retired: string;

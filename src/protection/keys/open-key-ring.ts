@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises';
 import { createKeyRing, type KeyRing, loadKeyRing } from './key-ring.ts';
 
-export interface KeyRingSettings {
+interface KeyRingSettings {
   keyRingFile: string;
   /** Whether a missing key ring may be made: in a sandbox whose configuration names none. */
   keyRingMayBeMade: boolean;

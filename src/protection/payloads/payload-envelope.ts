@@ -42,7 +42,7 @@ const WireFormat = proto.temporal.api.common.v1.Payload;
 const NAMESPACE_FORM = /^[!-~]{1,255}$/;
 
 /** The clear part of an encrypted payload. It is authenticated only when the payload is opened. */
-export interface PayloadEnvelope {
+interface PayloadEnvelope {
   keyId: string;
   namespace: string;
   /** Nonce, ciphertext, tag. */

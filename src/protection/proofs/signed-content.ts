@@ -29,12 +29,12 @@ export type ProofRefusal =
   | 'notCheckable';
 
 /** What was signed, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
-export interface SignedContent {
+interface SignedContent {
   content: unknown;
   keyId: string;
 }
 
-export interface SignedForm {
+interface SignedForm {
   /** The member of the payload that holds the content. */
   member: string;
   /**
@@ -49,7 +49,7 @@ export interface SignedForm {
  *
  * @throws Error where the keys cannot be read at the moment: nothing was judged
  */
-export type SignedContentReader = (proof: string | undefined, at: Date) => Promise<SignedContent | ProofRefusal>;
+type SignedContentReader = (proof: string | undefined, at: Date) => Promise<SignedContent | ProofRefusal>;
 
 /** The difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;

@@ -5,10 +5,10 @@ import { SealBrokenError } from '../errors.ts';
 import type { KeyWrapper } from '../keys/key-ring.ts';
 
 /** Names the layout of `body` in `aead.ts`. Stored beside it, so that a later layout can be recognized. */
-export const SEAL_ALGORITHM = 'A256GCM';
+const SEAL_ALGORITHM = 'A256GCM';
 
 /** What the seal is bound to: the same bytes do not open in another row. */
-export interface SealedFor {
+interface SealedFor {
   ledgerId: string;
   customerTraceNumber: string;
   attempt: number;

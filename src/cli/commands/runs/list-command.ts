@@ -21,7 +21,7 @@ interface ListOptions extends ServerOptions {
   limit: string;
 }
 
-export interface ListedJourney {
+interface ListedJourney {
   /** The owner's id: of a pull `pull:<pullId>`. */
   journeyId: string;
   /** Of the run: `RUNNING`, `COMPLETED`, `FAILED`, … */
