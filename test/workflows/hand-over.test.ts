@@ -244,14 +244,16 @@ test('a reset of the run before a hand-over sends nothing twice', async () => {
 
 test('a caller gives no state of a run before', async () => {
   const input = journeyInput();
-  const handle = await harness.client.workflow.start('lendingJourney', {
-    workflowId: `journey-${input.journeyId}`,
-    taskQueue: harness.config.taskQueue,
-    args: [input, { stages: [], shares: [] }],
-  });
-  await assert.rejects(handle.result(), (error) => {
-    assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
-    assert.equal(error.cause.type, 'InvalidInput');
-    return true;
-  });
+  for (const workflowType of ['lendingJourney', 'creditReport', 'shareReport', 'portfolioReview']) {
+    const handle = await harness.client.workflow.start(workflowType, {
+      workflowId: `${workflowType}-${input.journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [input, { stages: [], shares: [] }],
+    });
+    await assert.rejects(handle.result(), (error) => {
+      assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
+      assert.match(error.cause.message, /a second argument was given/, workflowType);
+      return true;
+    });
+  }
 });

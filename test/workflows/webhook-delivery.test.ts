@@ -218,6 +218,8 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   const input = failsafePull([failsafeApplicant('1A', '4002')]);
   const cancelled = await startPull(harness, input);
   await firstHold(cancelled);
+  // A pull has no consents: it notes the signal as refused, and no event tells of it.
+  await cancelled.signal('consent', {});
   await cancelled.cancel();
   await assert.rejects(cancelled.result());
   assert.equal((await cancelled.query<PullStatus>('status')).state, 'cancelled');

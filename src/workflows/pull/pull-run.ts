@@ -1,32 +1,49 @@
-/** One inquiry from its input to its end: what `creditReport` and `failsafeCheck` share. */
+/**
+ * The workflows of single pulls. Workflow id `pull-<pullId>`. Input, messages and result: `messages/pull/shapes.ts`;
+ * docs/pulls.md.
+ */
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import type { PullInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
+import type { CreditReportInput, FailsafeCheckInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { carryRun } from '../run/carry-run.ts';
+import { carryRun, type RunKind } from '../run/carry-run.ts';
+import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';
 import { handlePullMessages } from './pull-messages.ts';
 
-export function runPull(input: PullInput, past?: PullResumption): Promise<PullResult> {
-  const kind = {
-    State: Pull,
-    handleMessages: handlePullMessages,
-    details: pullDetails,
-    prepare: ({ input }: Pull) =>
-      journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-    work: inquireAndSettle,
-    handedOver: (pull: Pull) => pull.handedOver(),
-  };
-  return carryRun(kind, input, past);
+/**
+ * One report of one product: CR, PREQUAL, PREAPP, PRECLOSE, ACCTRVW or REFUPD.
+ *
+ * @param past what the run before has come to; never given by a caller
+ * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
+ */
+export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(KIND, input, past);
 }
 
-async function inquireAndSettle(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
-  const outcome = await inquire(pull, run);
-  await condition(allHandlersFinished);
-  return outcome;
+/** FAILSAFE (interface 4.3), with outcome and reference per consumer. As `creditReport`. */
+export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResumption): Promise<PullResult> {
+  return carryRun(KIND, input, past);
 }
+
+pinnedWhereVersioned(creditReport);
+pinnedWhereVersioned(failsafeCheck);
+
+const KIND: RunKind<Pull, PullResumption> = {
+  State: Pull,
+  handleMessages: handlePullMessages,
+  details: pullDetails,
+  prepare: ({ input }) =>
+    journeyActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  work: async (pull, run) => {
+    const outcome = await inquire(pull, run);
+    await condition(allHandlersFinished);
+    return outcome;
+  },
+  handedOver: (pull) => pull.handedOver(),
+};
 
 async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
   const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;

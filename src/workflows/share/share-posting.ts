@@ -14,9 +14,10 @@ import {
   ungranted,
 } from '../consent/share-consent.ts';
 import { changeShare, noteRefusalAfterPosting, type ShareRecord } from '../consent/share-record.ts';
+import { lookAgain, waitOut } from '../inquiry/attempt.ts';
+import { describeInquiry } from '../inquiry/describe-inquiry.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { outcomeInLedger } from '../inquiry/outcome-in-ledger.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
@@ -168,11 +169,16 @@ export class SharePosting {
   async #wasPosted(): Promise<boolean> {
     const { report, mayHaveBeenPosted = () => true } = this.#terms;
     if (!mayHaveBeenPosted()) return false;
-    const found = await outcomeInLedger(this.#host(), this.#spec());
-    if (found?.answer.outcome !== 'record') return false;
+    const host = this.#host();
+    const inquiry = describeInquiry(host.run, this.#spec(), 0);
+    const content = { inquiry, reference: report };
+    let step = await lookAgain(host, content, 1);
+    // Another run's attempt may still be answered.
+    while (step.kind === 'wait') step = await waitOut(host, content, step);
+    if (step.kind !== 'answered' || step.answer.kind !== 'outcome' || step.answer.outcome !== 'record') return false;
     this.#share.report = report;
-    this.#share.customerTraceNumber = found.customerTraceNumber;
-    this.#notePosting(found.answer);
+    this.#share.customerTraceNumber = inquiry.customerTraceNumber;
+    this.#notePosting(step.answer);
     return true;
   }
 

@@ -3,6 +3,9 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
   setHandler,
   upsertSearchAttributes,
   workflowInfo,
@@ -22,7 +25,12 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import { refused } from '../run/message-answers.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
 import { WebhookChain } from './webhook-chain.ts';
-import { deliverEvents, dropWebhooks, resendWebhooks, webhookStatus } from './webhook-messages.ts';
+
+// Wire names: they are in histories and never change.
+const deliverEvents = defineSignal<[{ events: AddressedEvent[] }]>('deliverEvents');
+const resendWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('resendWebhooks');
+const dropWebhooks = defineUpdate<ChosenEvents, [ChooseEndpoint]>('dropWebhooks');
+const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
 
 /** Ids that are remembered so that an event handed over twice goes out once; of one run there are a few dozen. */
 const MOST_SEEN = 500;
