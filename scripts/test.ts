@@ -68,6 +68,7 @@ const TOGETHER = [
   'test/webhooks/address-guard',
   'test/workflow-source',
   'test/workflows/current-details',
+  'test/workflows/handed-over-state',
   'test/workflows/message-shapes',
 ];
 /**

@@ -7,6 +7,8 @@ export interface CarriedConsent extends Partial<Pick<Entry, 'revokesAll' | 'ende
   record: ConsentRecord;
   /** The ledger has this consent. */
   isRecorded?: boolean;
+  /** The ledger has not taken it, and will not. */
+  isRefused?: boolean;
 }
 
 /** Tells the book which messages it need not keep. */

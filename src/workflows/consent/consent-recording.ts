@@ -45,13 +45,15 @@ export class ConsentRecorder {
   #waiting: ConsentRecord[] = [];
   #written = 0;
   /** Shares that were requested after consents to them had come. */
-  #matchedShares: string[] = [];
+  #matchedShares: string[];
 
   /** @param past what the run before has handed over */
-  constructor(run: RecorderRun, past: readonly CarriedConsent[]) {
+  constructor(run: RecorderRun, past: readonly CarriedConsent[], matchedShares: readonly string[] = []) {
     this.#run = run;
-    for (const { record, isRecorded, isPending } of past) {
-      if (isRecorded) this.noteRecorded(record);
+    this.#matchedShares = [...matchedShares];
+    for (const { record, isRecorded, isRefused, isPending } of past) {
+      if (isRefused) this.#recordings.set(keyOfConsent(record), 'refused');
+      else if (isRecorded) this.noteRecorded(record);
       else if (!isPending) this.add(record);
     }
   }
@@ -72,6 +74,11 @@ export class ConsentRecorder {
     this.#matchedShares.push(shareId);
   }
 
+  /** Shares noted so that the ledger does not know yet. */
+  get matchedShares(): readonly string[] {
+    return this.#matchedShares;
+  }
+
   /** Notes a consent that came from the ledger. */
   noteRecorded(record: ConsentRecord): void {
     this.#recordings.set(keyOfConsent(record), 'recorded');
@@ -79,6 +86,10 @@ export class ConsentRecorder {
 
   isRecorded(record: ConsentRecord): boolean {
     return this.#recordings.get(keyOfConsent(record)) === 'recorded';
+  }
+
+  isRefused(record: ConsentRecord): boolean {
+    return this.#recordings.get(keyOfConsent(record)) === 'refused';
   }
 
   /** How many messages this run has written. */
@@ -171,6 +182,17 @@ export function elsewhere({
     written: recorder.written,
     isKnownShare: (shareId) => shares.has(shareId),
   };
+}
+
+/** The consents that the next run takes over. It does not write again what the ledger has refused. */
+export function carriedConsents(run: {
+  consents: ConsentBook;
+  recorder: ConsentRecorder;
+  shares: ReadonlyMap<string, ShareRecord>;
+}): CarriedConsent[] {
+  const mark = (one: CarriedConsent) =>
+    !one.isPending && run.recorder.isRefused(one.record) ? { ...one, isRefused: true } : one;
+  return run.consents.carried(elsewhere(run)).map(mark);
 }
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */

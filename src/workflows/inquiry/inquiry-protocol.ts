@@ -359,11 +359,12 @@ class InquiryRun {
     this.#failures = 0;
     this.#retriedSinceMs = Date.now();
     this.#isRetrying = false;
+    if (failureType === 'CredentialsRefused') {
+      // The credentials may have been replaced: the next attempt must not use an old token.
+      this.#tokenFetchedAfter = new Date().toISOString();
+      this.#hasToken = false;
+    }
     this.#stand();
-    if (failureType !== 'CredentialsRefused') return;
-    // The credentials may have been replaced: the next attempt must not use an old token.
-    this.#tokenFetchedAfter = new Date().toISOString();
-    this.#hasToken = false;
   }
 
   #applicantIds(): string[] {

@@ -17,6 +17,8 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   consents: CarriedConsent[];
   /** What was refused under other shares' ids. */
   elsewhere: CarriedRefusal[];
+  /** Shares requested after consents to them had come, of which the ledger does not know yet. */
+  matchedShares: readonly string[];
   stageWasAbandoned: boolean;
   isClosing: boolean;
   hasHeard: boolean;

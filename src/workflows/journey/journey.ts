@@ -23,7 +23,7 @@ import type { Applicant } from '../../model/applicant.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
-import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
+import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
@@ -71,7 +71,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     super(input, past);
     const consents = past?.consents ?? [];
     this.consents = new ConsentBook(consents, past?.elsewhere);
-    this.recorder = new ConsentRecorder(this, consents);
+    this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
     this.applicants = [];
     if (past) {
       this.stages = past.stages;
@@ -108,7 +108,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
-      consents: this.consents.carried(elsewhere(this)),
+      consents: carriedConsents(this),
+      matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...(stagesEndedAs ? { stagesEndedAs } : {}),
@@ -278,6 +279,11 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   result(outcome: JourneyOutcome): JourneyResult {
     return journeyResult(this, outcome);
+  }
+
+  /** Whether the search attributes say that only consents to shares are missing. */
+  get isListedAsAwaitingConsent(): boolean {
+    return this.published.carried.JourneyStage === 'awaitingConsent';
   }
 
   /** Brings the search attributes up to date; those that the server does not know are left out. */

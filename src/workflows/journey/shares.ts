@@ -12,8 +12,9 @@ import type { Journey } from './journey.ts';
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
   const { workflowType } = workflowInfo();
-  for (;;) {
-    await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
+  // A run before may have shown it.
+  for (let isShown = journey.isListedAsAwaitingConsent; ; isShown = false) {
+    if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
     for (const share of journey.sharesInWait) {
       const { shareId } = share.input;
       const inquiry = {
@@ -25,7 +26,7 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
       } as const;
       share.plannedTraceNumber ??= traceNumber({ ...run, ...inquiry });
     }
-    journey.publish('awaitingConsent');
+    if (!isShown) journey.publish('awaitingConsent');
     await condition(() => journey.openUntil !== undefined && journey.sharesAreSettled);
     journey.publish(journey.stages.at(-1)?.status.productCode);
   }

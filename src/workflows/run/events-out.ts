@@ -37,6 +37,8 @@ export interface CarriedEvents {
   occurrences?: Readonly<Record<string, number>>;
   /** Emitted, and not known to be handed over. */
   waiting?: readonly WebhookEvent[];
+  /** Noted before the input was checked. */
+  early?: readonly Noted[];
 }
 
 export class EventsOut {
@@ -45,12 +47,13 @@ export class EventsOut {
   readonly #waiting: WebhookEvent[];
   readonly #occurrences: Map<string, number>;
   /** Noted before it is known whether and as whose events go out; `undefined` from then on. */
-  #early: Noted[] | undefined = [];
+  #early: Noted[] | undefined;
 
   /** @param past of the run before */
-  constructor({ occurrences = {}, waiting = [] }: CarriedEvents = {}) {
+  constructor({ occurrences = {}, waiting = [], early = [] }: CarriedEvents = {}) {
     this.#occurrences = new Map(Object.entries(occurrences));
     this.#waiting = [...waiting];
+    this.#early = [...early];
   }
 
   /** Starts handing over events where the run's profile has endpoints, first those that were noted before. */
@@ -103,7 +106,11 @@ export class EventsOut {
 
   /** Also those on their way: the delivery run passes over an event that it was handed before. */
   get carried(): CarriedEvents {
-    return { occurrences: carriedOccurrences(this.#occurrences), waiting: [...this.#waiting] };
+    return {
+      occurrences: carriedOccurrences(this.#occurrences),
+      waiting: [...this.#waiting],
+      ...(this.#early?.length ? { early: [...this.#early] } : {}),
+    };
   }
 
   /** Whether everything is handed over to the delivery run. */

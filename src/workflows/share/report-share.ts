@@ -17,7 +17,7 @@ import type { Ended } from '../../messages/webhooks/events.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.ts';
 import { ConsentChecks } from '../consent/consent-checks.ts';
-import { ConsentRecorder, elsewhere } from '../consent/consent-recording.ts';
+import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
@@ -76,7 +76,7 @@ export class ReportShare extends SingleInquiry<
       ...(run ? { run } : {}),
       share: this.record,
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
-      consents: this.consents.carried(elsewhere(this)),
+      consents: carriedConsents(this),
       elsewhere: this.consents.elsewhere,
     };
   }

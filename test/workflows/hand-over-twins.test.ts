@@ -1,0 +1,306 @@
+/** A run that hands over acts as its twin that receives the same messages and does not. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import type { JourneyStatus, LendingJourneyInput, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { floodWithNonsense, HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
+import {
+  applicant,
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { untilQuery } from '../support/until-query.ts';
+
+interface Twin {
+  harness: Harness;
+  ledger: Ledger;
+  /** Floods the run; one of the twins hands over then. */
+  flood(handle: JourneyHandle): Promise<void>;
+}
+
+const FLOOD = 110;
+let leaving: Twin;
+let staying: Twin;
+
+async function startTwin(
+  env: Record<string, string>,
+  flood: (handle: JourneyHandle) => Promise<unknown>,
+): Promise<Twin> {
+  const harness = await startHarness({ env });
+  const keyRing = await openKeyRing({ ...harness.config, keyRingMayBeMade: false });
+  const ledger = await openLedger({ url: harness.config.ledger.url, environment: 'sandbox', keyRing });
+  return { harness, ledger, flood: async (handle) => void (await flood(handle)) };
+}
+
+before(async () => {
+  [leaving, staying] = await Promise.all([
+    startTwin(HANDS_OVER_SOON, handsOver),
+    startTwin({}, (handle) => floodWithNonsense(handle, FLOOD)),
+  ]);
+});
+after(async () => {
+  for (const twin of [leaving, staying]) {
+    await twin?.ledger.close();
+    await twin?.harness.close();
+  }
+});
+
+const share = { shareId: 'S1', endUserCode: 'EU999' };
+const two = () => [applicant('1A'), applicant('2A')];
+const withdrawal = { by: 'test', reason: 'done' };
+
+/** Latest run: a handle of a start follows the chain only for `result`. */
+async function started({ harness }: Twin, overrides: Partial<LendingJourneyInput>) {
+  const input = journeyInput({ stages: ['PREQUAL'], ...overrides });
+  const { workflowId } = await harness.start(input);
+  const handle = harness.client.workflow.getHandle(workflowId) as JourneyHandle;
+  return { input, journeyId: input.journeyId, handle };
+}
+
+async function decide(handle: JourneyHandle, owner: object, decision: object = {}): Promise<UpdateAnswer> {
+  const { holds } = await untilQuery<JourneyStatus>(handle, (status) => status.holds.length > 0);
+  const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
+  return update(handle, 'resolveInquiry', {
+    ...{ ...owner, customerTraceNumber, attempt, decisionId: 'D1', action: 'abandon', providerSaid: 'notPosted' },
+    ...{ by: 'operator', reason: 'asked the provider', ...decision },
+  });
+}
+
+/** Keeps every other writer out of the ledger until it is called. */
+function lockLedger({ harness }: Twin): () => void {
+  const writer = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 60_000 });
+  writer.exec('BEGIN IMMEDIATE');
+  return () => {
+    writer.exec('ROLLBACK');
+    writer.close();
+  };
+}
+
+/** Also of those that are not listed yet. */
+function unmatchedShares({ harness }: Twin, journeyId: string): unknown[] {
+  using ledger = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { readOnly: true, timeout: 2_000 });
+  const rows = ledger.prepare('SELECT share_id FROM kept_consents WHERE journey_id = ? AND unmatched IS NOT NULL');
+  return rows.all(journeyId).map((row) => row.share_id);
+}
+
+interface Row {
+  name: string;
+  /** Returns the run and what else is to be compared. */
+  play(twin: Twin): Promise<{ handle: JourneyHandle; ownerId: string; seen?: unknown }>;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'a journey whose share is held, and which takes further shares then: its attributes',
+    async play(twin) {
+      const { handle, journeyId } = await started(twin, {
+        ...{ applicants: [applicant('1A', newSsn('9001'))], shares: [share], sharesOpenFor: 'P1D' },
+      });
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+      await untilStatus(handle, ({ state }) => state === 'held');
+      await twin.flood(handle);
+      await decide(handle, { journeyId });
+      await untilStatus(handle, ({ shares }) => shares[0]?.state === 'abandoned');
+      const { searchAttributes } = await handle.describe();
+      await update(handle, 'withdraw', { journeyId, ...withdrawal });
+      return { handle, ownerId: journeyId, seen: searchAttributes.JourneyStage };
+    },
+  },
+  {
+    name: 'a journey whose consent the ledger has refused: the refusal is noted once',
+    async play(twin) {
+      const { input, journeyId, handle } = await started(twin, { applicants: two(), shares: [share] });
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      const grant = consentMessage(journeyId, { applicantId: '1A', consentId: 'C1' });
+      await update(handle, 'recordConsent', grant);
+      await update(handle, 'withdraw', { journeyId, ...withdrawal });
+      await handle.result();
+      await twin.harness.start(input);
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      // The run does not know the grant of the start before; the ledger does.
+      const decidedAt = new Date(Date.now() - 60_000).toISOString();
+      await handle.signal('consent', { ...grant, decidedAt });
+      await untilStatus(handle, ({ refusedMessages }) => refusedMessages.some(({ consentId }) => consentId === 'C1'));
+      await twin.flood(handle);
+      const denial = consentMessage(journeyId, { applicantId: '2A', consentId: 'C2', decision: 'denied' });
+      await update(handle, 'recordConsent', denial);
+      return { handle, ownerId: journeyId };
+    },
+  },
+  {
+    name: 'a journey that is asked for the share of an early consent while the ledger is away: it does not stay unmatched',
+    async play(twin) {
+      const { handle, journeyId } = await started(twin, { applicants: two(), sharesOpenFor: 'P1D' });
+      await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+      const early = await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+      const unlock = lockLedger(twin);
+      try {
+        // The share is noted for the ledger behind this one, which is being written.
+        await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
+        await update(handle, 'requestShare', { journeyId, share });
+        await twin.flood(handle);
+      } finally {
+        unlock();
+      }
+      const denial = consentMessage(journeyId, { applicantId: '2A', decision: 'denied' });
+      await update(handle, 'recordConsent', denial);
+      await update(handle, 'withdraw', { journeyId, ...withdrawal });
+      await handle.result();
+      return { handle, ownerId: journeyId, seen: [early.unmatched, unmatchedShares(twin, journeyId)] };
+    },
+  },
+  {
+    name: 'a journey with a stage behind it, at a gate, with a consent, a refused message and an advance',
+    async play(twin) {
+      const { handle, journeyId } = await started(twin, {
+        ...{ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'], applicants: two(), shares: [share] },
+      });
+      await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+      await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', consentId: 'C1' }));
+      await update(handle, 'advance', { journeyId, to: 'PRECLOSE' });
+      await twin.flood(handle);
+      await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [applicant('2A'), applicant('3A')] });
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      await twin.flood(handle);
+      for (const applicantId of ['2A', '3A']) {
+        await update(
+          handle,
+          'recordConsent',
+          consentMessage(journeyId, { applicantId, consentId: `C-${applicantId}` }),
+        );
+      }
+      return { handle, ownerId: journeyId };
+    },
+  },
+  {
+    name: 'a pull that is held twice',
+    async play(twin) {
+      const input = reportPull('1422');
+      const { workflowId } = await startPull(twin.harness, input);
+      const handle = twin.harness.client.workflow.getHandle(workflowId) as JourneyHandle;
+      const { pullId } = input;
+      await decide(handle, { pullId }, { action: 'amend', applicants: [applicant('1A', newSsn('1422'))] });
+      await untilStatus(handle, ({ holds }) => holds[0]?.customerTraceNumber.endsWith('01') === true);
+      await twin.flood(handle);
+      await decide(handle, { pullId }, { decisionId: 'D2', action: 'amend', applicants: [applicant('1A')] });
+      return { handle, ownerId: `pull:${pullId}` };
+    },
+  },
+  {
+    name: 'a share by itself that waits, and is held',
+    async play(twin) {
+      const { handle, shareId } = await heldShare(twin, () => twin.flood);
+      await twin.flood(handle);
+      await decide(handle, { shareId });
+      return { handle, ownerId: `share:${shareId}` };
+    },
+  },
+];
+
+async function heldShare(twin: Twin, whileItWaits?: () => Twin['flood']) {
+  const pull = reportPull('9001');
+  await (await startPull(twin.harness, pull)).result();
+  const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+  const { workflowId } = await startShare(twin.harness, input);
+  const handle = twin.harness.client.workflow.getHandle(workflowId) as JourneyHandle;
+  await untilShareIs(handle, 'waitingForConsent');
+  await whileItWaits?.()(handle);
+  await handle.signal('consent', consentToShare(input.shareId, 'granted'));
+  await untilShareIs(handle, 'held');
+  return { handle, shareId: input.shareId };
+}
+
+/** Twins have numbers of their own: each is named by its place. Of their instants and sums only the members are compared. */
+const NUMBERS = /"(customerTraceNumber|reportReferenceNumber|consumerId|ownerId)":"([^"]+)"/g;
+
+function comparable(answer: unknown, ownerId: string): unknown {
+  let text = JSON.stringify(answer).replace(/"(\d{4}-\d\d-\d\dT[^"]*|[\d.]+)"/g, '"value"');
+  const numbers = new Set([...text.matchAll(NUMBERS)].map(([, , number = '']) => number));
+  for (const [index, number] of [...numbers].entries()) text = text.replaceAll(number, `number ${index}`);
+  return JSON.parse(text.replaceAll(ownerId.split(':').at(-1) ?? '', 'id'));
+}
+
+async function outcomeOf(twin: Twin, { play }: Row): Promise<unknown> {
+  const { handle, ownerId, seen } = await play(twin);
+  const result = await handle.result();
+  const [status, references] = [await statusOf(handle), await handle.query('references')];
+  const inquiries = (await twin.ledger.inquiriesOf(ownerId)).map(({ productCode, attempts, decisions }) => ({
+    productCode,
+    attempts: attempts.map(({ attempt, state }) => [attempt, state]),
+    decisions: decisions.map(({ decisionId, action, reason }) => [decisionId, action, reason]),
+  }));
+  return comparable({ result, status, references, inquiries, seen: seen ?? null }, ownerId);
+}
+
+describe('a run that hands over acts as its twin that does not', { concurrency: 3 }, () => {
+  for (const row of ROWS) {
+    test(row.name, async () => {
+      const [left, stayed] = await Promise.all([outcomeOf(leaving, row), outcomeOf(staying, row)]);
+      assert.deepEqual(left, stayed);
+    });
+  }
+});
+
+test('a decision in the first workflow task after a hand-over is taken once, and answered', async () => {
+  const { harness, ledger } = leaving;
+  const journey = await started(leaving, { applicants: [applicant('1A', newSsn('4002'))] });
+  const pull = reportPull('4002');
+  const { workflowId } = await startPull(harness, pull);
+  const pulled = harness.client.workflow.getHandle(workflowId) as JourneyHandle;
+  const shared = await heldShare(leaving);
+  const runs = [
+    { handle: journey.handle, owner: { journeyId: journey.journeyId }, ownerId: journey.journeyId },
+    { handle: pulled, owner: { pullId: pull.pullId }, ownerId: `pull:${pull.pullId}` },
+    { handle: shared.handle, owner: { shareId: shared.shareId }, ownerId: `share:${shared.shareId}` },
+  ];
+  const held = await Promise.all(
+    runs.map(async (run) => {
+      await untilQuery<JourneyStatus>(run.handle, ({ holds }) => holds.length > 0);
+      const { after: runId } = await handsOver(run.handle);
+      const { holds } = await untilQuery<JourneyStatus>(run.handle, (status) => status.holds.length > 0);
+      const bound = harness.client.workflow.getHandle(run.handle.workflowId, runId) as JourneyHandle;
+      const first = (await eventsOf(bound)).find((event) => event.workflowTaskCompletedEventAttributes);
+      return { ...run, runId, hold: holds[0], first: first?.eventId ?? assert.fail() };
+    }),
+  );
+  await harness.stopWorker();
+  // The next run begins anew while no worker runs: what is sent now is in its first task.
+  const answers = held.map(async ({ handle, runId, owner, hold, first }) => {
+    await resetTo(harness, handle, first, { runId });
+    const { customerTraceNumber, attempts: attempt } = hold ?? {};
+    const decision = {
+      ...{ ...owner, customerTraceNumber, attempt, decisionId: 'D1', action: 'abandon', providerSaid: 'notPosted' },
+      ...{ by: 'operator', reason: 'asked the provider' },
+    };
+    return Promise.all([1, 2].map(() => update(handle, 'resolveInquiry', decision)));
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await harness.startWorker();
+  for (const [index, { handle, ownerId }] of held.entries()) {
+    const both = (await answers[index]) ?? [];
+    assert.deepEqual(both.map(({ accepted, duplicate }) => [accepted, duplicate]).sort(), [
+      [true, false],
+      [true, true],
+    ]);
+    assert.equal(((await handle.result()) as { outcome: string }).outcome, 'abandoned');
+    const decisions = (await ledger.inquiriesOf(ownerId)).flatMap((inquiry) => inquiry.decisions);
+    assert.deepEqual(
+      decisions.map(({ decisionId, action }) => [decisionId, action]),
+      [['D1', 'abandon']],
+    );
+  }
+});

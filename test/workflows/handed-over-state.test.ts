@@ -1,0 +1,185 @@
+/** What a run hands over, member by member: the next run takes each up, and would hand the same over again. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PreparedRun, PreparedShare } from '../../src/activities/contract.ts';
+import type { CarriedRefusal } from '../../src/consent/applicants-word.ts';
+import type { CarriedConsent } from '../../src/consent/carried-consent.ts';
+import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
+import type { InquiryStanding } from '../../src/workflows/inquiry/single-inquiry.ts';
+import { Journey } from '../../src/workflows/journey/journey.ts';
+import type { JourneyResumption } from '../../src/workflows/journey/journey-resumption.ts';
+import { Pull, type PullResumption } from '../../src/workflows/pull/pull.ts';
+import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
+import type { PastHolds } from '../../src/workflows/run/holds.ts';
+import { ReportShare, type ShareReportResumption } from '../../src/workflows/share/report-share.ts';
+import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
+import { reportPull } from '../support/pull-scenarios.ts';
+import { shareInput } from '../support/share-scenarios.ts';
+
+const AT = '2026-01-02T03:04:05.000Z';
+const RUN: PreparedRun = {
+  ...{ environment: 'sandbox', profile: 'default', customerId: 'SANDBOX0001', profileFingerprint: 'F', ledgerId: 'L' },
+  settings: {
+    ...{ giveUpAfterMs: 1, backoffInitialMs: 1, backoffMaxMs: 1, retryAfterMaxMs: 1, sendByMs: 1, resendAfterMs: 1 },
+    ...{ submitTimeoutMs: 1, heartbeatTimeoutMs: 1, handOverAfterEvents: 100 },
+  },
+  ...{ searchAttributes: ['NeedsAttention'], consentTrust: 'namespace', token: 'ready' },
+};
+const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAAA00';
+const REFERENCE = {
+  ...{ reportReferenceNumber: 'R1', requestedAt: AT },
+  applicants: [{ applicantId: '1A', consumerId: 'C1' }],
+};
+const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as const;
+const INQUIRY: Required<CarriedInquiry> = {
+  ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
+  ...{ retry: { atMs: 1, summary: 'waiting' }, held: { failure: FAILURE, since: AT }, applicants: [applicant('1A')] },
+};
+const HOLD: HoldStatus = {
+  ...{ customerTraceNumber: TRACE, productCode: 'PREQUAL', failureType: 'OutcomeUnknown', since: AT, attempts: 2 },
+  allowedActions: ['resend'],
+};
+const HOLDS: Required<PastHolds> = {
+  open: [{ status: HOLD, applicantIds: ['1A'] }],
+  settled: [{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { '/action': 'x' }, overtakenBy: 'answered' }],
+};
+const EVENTS: Required<Omit<CarriedEvents, 'early'>> = {
+  occurrences: { '["gate.reached","PREAPP"]': 2 },
+  waiting: [
+    { id: 'E1', type: 'gate.reached', timestamp: AT, data: { journeyId: 'J', environment: 'sandbox', occurredAt: AT } },
+  ],
+};
+const COMMON = {
+  holds: HOLDS,
+  events: EVENTS,
+  refused: { refusedMessages: [{ message: 'consent', reason: 'no', at: AT }], refusedMessagesTotal: 9 },
+  published: { NeedsAttention: 'OutcomeUnknown' },
+} satisfies Partial<PullResumption>;
+
+function consentsTo(journeyId: string, shareId: string): CarriedConsent[] {
+  const record = (consentId: string, decision: 'granted' | 'revoked' = 'granted') => ({
+    ...consentMessage(journeyId, { applicantId: decision === 'granted' ? '1A' : '2A', shareId, consentId, decision }),
+    receivedAt: AT,
+  });
+  return [
+    { record: record('C1'), isRecorded: true, fault: 'tooOld' },
+    { record: record('C2'), isRefused: true },
+    { record: record('C3', 'revoked'), revokesAll: true, ended: true },
+    { record: record('C4'), ended: true },
+    { record: { ...record('C5'), proof: 'a.b.c' }, isPending: true },
+  ];
+}
+
+function refusedElsewhere(shareId: string): CarriedRefusal[] {
+  return [{ shareId, applicantId: '1A', decision: 'denied', decidedAtMs: 1 }];
+}
+
+/** Through JSON, as Temporal hands it over. */
+function copied<T>(state: T): T {
+  return JSON.parse(JSON.stringify(state));
+}
+
+interface NextRun<State extends { run?: PreparedRun }> {
+  begin(run: NonNullable<State['run']>): void;
+  handedOver(): State;
+}
+
+function takesUpEach<State extends { run?: PreparedRun }>(past: State, start: (past: State) => NextRun<State>): void {
+  for (const member of Object.keys(past) as (keyof State & string)[]) {
+    test(member, () => {
+      const state = copied(past);
+      const next = start(state);
+      if (state.run) next.begin(state.run);
+      assert.deepEqual(copied(next.handedOver())[member], copied(past[member]));
+    });
+  }
+}
+
+describe('the next run of a journey takes up', () => {
+  const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
+  const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
+  const past: Required<JourneyResumption> = {
+    ...COMMON,
+    run: RUN,
+    stages: [
+      {
+        ...{ status: { productCode: 'PREQUAL', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
+        ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [], isCompared: true },
+      },
+    ],
+    shares: [
+      {
+        ...{ input: { shareId: 'S1', endUserCode: 'EU999' }, report: REFERENCE, state: 'held' },
+        ...{ customerTraceNumber: TRACE, reportReferenceNumber: 'R2', attention: 'revokedAfterPosting', since: AT },
+        ...{ until: AT, reportIsGone: true, plannedTraceNumber: TRACE, toldMissing: ['1A'], inquiry: INQUIRY },
+      },
+    ],
+    advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
+    applicants: [applicant('2A')],
+    applicantIds: ['1A', '2A'],
+    consents: consentsTo(input.journeyId, 'S1'),
+    elsewhere: refusedElsewhere('S1'),
+    matchedShares: ['S1'],
+    withdrawal,
+    stageWasAbandoned: true,
+    isClosing: true,
+    hasHeard: true,
+    gate: { before: 'PREAPP', since: AT, until: AT },
+    stagesEndedAs: 'expired',
+    openUntil: AT,
+  };
+  takesUpEach<JourneyResumption>(past, (state) => new Journey(input, state));
+});
+
+const INQUIRY_STANDING: Required<InquiryStanding> = {
+  ...{ state: 'held', attempts: 2, customerTraceNumber: TRACE, since: AT, waitingFor: 'a decision' },
+};
+
+describe('the next run of a pull takes up', () => {
+  const input = reportPull();
+  const past: Required<PullResumption> = {
+    ...COMMON,
+    run: RUN,
+    withdrawal: { pullId: input.pullId, by: 'borrower', reason: 'by mistake' },
+    inquiry: INQUIRY_STANDING,
+    carried: INQUIRY,
+  };
+  takesUpEach<PullResumption>(past, (state) => new Pull(input, state));
+});
+
+describe('the next run of a share by itself takes up', () => {
+  const input = shareInput({ pullId: 'P1', productCode: 'CR' });
+  const run: PreparedShare = {
+    ...RUN,
+    report: { kind: 'given' },
+    reference: REFERENCE,
+    // The next run has them in its book.
+    consents: { own: [], elsewhere: [] },
+  };
+  const past: Required<ShareReportResumption> = {
+    ...COMMON,
+    run,
+    withdrawal: { shareId: input.shareId, by: 'borrower', reason: 'by mistake' },
+    inquiry: INQUIRY_STANDING,
+    carried: INQUIRY,
+    share: {
+      input: { shareId: input.shareId, endUserCode: 'EU999' },
+      state: 'posting',
+      until: AT,
+      toldMissing: ['1A'],
+    },
+    outcome: 'posted',
+    consents: consentsTo(`share:${input.shareId}`, input.shareId),
+    elsewhere: refusedElsewhere(input.shareId),
+  };
+  takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));
+});
+
+test('what was told before the input was checked is told by the next run', () => {
+  const input = journeyInput();
+  const { run: _, events: __, ...rest } = new Journey(input).handedOver();
+  const early = [{ type: 'consent.refused' as const, key: ['C1', 'no'], data: { reason: 'no' }, timestamp: AT }];
+  const state = { ...rest, events: { occurrences: {}, waiting: [], early } };
+  assert.deepEqual(new Journey(input, copied(state)).handedOver().events, state.events);
+});
