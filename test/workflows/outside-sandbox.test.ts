@@ -8,6 +8,7 @@ import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { samplePull } from '../../src/cli/demo/sample-pull.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { mayLeadToPosting } from '../../src/protection/payloads/clear-messages.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import {
   applicant,
@@ -151,13 +152,39 @@ describe('messages in the clear outside the sandbox', () => {
   test('start nothing', async () => {
     const clear = await clearClient();
     const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)] });
+    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+    const pull = samplePull({ pullId: input.journeyId, productCode: 'CR', loseAnswer: false });
+    const order = { file: 'customers.csv', endUserCode: 'EU123' };
     const { client } = harness;
     harness.client = clear;
     try {
-      const [problem] = await refusedWith('lendingJourney', `journey-${input.journeyId}`, input);
-      assert.match(problem?.rule ?? '', /^must be encrypted/);
+      for (const [workflow, workflowId, start] of [
+        ['lendingJourney', `journey-${input.journeyId}`, input],
+        ['creditReport', `pull-${input.journeyId}`, pull],
+        ['scheduledReview', `schedule-${input.journeyId}`, { scheduleId: input.journeyId, order }],
+        // A run would count it, and a later one would hear it.
+        ['recordLateConsent', `late-${input.journeyId}`, { consent: grant }],
+      ] as const) {
+        const [problem] = await refusedWith(workflow, workflowId, start);
+        assert.match(problem?.rule ?? '', /^must be encrypted/, workflow);
+      }
+      const refusal = { ...grant, decision: 'denied' as const };
+      const taken = await clear.workflow.execute<Workflow>('recordLateConsent', {
+        workflowId: `late-${input.journeyId}`,
+        taskQueue: harness.config.taskQueue,
+        args: [{ consent: refusal }],
+      });
+      assert.equal((taken as { duplicate: boolean }).duplicate, false);
     } finally {
       harness.client = client;
     }
   });
+});
+
+test('a message in the clear is what it does, not what it looks like', () => {
+  const denial = { journeyId: 'J', shareId: 'S', applicantId: '1A', consentId: 'C', decision: 'denied' };
+  assert.equal(mayLeadToPosting({ consent: denial }), false);
+  assert.equal(mayLeadToPosting({ consent: { ...denial, decision: 'granted' } }), true);
+  assert.equal(mayLeadToPosting({ journeyId: 'J', to: 'PREAPP', consent: denial }), true);
+  assert.equal(mayLeadToPosting({ scheduleId: 'S', order: {} }), true);
 });

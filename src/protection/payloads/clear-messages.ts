@@ -1,7 +1,7 @@
 /** Decides which messages count although they came in the clear, outside the sandbox. Pure. */
 
-/** Each message names its run in one of these members. A value without any of them is not one of our messages. */
-const ADDRESSES = ['journeyId', 'pullId', 'shareId', 'reviewId'];
+/** Each message names its run, or its schedule, in one of these members. Only `recordLateConsent` wraps its message. */
+const ADDRESSES = ['journeyId', 'pullId', 'shareId', 'reviewId', 'scheduleId'];
 
 /** The members of a withdrawal, and of `pause` and `resume` of a review. */
 const WITHDRAWAL = [...ADDRESSES, 'by', 'reason'];
@@ -16,7 +16,9 @@ const WITHDRAWAL = [...ADDRESSES, 'by', 'reason'];
 export function mayLeadToPosting(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const names = Object.keys(value);
-  if (!names.some((name) => ADDRESSES.includes(name))) return false;
+  if (!names.some((name) => ADDRESSES.includes(name))) {
+    return 'consent' in value && mayLeadToPosting(value.consent);
+  }
   if (names.every((name) => WITHDRAWAL.includes(name))) return false;
   const { decision, consentId } = value as { decision?: unknown; consentId?: unknown };
   return consentId === undefined || (decision !== 'denied' && decision !== 'revoked');

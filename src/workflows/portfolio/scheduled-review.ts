@@ -2,8 +2,10 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { ApplicationFailure, ChildWorkflowCancellationType, executeChild, workflowInfo } from '@temporalio/workflow';
 import type { PortfolioResult, ScheduledReviewInput } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
+import { isUndecodable } from '../../model/undecodable.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
+import { undecodableInput } from '../run/undecodable-input.ts';
 import type { portfolioReview } from './portfolio-review.ts';
 
 /** When the schedule wanted it, before any jitter; the server sets it. */
@@ -15,7 +17,9 @@ const SCHEDULED_FOR = defineSearchAttributeKey('TemporalScheduledStartTime', Sea
  *
  * @throws the failure of the review
  */
-export async function scheduledReview({ scheduleId, order }: ScheduledReviewInput): Promise<PortfolioResult> {
+export async function scheduledReview(input: ScheduledReviewInput): Promise<PortfolioResult> {
+  if (isUndecodable(input)) throw undecodableInput(input);
+  const { scheduleId, order } = input;
   const scheduledFor = workflowInfo().typedSearchAttributes.get(SCHEDULED_FOR);
   if (!scheduledFor) {
     const problems = [{ path: '', rule: 'must be started by a schedule' }];
