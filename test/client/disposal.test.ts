@@ -19,6 +19,7 @@ import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
 import { attempted, SHARE } from '../ledger/fixtures.ts';
+import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
   applicant,
   consentMessage,
@@ -26,7 +27,9 @@ import {
   journeyInput,
   newSsn,
   startHarness,
+  statusOf,
   untilStatus,
+  update,
 } from '../support/journey-harness.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
@@ -46,7 +49,7 @@ let context: DisposalContext;
 before(async () => {
   serverDir = await mkdtemp(join(tmpdir(), 'credit-journey-disposal-'));
   server = await startTemporalServer({ headless: true, dataDir: serverDir, dynamicConfig: FORGETS_QUICKLY });
-  harness = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'on' } });
+  harness = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'on', ...HANDS_OVER_SOON } });
   const { config, client } = harness;
   const keyRing = await openKeyRing(config);
   ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
@@ -181,6 +184,45 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   // An owner of its own: what it posted is there until it is disposed of by its own id.
   assert.ok('finished' in (await disposeOf(context, { journeyId: share }, AUTHORIZATION)));
   assert.equal((await planDisposal(context, { journeyId })).shares, undefined);
+});
+
+test('of a journey that has handed over lists show one run, its records are found, and disposal deletes each run', async () => {
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const runs = await handsOver(handle);
+  const listed = async () => {
+    const { journeys } = JSON.parse((await cli(['list'])).stdout) as { journeys: Record<string, string>[] };
+    return journeys.filter((one) => one.journeyId === journeyId).map(({ runStatus }) => runStatus);
+  };
+  // Visibility may be a second behind.
+  while ((await runsOf(harness.client, journeyId, [])).closed.length < 1) await new Promise((go) => setTimeout(go, 50));
+  while ((await listed()).join() !== 'RUNNING') await new Promise((go) => setTimeout(go, 50));
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  await handle.result();
+  while ((await listed()).join() !== 'COMPLETED') await new Promise((go) => setTimeout(go, 50));
+  const { stages, refusedMessagesTotal } = await statusOf(handle);
+  assert.deepEqual([stages.length, refusedMessagesTotal], [2, 110]);
+  const reports = ledgerReports(async () => ledger);
+  for (const product of ['PREQUAL', 'PREAPP'] as const) assert.ok(await reports.report(journeyId, product), product);
+  const stored = await reports.references(journeyId);
+  assert.equal(stored?.references.length, 2);
+  assert.equal((await ledger.inquiriesOf(journeyId)).length, 2);
+  const { currentDetails } = await harness.client.workflow
+    .getHandle(handle.workflowId)
+    .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  for (const product of ['PREQUAL', 'PREAPP']) assert.match(currentDetails, new RegExp(product));
+  const { planned } = await planDisposal(context, { journeyId });
+  assert.equal(planned[0]?.runs, 2);
+  const done = await disposeOf(context, { journeyId }, AUTHORIZATION);
+  assert.ok('finished' in done);
+  assert.deepEqual([done.finished.inquiries, done.finished.reports, done.finished.runs], [2, 2, 2]);
+  for (const runId of [runs.before, runs.after]) {
+    await assert.rejects(harness.client.workflow.getHandle(handle.workflowId, runId).describe(), {
+      name: 'WorkflowNotFoundError',
+    });
+  }
 });
 
 test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {

@@ -81,7 +81,11 @@ export function listLines(journeys: readonly ListedJourney[], width: number): st
 
 async function listJourneys(journeys: CreditJourneys, options: ListOptions, limit: number): Promise<ListedJourney[]> {
   const { client } = journeys;
-  const conditions = [options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind)];
+  // A run that has handed over is gone on with by another, under the same id.
+  const conditions = [
+    options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind),
+    "ExecutionStatus != 'ContinuedAsNew'",
+  ];
   if (options.open) conditions.push("ExecutionStatus = 'Running'");
   if (options.needsAttention) {
     const { registeredSearchAttributes } = await import('../../../temporal/registered-search-attributes.ts');
