@@ -26,7 +26,7 @@ async function bundle(file: string, workflowInterceptorModules: string[]): Promi
     // Part of the bundle: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
     failureConverterPath: join(dist, 'src/protection/payloads/failure-converter.js'),
     workflowInterceptorModules,
-    preloadModules: [stacks],
+    preloadModules: [stacks, join(dist, 'src/messages/checks.js')],
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, file), code);

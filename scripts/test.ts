@@ -69,7 +69,7 @@ const TOGETHER = [
   'test/workflow-source',
   'test/workflows/current-details',
   'test/workflows/handed-over-state',
-  'test/workflows/message-shapes',
+  'test/workflows/message-checks',
 ];
 /**
  * Files that change their process, or end it: each has one of its own. The others run one after another in shared

@@ -78,7 +78,9 @@ function shareProblems(
 /** Interface 4.2, rule 5. */
 function secondaryUserProblems(user: unknown, path: string): Problem[] {
   if (!isRecord(user) || user.endUserCode !== undefined || user.endUser !== undefined) return [];
-  return [{ path: `${path}/endUserCode`, rule: 'is required, unless endUser is given' }];
+  return [
+    { path: `${path}/endUserCode`, rule: 'is required, unless endUser is given: name endUserCode, endUser or both' },
+  ];
 }
 
 /** The rules of `shareReport`'s input. The worker checks what only the ledger knows of the report. */
@@ -138,7 +140,7 @@ export function resolveInquiryProblems(message: Loose): Problem[] {
   if (typeof message.action === 'string') {
     if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });
     if (!withRecord && message.reference !== undefined) {
-      problems.push({ path: '/reference', rule: 'belongs to accept with a record only' });
+      problems.push({ path: '/reference', rule: 'belongs to accept with a record' });
     }
     if (!amends && message.applicants !== undefined)
       problems.push({ path: '/applicants', rule: 'belongs to amend only' });

@@ -41,6 +41,16 @@ function opaqueId(maxLength: number) {
 }
 
 /**
+ * Whether a rule depends on the runtime's Unicode tables: `params` of its issue. Such a rule must not decide about a
+ * signal, which is judged again on replay, perhaps by a later runtime.
+ */
+const BY_UNICODE = { byUnicode: true };
+
+export function isByUnicode(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'custom' && issue.params === BY_UNICODE;
+}
+
+/**
  * A text that is not blank and has no control characters: a text for people, or type AN of the interface. Lengths are
  * maxima (interface 2.3: not shown whether maximum or exact). "Alphanumeric" cannot be meant literally, since e-mail
  * and IP addresses are AN: anything printable is admitted.
@@ -52,7 +62,7 @@ export function text(maxLength: number) {
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
     .refine((value) => !CONTROL_CHARACTER.test(value), { error, abort: true })
-    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error })
+    .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });
 }
 
@@ -104,7 +114,8 @@ const evidence = z.strictObject({
 const proof = z
   .string()
   .max(MAX_PROOF_LENGTH, `must have at most ${MAX_PROOF_LENGTH} characters`)
-  .regex(COMPACT_JWS, 'must be a compact JWS');
+  // A copy: zod sets its lastIndex, and what a preloaded module exports is frozen.
+  .regex(new RegExp(COMPACT_JWS), 'must be a compact JWS');
 
 /** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;

@@ -37,6 +37,17 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = ''):
   throw new InvalidInputError(result.error.issues.map((issue) => problemOf(issue, basePath)));
 }
 
+/** The problems of a value that need not be put in its normal form. An issue that `ignores` names does not count. */
+export function problemsIn(
+  schema: ZodType,
+  value: unknown,
+  { jitless, ignores }: { jitless: boolean; ignores(issue: core.$ZodIssue): boolean },
+): Problem[] {
+  const { error } = schema.safeParse(value, { error: ruleOf, jitless });
+  const issues = error?.issues ?? [];
+  return issues.filter((issue) => !ignores(issue)).map((issue) => problemOf(issue, ''));
+}
+
 /** RFC 6901. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -58,7 +69,8 @@ function ruleOf(issue: Issue): string {
     case 'unrecognized_keys':
       return unknownFieldRule(issue);
     case 'invalid_value':
-      return `must be ${(issue.values as unknown[]).map(String).join(' or ')}`;
+      if (isMissing(issue)) return 'is required';
+      return valueRule(issue.values.map(String));
     case 'too_small':
       return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
     case 'too_big':
@@ -74,6 +86,10 @@ function ruleOf(issue: Issue): string {
     default:
       return 'does not have the permitted form';
   }
+}
+
+function valueRule(values: readonly string[]): string {
+  return values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
 }
 
 function isMissing(issue: Issue): boolean {

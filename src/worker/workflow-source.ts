@@ -16,10 +16,10 @@ const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
 const UPDATES_LAST = moduleFile('../workflows/run/updates-last');
 
-/** What each workflow bundle is made with. */
+/** What each workflow bundle is made with. Preloaded: what a thread needs once, and not for each run. */
 export const BUNDLE_MODULES = {
   workflowInterceptorModules: [PROMISE_STACKS, UPDATES_LAST],
-  preloadModules: [PROMISE_STACKS],
+  preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks')],
 };
 
 interface WorkflowSourceOptions {

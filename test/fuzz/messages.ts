@@ -6,6 +6,13 @@ import { parseInstantMs } from '../../src/base/instants.ts';
 import { ConsentBook } from '../../src/consent/consent-book.ts';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import {
+  advanceProblem,
+  consentProblem,
+  requestShareProblem,
+  resolveInquiryProblem,
+  withdrawProblem,
+} from '../../src/messages/checks.ts';
+import {
   parseAdvance,
   parseConsent,
   parseRequestShare,
@@ -15,14 +22,6 @@ import {
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import {
-  advanceProblem,
-  consentProblem,
-  requestShareProblem,
-  resolveInquiryProblem,
-  withdrawProblem,
-} from '../../src/workflows/run/message-shapes.ts';
-import { updateProblem } from '../../src/workflows/run/validation-rules.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from '../validation/sample-messages.ts';
 import { openFiles } from './files.ts';
 import { changedValue, treeMutations } from './mutations.ts';
@@ -162,25 +161,22 @@ function problemsOf({ parse }: MessageKind, message: unknown): InvalidInputError
   }
 }
 
-/**
- * What the workflow's validators leave to others: an activity holds applicants against the interface's table, and an
- * attempt must be the one that the hold is about.
- */
-const LEFT_TO_OTHERS: readonly RegExp[] = [/^\/applicants(?:\/|$)/, /^\/attempt$/];
+/** What the workflow's validators leave to an activity, which holds applicants against the interface's table. */
+const APPLICANTS = /^\/applicants(?:\/|$)/;
 
 const agreement = property({
-  name: 'message-shapes',
+  name: 'message-checks',
   weight: 6,
   cases: changedMessage,
   show: (value) => ({ message: messageOf(value).kind.name, value: messageOf(value).message }),
   check: (value) => {
     const { kind, message } = messageOf(value);
-    const shape = kind.shape(message) ?? updateProblem(message);
+    const shape = kind.shape(message);
     if (shape !== null) assertNothingPersonal(shape, 'a reason');
     const refused = problemsOf(kind, message);
     if (refused === null) assert.equal(shape, null, `${kind.name}: zod takes what the workflow refuses`);
     if (shape !== null || refused === null) return;
-    const left = refused.problems.filter(({ path }) => !LEFT_TO_OTHERS.some((known) => known.test(path)));
+    const left = refused.problems.filter(({ path }) => !APPLICANTS.test(path));
     assert.deepEqual(left, [], `${kind.name}: the workflow takes what zod refuses`);
   },
 });

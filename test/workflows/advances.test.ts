@@ -1,10 +1,10 @@
 /** What `advance` may ask for, as a journey stands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { advanceProblem } from '../../src/messages/checks.ts';
 import type { AdvanceMessage, StageStatus } from '../../src/messages/journey/shapes.ts';
 import { advanceObjection, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { advanceProblem } from '../../src/workflows/run/message-shapes.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };
@@ -93,7 +93,7 @@ test('a message says either where to or what to repeat, and who says so where so
     [{ ...repeatOf('PRECLOSE'), by: undefined }, /\/by is required/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: true }, /required with acceptAge/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: false, ...who }, /\/acceptAge must be true/],
-    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belong to acceptAge/],
+    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belongs to acceptAge/],
   ];
   for (const [message, rule] of problems) {
     const problem = advanceProblem(message);

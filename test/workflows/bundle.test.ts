@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { workflowBundle } from '../support/temporal.ts';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import fc from 'fast-check';
+import { BUNDLE_MODULES } from '../../src/worker/workflow-source.ts';
+import { changedValue, treeMutations } from '../fuzz/mutations.ts';
+import { type CheckCase, type checkMessages, verdictsOn } from '../support/checking-workflow.ts';
+import { testServer, workflowBundle } from '../support/temporal.ts';
+import { aConsent, aDecision, anApplicant } from '../validation/sample-messages.ts';
 
-test('the workflow bundle holds workflow code alone: no activity, HTTP, database or schema module', async (t) => {
+test('the workflow bundle holds workflow code and checks of messages: no activity, HTTP or database module', async (t) => {
   const { code } = await workflowBundle();
   const [program = ''] = code.split('//# sourceMappingURL=');
   const modules = new Set(
@@ -12,11 +20,89 @@ test('the workflow bundle holds workflow code alone: no activity, HTTP, database
   // Runs in the workflow's sandbox by design: it has no key and opens nothing.
   modules.delete('src/protection/payloads/failure-converter.ts');
   for (const path of modules) {
-    assert.doesNotMatch(path, /^src\/(activities|gateway|ledger|protection|validation|local|cli|client)\//);
+    assert.doesNotMatch(path, /^src\/(activities|gateway|ledger|protection|local|cli|client|config)\//);
+    // Preloaded: no clock, nothing of Node, no applicant's table.
+    assert.doesNotMatch(path, /^src\/fields\/(applicant|request)-schemas/);
     assert.doesNotMatch(
       path,
-      /^node_modules\/(zod|undici|pg|pino|fastify|commander|@temporalio\/(client|worker|activity))\//,
+      /^node_modules\/(undici|pg|pino|fastify|commander|@temporalio\/(client|worker|activity))\//,
     );
   }
   t.diagnostic(`${Math.round(program.length / 1000)} kB without its source map, ${modules.size} modules`);
+});
+
+const WHO = { by: 'ops', reason: 'by mistake' };
+const REFERENCE = {
+  reportReferenceNumber: 'R-1',
+  requestedAt: '2026-01-02T03:04:05Z',
+  applicants: [{ applicantId: '1A', consumerId: 'C-1' }],
+};
+const { journeyId: _, ...decision } = aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE });
+
+/** Each check with messages that it takes. */
+const TAKEN: CheckCase[] = [
+  ['withdrawProblem', { journeyId: 'J-1', ...WHO }],
+  ['withdrawProblem', { pullId: 'P-1', ...WHO }, 'pullId', 'signal'],
+  ['withdrawProblem', { reviewId: 'R-1', ...WHO }, 'reviewId'],
+  ['withdrawProblem', { shareId: 'S-1', ...WHO }, 'shareId', 'signal'],
+  ['advanceProblem', { journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant()] }],
+  ['advanceProblem', { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO }],
+  ['advanceProblem', { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, proof: 'aa.bb.cc' }],
+  ['requestShareProblem', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank', awaitConsentFor: 'P3D' } }],
+  ['consentProblem', aConsent()],
+  ['consentProblem', aConsent({ decision: 'revoked', proof: 'aa.bb.cc' }), 'signal'],
+  ['resolveInquiryProblem', { journeyId: 'J-1', ...decision }],
+  ['resolveInquiryProblem', { pullId: 'P-1', ...decision }, 'pullId'],
+  ['resolveInquiryProblem', { reviewId: 'R-1', ...decision }, 'reviewId'],
+  ['resolveInquiryProblem', { shareId: 'S-1', ...decision }, 'shareId'],
+  ['resolveInquiryProblem', aDecision({ action: 'amend', applicants: [anApplicant()] })],
+];
+const HOSTILE = [null, 7, 'x', [], {}, { undecodable: { reason: 'tampered' } }];
+
+/** The same with things wrong in them. */
+function changed([check, message, ...rest]: CheckCase): CheckCase[] {
+  const trees = fc.sample(treeMutations(['by', 'shareId', 'applicants', 'evidence', 'action'], 3), {
+    numRuns: 40,
+    seed: 1,
+  });
+  return [...HOSTILE, ...trees.map((tree) => changedValue(message, tree))].map((one) => [check, one, ...rest]);
+}
+
+test('every check says in a run what it says outside, and in a later run of the same thread', async () => {
+  const { address, namespace } = await testServer();
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  const taskQueue = 'checks-of-messages';
+  const worker = await Worker.create({
+    connection: native,
+    namespace,
+    taskQueue,
+    workflowsPath: fileURLToPath(new URL('../support/checking-workflow.ts', import.meta.url)),
+    bundlerOptions: { preloadModules: BUNDLE_MODULES.preloadModules },
+  });
+  const { workflow } = new Client({ connection, namespace });
+  // As JSON has them: without members that are undefined.
+  const cases = JSON.parse(JSON.stringify([...TAKEN, ...TAKEN.flatMap(changed)])) as CheckCase[];
+  const expected = verdictsOn(cases);
+  assert.deepEqual(
+    expected.slice(0, TAKEN.length),
+    TAKEN.map(() => null),
+  );
+  assert.ok(expected.filter((reason) => reason !== null).length > 200);
+  assert.deepEqual(
+    expected.filter((reason) => reason?.startsWith('threw')),
+    [],
+  );
+  await worker.runUntil(async () => {
+    for (const workflowId of ['checks-1', 'checks-2']) {
+      const verdicts = await workflow.execute<typeof checkMessages>('checkMessages', {
+        workflowId,
+        taskQueue,
+        args: [cases],
+      });
+      assert.deepEqual(verdicts, expected);
+    }
+  });
+  await connection.close();
+  await native.close();
 });

@@ -1,10 +1,10 @@
 /** What the Temporal UI shows of a run, out of what the run knows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resolveInquiryProblem } from '../../src/messages/checks.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { currentDetails, type JourneyView } from '../../src/workflows/details/current-details.ts';
-import { resolveInquiryProblem } from '../../src/workflows/run/message-shapes.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';
 const SINCE = '2026-01-05T10:00:00.123Z';

@@ -159,7 +159,9 @@ const requestShare = z.strictObject({ journeyId: fields.journeyId, share });
 const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
   requestedAt: fields.instant,
-  applicants: z.array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId })).min(1),
+  applicants: z
+    .array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId }))
+    .min(1, 'must be a list that is not empty'),
 });
 
 export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: Applicants) {

@@ -12,6 +12,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { consentProblem, type Via } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { isForUser } from '../../model/secondary-user.ts';
 import type { ProofRefusal } from '../../protection/proofs/signed-content.ts';
@@ -25,8 +26,6 @@ import {
   refuseFor,
   refuseMessage,
 } from '../run/message-answers.ts';
-import { consentProblem } from '../run/message-shapes.ts';
-import { evidenceProblem, updateProblem } from '../run/validation-rules.ts';
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
@@ -72,18 +71,16 @@ export function handleConsents<Status>(
 ): void {
   takeAgain(journey);
   setHandler(definitions.recordConsent, (message) => answerTo(journey, take(journey, message)), {
-    validator: (message) => refuseFor(problemOf(journey, message) ?? updateProblem(message)),
+    validator: (message) => refuseFor(problemOf(journey, message, 'update')),
     description: descriptions.recordConsent,
   });
   setHandler(
     definitions.consent,
     (message) => {
-      const reason = problemOf(journey, message);
+      const reason = problemOf(journey, message, 'signal');
       const note = (why: string) =>
         refuseMessage(journey, 'consent', why, isRecord(message) ? message.consentId : undefined);
       if (reason !== null) return note(reason);
-      const personal = evidenceProblem(message);
-      if (personal !== null) return note(personal);
       const { duplicate, later } = take(journey, message);
       // A duplicate is noted by the message that it repeats.
       if (duplicate) return;
@@ -158,8 +155,8 @@ function needsProof({ run }: ConsentHost): boolean {
   return run?.consentTrust === 'proof';
 }
 
-function problemOf(journey: ConsentHost, message: ConsentMessage): string | null {
-  const problem = consentProblem(message) ?? otherJourney(journey, message);
+function problemOf(journey: ConsentHost, message: ConsentMessage, via: Via): string | null {
+  const problem = consentProblem(message, via) ?? otherJourney(journey, message);
   if (problem) return problem;
   const record = { ...message, receivedAt: '' };
   const otherwise = saidOtherwise(journey, record);

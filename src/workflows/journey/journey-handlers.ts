@@ -3,11 +3,11 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 import { setHandler } from '@temporalio/workflow';
-import type { AdvanceMessage, RequestShareMessage } from '../../messages/journey/shapes.ts';
+import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
+import type { RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/message-answers.ts';
 import { DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
 import {
   checkApplicants,
   checkRepeatProof,
@@ -15,7 +15,6 @@ import {
   handleDecisions,
   handleWithdrawals,
 } from '../run/run-messages.ts';
-import { updateProblem } from '../run/validation-rules.ts';
 import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
@@ -28,8 +27,8 @@ export function handleMessages(journey: Journey): void {
   handleWithdrawals(journey, {
     definitions: messages,
     descriptions: DESCRIPTIONS,
-    problemOf: (message) =>
-      withdrawProblem(message) ??
+    problemOf: (message, via) =>
+      withdrawProblem(message, 'journeyId', via) ??
       otherJourney(journey, message) ??
       (journey.stageWasAbandoned ? 'the journey is ending already' : null),
   });
@@ -54,8 +53,6 @@ function profileOf({ input }: Journey): string {
 }
 
 function handleGates(journey: Journey): void {
-  const problemOf = (message: AdvanceMessage): string | null =>
-    advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message);
   setHandler(
     messages.advance,
     async (message) => {
@@ -63,30 +60,26 @@ function handleGates(journey: Journey): void {
       const profile = profileOf(journey);
       if ('repeat' in message && !knownRepeat(journey, message)) {
         await journey.keptOpenFor(checkRepeatProof({ profile, message, receivedAt }));
-        refuseFor(problemOf(message));
+        refuseFor(advanceObjection(journey, message));
       }
       if (message.applicants) {
         await journey.keptOpenFor(checkApplicants({ profile, applicants: message.applicants }));
         // While they were checked, the gate may have expired.
-        refuseFor(problemOf(message));
+        refuseFor(advanceObjection(journey, message));
       }
       const isNew = takeAdvance(journey, message, receivedAt);
       if (isNew && message.applicants) journey.noteApplicants(message.applicants);
       return accepted(journey, !isNew);
     },
     {
-      validator: (message) => refuseFor(problemOf(message)),
+      validator: (message) =>
+        refuseFor(advanceProblem(message) ?? otherJourney(journey, message) ?? advanceObjection(journey, message)),
       description: DESCRIPTIONS.advance,
     },
   );
 }
 
 function handleShares(journey: Journey): void {
-  const problemOf = (message: RequestShareMessage): string | null =>
-    requestShareProblem(message) ??
-    updateProblem(message) ??
-    otherJourney(journey, message) ??
-    shareObjection(journey, message.share);
   setHandler(
     messages.requestShare,
     async (message) => {
@@ -94,12 +87,15 @@ function handleShares(journey: Journey): void {
       if (!journey.shares.has(share.shareId)) {
         await journey.keptOpenFor(checkShare(argsOf(journey, message)));
         // While it was checked, the same share may have come, or another under its id, or the journey's end.
-        refuseFor(problemOf(message));
+        refuseFor(shareObjection(journey, share));
       }
       return accepted(journey, !takeShare(journey, share));
     },
     {
-      validator: (message) => refuseFor(problemOf(message)),
+      validator: (message) =>
+        refuseFor(
+          requestShareProblem(message) ?? otherJourney(journey, message) ?? shareObjection(journey, message.share),
+        ),
       description: DESCRIPTIONS.requestShare,
     },
   );

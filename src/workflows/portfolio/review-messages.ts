@@ -1,5 +1,6 @@
 /** The messages of `portfolioReview`; those that other runs have too are called the same. */
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { resolveInquiryProblem, type Via, withdrawProblem } from '../../messages/checks.ts';
 import type {
   PortfolioMessage,
   PortfolioProgress,
@@ -9,9 +10,7 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { accepted, handleUnknownSignals, refuseFor } from '../run/message-answers.ts';
 import { PORTFOLIO_DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
-import { updateProblem } from '../run/validation-rules.ts';
 import type { Review } from './review.ts';
 
 export const resolveInquiry = defineUpdate<PortfolioUpdateAnswer, [ResolvePortfolioMessage]>('resolveInquiry');
@@ -25,7 +24,8 @@ export const progress = defineQuery<PortfolioProgress>('progress');
 export function handleReviewMessages(review: Review): void {
   const otherReview = (message: { reviewId: string }) =>
     message.reviewId === review.reviewId ? null : '/reviewId names another review';
-  const problemOf = (message: PortfolioMessage) => withdrawProblem(message, 'reviewId') ?? otherReview(message);
+  const problemOf = (message: PortfolioMessage, via?: Via) =>
+    withdrawProblem(message, 'reviewId', via) ?? otherReview(message);
   handleWithdrawals(review, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: PORTFOLIO_DESCRIPTIONS,
@@ -38,7 +38,7 @@ export function handleReviewMessages(review: Review): void {
     checkApplicants: (applicants) => checkApplicants({ profile: review.profile, applicants, productCode: 'ACCTRVW' }),
   });
   const validator = (message: PortfolioMessage) =>
-    refuseFor(problemOf(message) ?? updateProblem(message) ?? (review.isEnding ? 'the review is ending' : null));
+    refuseFor(problemOf(message) ?? (review.isEnding ? 'the review is ending' : null));
   setHandler(pause, () => accepted(review, !setPaused(review, true)), {
     validator,
     description: PORTFOLIO_DESCRIPTIONS.pause,

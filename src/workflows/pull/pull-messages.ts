@@ -1,5 +1,6 @@
 /** The messages of `creditReport` and `failsafeCheck`; their wire names are those of a journey's (messages.ts). */
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
 import type {
   PullReferences,
   PullStatus,
@@ -9,7 +10,6 @@ import type {
 } from '../../messages/pull/shapes.ts';
 import { handleUnknownSignals } from '../run/message-answers.ts';
 import { PULL_DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
 import { checkApplicants, handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { Pull } from './pull.ts';
 
@@ -25,7 +25,7 @@ export function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: PULL_DESCRIPTIONS,
-    problemOf: (message) => withdrawProblem(message, 'pullId') ?? otherPull(message),
+    problemOf: (message, via) => withdrawProblem(message, 'pullId', via) ?? otherPull(message),
   });
   handleDecisions(pull, {
     definition: resolveInquiry,

@@ -3,13 +3,13 @@ import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
 import type { JourneyActivities } from '../../activities/contract.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
+import type { Via } from '../../messages/checks.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from './activity-stubs.ts';
 import { applicationFailureOf } from './application-failure.ts';
 import type { DecisionMessage, Holds } from './holds.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { type Accepted, accepted, refused, refuseFor, refuseMessage } from './message-answers.ts';
-import { updateProblem } from './validation-rules.ts';
 
 /** What the messages need of a run, beside how it stands. */
 export interface TellableRun<Withdrawal, Status> {
@@ -29,7 +29,7 @@ export interface WithdrawalMessages<Withdrawal, Status> {
   };
   descriptions: { withdraw: string; requestWithdrawal: string };
   /** Why it is refused as things stand: its shape, another run's id; or `null`. */
-  problemOf(message: Withdrawal): string | null;
+  problemOf(message: Withdrawal, via: Via): string | null;
 }
 
 export function handleWithdrawals<Withdrawal, Status>(
@@ -42,20 +42,20 @@ export function handleWithdrawals<Withdrawal, Status>(
     run.inFlight.recheck();
     return isNew;
   };
-  const objection = (message: Withdrawal): string | null => {
-    const problem = problemOf(message);
+  const objection = (message: Withdrawal, via: Via): string | null => {
+    const problem = problemOf(message, via);
     if (problem !== null || run.withdrawal === undefined) return problem;
     const differing = differingPaths(run.withdrawal, message);
     return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
   };
   setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
-    validator: (message) => refuseFor(objection(message) ?? updateProblem(message)),
+    validator: (message) => refuseFor(objection(message, 'update')),
     description: descriptions.withdraw,
   });
   setHandler(
     definitions.requestWithdrawal,
     (message) => {
-      const reason = objection(message);
+      const reason = objection(message, 'signal');
       if (reason === null) take(message);
       else refuseMessage(run, 'requestWithdrawal', reason);
     },
@@ -100,8 +100,7 @@ export function handleDecisions<Withdrawal, Message extends DecisionMessage, Sta
       return told(run, message, false);
     },
     {
-      validator: (message) =>
-        refuseFor(problemOf(message) ?? updateProblem(message) ?? holds.problemOf(message, run.isEnding)),
+      validator: (message) => refuseFor(problemOf(message) ?? holds.problemOf(message, run.isEnding)),
       description,
     },
   );
@@ -126,7 +125,7 @@ async function told<Status>(
   return { ...accepted(run, isDuplicate), ...(isRecorded ? {} : { recorded: false }) };
 }
 
-/** The interface's table holds for applicants that come later, too; checked by an activity, since zod stays out. */
+/** The interface's table holds for applicants that come later, too; an activity checks them. */
 export async function checkApplicants(args: Parameters<JourneyActivities['checkApplicants']>[0]): Promise<void> {
   await orRefused(() => untilDone('checkApplicants', { summary: 'checking the new applicants' }, args));
 }

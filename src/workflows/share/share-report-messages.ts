@@ -1,5 +1,6 @@
 /** The messages of `shareReport`; their wire names are those of a journey's (messages.ts). */
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import type {
   ResolveShareReportMessage,
@@ -11,7 +12,6 @@ import type {
 import { handleConsents } from '../consent/consent-handlers.ts';
 import { handleUnknownSignals } from '../run/message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
-import { resolveInquiryProblem, withdrawProblem } from '../run/message-shapes.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
 
@@ -30,7 +30,7 @@ export function handleShareReportMessages(share: ReportShare): void {
   handleWithdrawals(share, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,
-    problemOf: (message) => withdrawProblem(message, 'shareId') ?? otherShare(message),
+    problemOf: (message, via) => withdrawProblem(message, 'shareId', via) ?? otherShare(message),
   });
   handleDecisions(share, {
     definition: resolveInquiry,
