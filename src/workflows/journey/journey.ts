@@ -3,6 +3,8 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
+import type { CarriedRefusal } from '../../consent/applicants-word.ts';
+import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type {
   GateInput,
@@ -27,10 +29,29 @@ import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.t
 import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
-import { Run } from '../run/run.ts';
-import type { JourneyResumption } from './journey-resumption.ts';
+import { Run, type RunResumption } from '../run/run.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
 import type { StageRecord } from './stage-record.ts';
+
+/** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
+export interface JourneyResumption extends RunResumption<WithdrawMessage> {
+  stages: StageRecord[];
+  shares: ShareRecord[];
+  advances: PassGateMessage[];
+  applicants: Applicant[];
+  applicantIds: string[];
+  consents: CarriedConsent[];
+  /** What was refused under other shares' ids. */
+  elsewhere: CarriedRefusal[];
+  /** Shares requested after consents to them had come, of which the ledger does not know yet. */
+  matchedShares: readonly string[];
+  stageWasAbandoned: boolean;
+  isClosing: boolean;
+  hasHeard: boolean;
+  gate?: { before: StageCode; since: string; until: string };
+  stagesEndedAs?: JourneyOutcome;
+  openUntil?: string;
+}
 
 export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcome, WithdrawMessage> {
   readonly stages: StageRecord[];
