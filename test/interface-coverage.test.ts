@@ -42,7 +42,7 @@ describe('a test that a page names', () => {
   });
 
   test('does not count where it may be skipped', () => {
-    // It is, for whoever may write everything.
+    // This test is skipped when root runs it: root may write every file.
     const named = { file: 'test/ledger/sqlite-ledger.test.ts', title: 'a file that may not be written is unavailable' };
     assert.equal(missingBecause(named), 'skipped');
   });

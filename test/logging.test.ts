@@ -152,7 +152,7 @@ describe('the lines of a run', () => {
       log.info('in the activity', { httpStatus: 200 });
       throw new Error(SENTINEL);
     });
-    // That it begins is told before the SDK has decoded what it is about.
+    // The SDK logs the start before it has decoded the arguments.
     const lines = all.filter(({ msg }) => msg !== 'Activity started');
     assert.ok(lines.length >= 2, 'ours, and that the activity has failed');
     for (const line of lines) {

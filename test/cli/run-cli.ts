@@ -19,7 +19,7 @@ export interface RunOptions {
   stdin?: string;
 }
 
-/** Without the settings of whoever runs the tests. */
+/** The environment without the settings of the person who runs the tests. */
 export function bareEnvironment(): Record<string, string | undefined> {
   const ours = /^(TEMPORAL_|GATEWAY_|LEDGER_|KEY_RING|TASK_QUEUE|WORKER_|NODE_TEST)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));

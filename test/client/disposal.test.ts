@@ -257,7 +257,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.deepEqual((await ledger.retention.events(waiting.journeyId)).length, 2, 'of the legal hold alone');
   assert.notEqual(await ledger.readReport(waiting.journeyId, 'PREQUAL'), null);
 
-  // By age, what may go is told from what may not.
+  // By age, the plan separates what may go from what must stay.
   const byAge = await planDisposal(context, { olderThanMs: 1, limit: 10 });
   assert.deepEqual([byAge.planned.map(({ journeyId }) => journeyId), byAge.more], [[waiting.journeyId], false]);
   assert.deepEqual(

@@ -45,7 +45,7 @@ function workersCodec(keys = keyRing(), namespace = NAMESPACE): PayloadCodec {
   return createPayloadCodec({ keys, namespace, mode: 'client' });
 }
 
-/** The error, which tells nobody what was said or to whom. */
+/** The error. It contains no personal data and none of these secrets. */
 async function refusal(
   promise: Promise<unknown>,
   code: CodecServerErrorCode,

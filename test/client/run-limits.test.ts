@@ -66,7 +66,7 @@ test('a revocation that Temporal keeps out is recorded in the ledger; a grant an
   await new Promise((resolve) => setTimeout(resolve, 500));
   const revoked = journey.recordConsent(said('revoked', 'C2'));
   await assert.rejects(journey.recordConsent(said('granted', 'C3')), TooManyMessagesError);
-  // The ledger is told by a workflow of its own, which waits for a worker, too.
+  // A separate workflow records the revocation in the ledger. It also waits for a worker.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   await harness.startWorker();
   assert.equal((await revoked).late, true);

@@ -31,7 +31,7 @@ test('what is encoded is encrypted, and a service decodes it as it was', async (
   assert.equal(encoded.status, 200);
   for (const sentinel of SENTINELS)
     assert.ok(!encoded.text.includes(Buffer.from(sentinel).toString('base64').slice(0, 8)));
-  // As the UI calls it: with a query that nobody here reads, and two slashes where its setting ends in one.
+  // The UI calls with a query that this server ignores, and with two slashes when its setting ends in one.
   const decoded = await server.call('//decode?preserveStorageRefs=true', {
     token: service,
     body: encoded.json,

@@ -1,4 +1,4 @@
-/** A codec server with a key set of its own, and what its callers send. Nobody in it is real. */
+/** A codec server with a key set of its own, and requests to it. All persons are invented. */
 import type { TestContext } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';

@@ -34,7 +34,7 @@ const BASE: Env = {
   KEY_RING_FILE: 'keys.json',
   TEMPORAL_ADDRESS: 'temporal.example.com:7233',
   TEMPORAL_TLS: 'true',
-  // A consent by its place in the namespace alone; its own rule is told with the consents.
+  // The namespace alone proves a consent. `proof-keys.test.ts` covers the rule about this setting.
   CONSENT_TRUST: 'namespace',
 };
 

@@ -16,7 +16,7 @@ import { hostileText } from './values.ts';
 /** Would start servers, or look around on this machine: of these only the arguments are parsed. */
 const PARSED_ONLY = ['demo', 'dev', 'worker', 'sandbox', 'codec-server', 'setup', 'doctor'];
 
-/** Name files: what is wrong with one is told with its path, so that those of the cases hold nobody's data. */
+/** Files for the cases. An error about a file prints its path, so these paths hold no personal data. */
 const FILES = {
   'good.json': JSON.stringify(aJourney()),
   'consent.json': JSON.stringify(aConsent()),
@@ -142,7 +142,7 @@ export async function openCli(): Promise<OpenTarget> {
           isTerminal: fc.boolean(),
         }),
         check: async ({ argv, stdin, isTerminal }) => {
-          // There lines are broken, and a path could not be told apart any more.
+          // A terminal breaks lines, and then `withoutPaths` could not find a path any more.
           process.stdout.isTTY = isTerminal && !argv.some((word) => fileFlags.has(word));
           try {
             assertOrderly(withoutPaths(await run(program, argv, stdin), argv, fileFlags), argv);
@@ -229,7 +229,7 @@ async function captured<T>(act: () => Promise<T>): Promise<{ result: T; stdout: 
 
 const SHORTEST_PATH = 8;
 
-/** An option that names a file takes whatever comes next for its path, and a path is told. */
+/** Removes paths from the errors. A file option takes the next argument as its path, and errors may print paths. */
 function withoutPaths(ran: Ran, argv: readonly string[], fileFlags: ReadonlySet<string>): Ran {
   let { stderr } = ran;
   for (const [index, flag] of argv.entries()) {

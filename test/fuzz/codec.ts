@@ -117,7 +117,7 @@ function innerOf({ inner }: PayloadCase): Payload {
   return { metadata: { encoding: Buffer.from(inner.encoding) }, data };
 }
 
-/** As whoever has the key could: also what `sealPayload` would not. */
+/** Encrypts as any holder of the key could, including content that `sealPayload` would refuse. */
 async function encryptedOf(value: PayloadCase): Promise<Payload> {
   const keys = { ...RING, current: () => ({ ...KEY, id: value.keyId ?? KEY.id }) };
   const namespace = value.namespace ?? NAMESPACE;

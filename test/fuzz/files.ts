@@ -117,7 +117,7 @@ export function openFiles(): OpenTarget {
           assert.ok(/^[a-z][a-z0-9-]{0,30}$/.test(name) && profile.name === name);
       } catch (error) {
         assert.ok(error instanceof ConfigError, `${error}`);
-        // Names that an operator gives to credentials, and codes of the gateway, are told where they have such a form.
+        // Errors may print the operator's names of credentials and the gateway's codes if they have this form.
         const named = /\/(?:credentials|returnCodes\/[A-Z]+)\/[\x20-\x7e]{1,100}/;
         for (const { rule } of error.problems) assertNothingPersonal(rule.replace(named, ''), 'the configuration');
       }

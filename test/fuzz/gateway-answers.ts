@@ -94,7 +94,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** Whatever the text is: no value of it in what is told of it, and no outcome that it does not itself give. */
+/** For any text: the problems that are reported quote none of its values, and the outcome is one that it states. */
 export function assertHonest(
   text: string,
   answer: Answer | null,

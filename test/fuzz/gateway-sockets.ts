@@ -18,7 +18,7 @@ interface SocketCase {
   headers: string[];
   /** Of the whole answer. */
   damage: ByteMutation[];
-  /** Another answer behind it, which nobody asked for. */
+  /** A second answer follows without a request. */
   surplus: boolean;
   end: 'fin' | 'reset' | 'open';
 }
@@ -136,7 +136,7 @@ function framedAs(body: Buffer, framing: SocketCase['framing']): { headers: stri
   }
 }
 
-/** Whoever waits for more than was sent would wait until a time-out: then the connection ends. */
+/** Ends the connection where the client would otherwise wait for more bytes until a time-out. */
 function endOf({ end, framing, damage, headers, status, surplus }: SocketCase): SocketCase['end'] {
   const isWhole = ['length', 'chunked', 'trailers'].includes(framing) && status === '200 OK';
   return end === 'open' && !(isWhole && damage.length === 0 && headers.length === 0 && !surplus) ? 'fin' : end;
@@ -199,7 +199,7 @@ async function submitOnce(client: GatewayClient, value: SocketCase): Promise<voi
     if (!(error instanceof GatewayError)) throw error;
     assertSafeError(error, 'the gateway client');
     assert.ok(GATEWAY_ERROR_CODES.includes(error.code));
-    // The server has read it: whatever came back, it was sent.
+    // The server has read the request, so it was sent.
     assert.equal(error.sent, 'possibly', `${error.code} says that nothing was sent`);
     if (error.retryAfterMs !== undefined) assert.ok(Number.isSafeInteger(error.retryAfterMs) && error.retryAfterMs > 0);
   }

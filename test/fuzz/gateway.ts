@@ -37,7 +37,7 @@ const answers = property({
     }
     const known = knownOf(value);
     assertHonest(text, readAnswer(text, known.context), known);
-    // What is kept of it is read again for whoever asks for the report.
+    // The ledger keeps the text. The program reads it again when a caller asks for the report.
     const stored = readResponse(text);
     for (const { consumer } of stored?.applicants ?? []) {
       if (typeof consumer !== 'object' || consumer === null) continue;

@@ -116,7 +116,7 @@ export function openProofs(directory: string): Runnable[] {
     proofs({
       member: 'decision',
       content,
-      // Whatever the profile asks for, a proof that is there must be good.
+      // A proof that is present must be valid, even if the profile requires none.
       verify: (proof) => verifyDecision({ content, proof, receivedAt }, 'namespace'),
     }),
   ];

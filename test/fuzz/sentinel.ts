@@ -1,4 +1,4 @@
-/** Text that nothing of ours may repeat: it stands for somebody's data. */
+/** A text that the product must never print: it stands for personal data. */
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 

@@ -1,4 +1,4 @@
-/** Ends the process when one case hangs: a loop that never yields leaves nobody else to say so. */
+/** Ends the process when one case hangs. A loop that never yields blocks the main thread, so this runs in another one. */
 import { Worker } from 'node:worker_threads';
 
 /** A case takes milliseconds; a machine that is busy with other things may take a few seconds. */

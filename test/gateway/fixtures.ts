@@ -1,4 +1,4 @@
-/** Profiles, applicants and requests for the gateway's tests. Nobody in here is real. */
+/** Profiles, applicants and requests for the gateway's tests. All persons are invented. */
 import type { GatewayLimits, GatewayProfile } from '../../src/gateway/profile.ts';
 import { buildReportRequest, buildSecondUseRequest, type ReportRequest } from '../../src/gateway/requests.ts';
 import type { Applicant } from '../../src/model/applicant.ts';

@@ -1,4 +1,4 @@
-/** Fence 3 on real sockets: what was sent, what was not, and what nobody can know. Counted by the server. */
+/** Fence 3 on real sockets: what was sent, what was not, and what the client cannot know. The server counts. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -23,7 +23,7 @@ interface Product {
   given(path: string): string | undefined;
 }
 
-/** These two come from the gateway profile, whatever a caller says. */
+/** These two always come from the gateway profile, never from a caller. */
 const FROM_PROFILE = ['customerId', 'softwareProviderId'];
 
 const withProfile = (path: string) => (FROM_PROFILE.includes(path) ? `profile.${path}` : path);

@@ -1,6 +1,6 @@
 /**
- * The interface's request tables (2.3, 2.6, 4.3) as plain data, written from the interface document and not from the
- * schemas, with a checker that knows nothing but them. The oracle of the property tests.
+ * The interface's request tables (2.3, 2.6, 4.3) as plain data, and a checker that uses only these tables. They were
+ * written from the interface document, not from the schemas. The property tests compare the product with them.
  */
 
 export interface Row {

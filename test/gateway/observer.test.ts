@@ -1,4 +1,4 @@
-/** Whoever watches the gateway's exchanges sees their kind, and changes nothing. */
+/** An observer of the gateway's exchanges sees their kind and changes nothing. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';

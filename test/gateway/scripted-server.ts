@@ -105,7 +105,7 @@ export function httpAnswer(status: number, body: string | Buffer, headers: Recor
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** A port on which nobody listens. */
+/** A port on which no server listens. */
 export async function deadPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

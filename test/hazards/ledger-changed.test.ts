@@ -1,4 +1,4 @@
-/** A running journey that meets another ledger than it began with: empty, somebody else's, or older than it is. */
+/** A running journey finds another ledger than it began with: an empty one, a foreign one, or an older copy. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -169,7 +169,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await update(handle, 'resolveInquiry', decisionAbout(lost));
       const isWaiting = ({ waitingFor = '' }: { waitingFor?: string }) => waitingFor.includes('an older copy');
       await untilStatus(handle, isWaiting);
-      // Once it is found, nobody sends: neither a run that began on this copy.
+      // Once the ledger knows that it is an older copy, no run sends, not even one that began on this copy.
       const other = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
       await untilStatus(other, isWaiting);
       assert.deepEqual(await received([handle, other]), [1, 0]);

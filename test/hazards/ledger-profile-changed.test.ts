@@ -1,4 +1,4 @@
-/** A worker that comes back with another gateway profile: whoever began under the old one is held, nothing is sent. */
+/** A worker restarts with another gateway profile. Runs that began under the old one are held and send nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startSandbox } from '../../sandbox/server.ts';

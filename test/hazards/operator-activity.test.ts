@@ -66,7 +66,7 @@ describe('an attempt in flight', { concurrency: 12 }, () => {
     test(`that is ${what} and whose answer is lost becomes a hold after one request`, async () => {
       const { handle, commands } = await inFlight(NEVER_ANSWERED);
       await act(commands);
-      // A paused activity that has failed is over all the same: nobody must unpause it.
+      // A paused activity that has failed is over: no operator has to unpause it.
       const status = await untilStatus(handle, ({ state }) => state === 'held');
       assert.equal(status.holds[0]?.failureType, 'OutcomeUnknown');
       assert.equal((await harness.received(handle)).length, 1);
@@ -101,7 +101,7 @@ describe('an attempt that waits for its token', () => {
   }
 });
 
-/** Others may read, and nobody else write, until it is over. */
+/** Locks the ledger during the work: other connections may read but not write. */
 async function whileLedgerIsLocked(work: () => Promise<void>): Promise<void> {
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length));
   try {

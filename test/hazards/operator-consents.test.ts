@@ -126,7 +126,7 @@ describe('a share', { concurrency: 4 }, () => {
     await update(handle, 'resolveInquiry', decisionAbout(status));
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 1);
-    // It may have been posted for all that is known: whoever took the consent back has a right to know.
+    // The gateway may have posted the share. The consumer who revoked the consent has a right to know that.
     assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
   });
 

@@ -113,8 +113,8 @@ export async function taskOfMessage(handle: JourneyHandle, name: string): Promis
 }
 
 /**
- * How often Temporal itself has run one and the same attempt, at the most: 1, whatever the operator allowed. A second
- * run sends nothing, since the ledger has the claim; but it is a fence that has fallen.
+ * The most times that Temporal itself ran one attempt. It must be 1, also when an operator allowed retries. The ledger
+ * stops a second run, since it has the claim, but Temporal's own fence has then failed.
  */
 export async function runsPerAttempt(handle: JourneyHandle): Promise<number> {
   const events = await eventsOf(handle);
@@ -271,7 +271,7 @@ interface WorkflowWorker {
   stop(): Promise<void>;
 }
 
-/** A worker of the workflow queue alone: whatever is scheduled on the gateway queue stays there. */
+/** A worker that serves only the workflow queue. Activities on the gateway queue stay there. */
 async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker> {
   const connection = await NativeConnection.connect(config.temporal.connectionOptions);
   const tokens = new TokenSource();
@@ -312,7 +312,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
   };
 }
 
-/** Whatever is scheduled meanwhile on the gateway queue waits there; when this ends, a worker takes it. */
+/** Runs the work without a gateway worker. Activities on the gateway queue wait there until this function ends. */
 export async function withoutGatewayWorker<T>(harness: Harness, work: () => Promise<T>): Promise<T> {
   await harness.stopWorker();
   const workflows = await startWorkflowWorker(harness);

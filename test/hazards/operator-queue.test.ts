@@ -85,7 +85,7 @@ describe('while no gateway worker runs', () => {
       (await harness.received(handle)).map(({ productCode }) => productCode),
       ['PREQUAL'],
     );
-    // Its attempt was never claimed, and is closed to whoever might still have it in hand.
+    // No worker claimed its attempt. The ledger closed it, so a worker that still has the activity cannot claim it.
     assert.deepEqual(
       (await inquiriesOf(harness, input.journeyId)).map(({ productCode, attempts }) => [
         productCode,

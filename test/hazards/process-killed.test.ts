@@ -1,4 +1,4 @@
-/** A worker that is killed at any instant of an attempt, or told to stop: what the gateway got, and how it ends. */
+/** A worker is killed or stopped at any instant of an attempt: what the gateway received, and how the journey ends. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';

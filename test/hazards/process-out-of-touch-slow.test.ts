@@ -170,7 +170,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     const withdrawal = { journeyId: input.journeyId, by: 'operator', reason: 'a test' };
     await handle.executeUpdate('withdraw', { args: [withdrawal] });
     assert.equal((await handle.result()).outcome, 'withdrawn');
-    // It wakes up when nobody waits for it any more, and asks the ledger first.
+    // The worker wakes up when the run no longer waits for it, and asks the ledger first.
     stop.release();
     frozen.thaw();
     await sleep(3_000);

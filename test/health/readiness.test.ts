@@ -74,7 +74,7 @@ async function partsOf(t: TestContext) {
   return { state, parts, keys, keyFile, directory, newLedger };
 }
 
-/** What is wrong, by a reading that nobody has asked for before. */
+/** The problems that a fresh reading finds, without a cached answer. */
 async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   const readiness = new Readiness();
   readiness.set(readinessChecks(parts));

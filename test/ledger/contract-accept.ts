@@ -1,4 +1,4 @@
-/** Part of the contract suite: nobody is given another person's report by an `accept`. */
+/** Part of the contract suite: an `accept` never gives one person's report to another request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer, InquiryDescription } from '../../src/model/inquiry.ts';

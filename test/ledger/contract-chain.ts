@@ -1,4 +1,4 @@
-/** Part of the contract suite: whatever is done to consents and decisions behind the ledger's back shows. */
+/** Part of the contract suite: the ledger detects every direct change of its consents and decisions in the database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
@@ -134,7 +134,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     for (const sql of isPostgres ? [statements.join('; ')] : statements) await backend.execute(url, sql);
   }
 
-  /** As whoever may do everything with the database, but has no key. */
+  /** Acts as an attacker who may do everything with the database, but has no key. */
   async function tamper(url: string, statements: readonly string[]): Promise<void> {
     const isPostgres = url.startsWith('postgres');
     const unguarding = TABLES.flatMap((table) =>

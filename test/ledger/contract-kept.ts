@@ -1,4 +1,4 @@
-/** Part of the contract suite: consents that no run was told, or whose share no run knew, are kept, found and listed. */
+/** Part of the contract suite: the ledger keeps, finds and lists consents that no run received or could match. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
@@ -86,7 +86,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     // The same start asks again: its first answer was lost.
     assert.deepEqual(await heardBy(ledger, 'run-1'), ['C-1 granted', 'C-NO denied']);
     assert.deepEqual(await heardBy(ledger, 'run-2'), ['C-NO denied']);
-    // What a run was told itself is found by the next start as far as it refuses.
+    // Of the consents that a run itself received, the next start finds the refusals.
     const { ledgerId } = ledger.identity;
     await ledger.recordConsents(ledgerId, [
       consentOf({ consentId: 'C-7', receivedAt: '2026-01-02T03:06:00Z' }),

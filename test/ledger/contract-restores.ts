@@ -56,7 +56,7 @@ export function restoreTests(opened: Open): void {
         const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, seen: lost }));
         assert.deepEqual(verdict, { kind: 'ledgerRestored' });
       }
-      // For everybody: those who have seen less, those who begin, and whoever opens it next.
+      // All callers get this verdict: those who have seen less, new ones, and the next process that opens the ledger.
       assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen: newest })), { kind: 'ledgerRestored' });
       const reopened = await again();
       const other = { customerTraceNumber: 'PQOTHER' };

@@ -1,6 +1,6 @@
 /**
- * One short key for each world of an exploration: worlds with the same key have the same future. Nearly all of a world is
- * shared with the one before it, so each part is spelt out once and has a number from then on.
+ * One short key for each world of an exploration: worlds with the same key have the same future. A world shares nearly
+ * all its parts with the one before it. So the first world with a part writes it out, and later ones use its number.
  */
 import type { Answer } from '../../src/model/inquiry.ts';
 import type {
@@ -138,7 +138,7 @@ function keyOfLedger(ledger: LedgerCopy): string {
   return key;
 }
 
-/** What differs in nothing that the product asks for is told alike. */
+/** Names that make no difference to the product share one key. */
 const ALIKE: Readonly<Record<string, string>> = {
   // Neither posted anything, both are retried; what may still be sent is counted apart.
   notSent: 'notProcessed',
@@ -186,7 +186,7 @@ function keyOfFailure({ failureType, attempt, claimed }: Failure): string {
   return `${alike(failureType)}${attempt}${claimed ? 'c' : ''}`;
 }
 
-/** The two workers are alike, so their order is not told. */
+/** The two workers are interchangeable, so the key ignores their order. */
 function keyOfExecutions([one, other]: readonly Execution[]): string {
   const first = one ? keyOfExecution(one) : '';
   const second = other ? keyOfExecution(other) : '';

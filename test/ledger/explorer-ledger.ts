@@ -85,7 +85,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   };
 }
 
-/** What forbids every send, whoever asks and however often has been sent. */
+/** The reason why no worker may send any more, however often one has sent; `undefined` without such a reason. */
 export function whyNothingMayBeSent(ledger: LedgerCopy): string | undefined {
   if (ledger.abandoned) return 'after the inquiry was abandoned';
   if (ledger.disposal) return 'after the inquiry was disposed of';
@@ -214,11 +214,11 @@ function anyway({ action }: Decision): ReturnType<typeof decideDecision> {
 }
 
 function violationOf(ledger: LedgerCopy, { action, attempt, failureType }: Decision): { violation?: string } {
-  // Whatever is decided about our request leaves the row of another one alone.
+  // A decision about this request leaves the row of another request alone.
   if (failureType === 'RequestDiffers') return {};
   if (ledger.attempts.some(isSettled)) return { violation: `let ${action} overrule an outcome that had come` };
   const latest = latestOf(ledger) as Row | undefined;
-  // Over a gap the person was told that attempts are missing.
+  // Over a gap, the hold says that attempts are missing.
   if (!latest || !isUndecided(ledger, latest) || (failureType === 'LedgerChanged' && attempt > latest.attempt))
     return {};
   const hasJudged = attempt === latest.attempt && judgesAttempts(failureType ?? null);

@@ -1,4 +1,4 @@
-/** One world of the exploration, what was taken out of the product, and how what happens next is told. */
+/** One world of the exploration, the rules that were removed from the product, and how a step reports the next worlds. */
 import type { ClaimRule } from '../../src/ledger/claim.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { after, inPhase, MAX_ATTEMPTS, type Step } from './explorer-run.ts';
@@ -17,7 +17,7 @@ export interface Mutation {
   closesOverGaps?: boolean;
   /** So does the look-up about an attempt that is known to have been claimed. */
   closesWhereverItLooks?: boolean;
-  /** A decision is written whatever the ledger has by now. */
+  /** The ledger writes a decision without comparing it with its newest rows. */
   decidesAnyway?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Surroundings {
   ends: readonly EndName[];
   /**
    * What may take the ledger's place: one with another id; a backup that lacks an attempt which the run has passed, or
-   * waits for (`olderThanAWait`); a backup that lacks only what nobody has told the run of yet.
+   * waits for (`olderThanAWait`); a backup that lacks only the attempt in flight, which no worker has reported yet.
    */
   swap?: 'foreign' | 'older' | 'olderThanAWait' | 'olderByTheAttemptInFlight';
   /** Of a backup it is found that it lacks attempts, before anything is claimed on it. */
@@ -56,7 +56,7 @@ export interface Scene {
 }
 
 /**
- * The world after somebody at work has taken what is queued. At once: that it could also have waited adds nothing, since
+ * The worlds after a worker has taken the queued attempt, which happens at once. A longer wait would add no new world:
  * an attempt that has only begun may give up without a trace.
  */
 export function taken(world: World, { mixedWorkers = false }: Surroundings): World[] {

@@ -85,8 +85,8 @@ export function timePasses({ world, emit }: Scene): void {
 }
 
 /**
- * Another database answers at the ledger's address. That takes longer than an attempt lives: of those that were made
- * before, whatever has not been sent never will be, and what has been sent may still be answered.
+ * Another database answers at the ledger's address. The replacement takes longer than an attempt lives. So earlier
+ * attempts that were not sent never will be, and the gateway may still answer those that were sent.
  */
 export function ledgerIsReplaced(scene: Scene): void {
   const { world, emit, surroundings } = scene;

@@ -25,7 +25,7 @@ export function workerGoesOn(scene: Scene, execution: Execution): void {
   }
   const { world, emit } = scene;
   const { crashes } = world.budget;
-  // The crash of one that nobody waits for is the same as its giving up without a word, which is free.
+  // When the run no longer waits for an execution, its crash equals its giving up silently, which costs no budget.
   if (crashes === 0 || !execution.isWanted) return;
   emit(`crash of ${who}, ${phase}`, {
     ...world,

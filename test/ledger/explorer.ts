@@ -1,7 +1,12 @@
 /**
- * Walks, breadth first, through every world that can follow from an untouched inquiry, and asks of each whether the
- * promise still holds: sends no more than 1 + decisions, no outcome for another request, nothing sent once the inquiry
- * was abandoned or its outcome stands, no known outcome changed, and no run without a way to an outcome or a hold.
+ * Walks, breadth first, through every world that can follow from an untouched inquiry, and checks the promise in each:
+ *
+ * - there are no more sends than 1 + decisions;
+ * - no request gets the outcome of another;
+ * - no worker sends once the inquiry was abandoned or its outcome stands;
+ * - no known outcome changes;
+ * - every run has a way to an outcome or a hold.
+ *
  * Every verdict is the product's own: `decideClaim`, `decideOutcome`, `decideDecision`, `stepOf`, the tables of actions.
  */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
@@ -35,7 +40,7 @@ export interface Counterexample {
 
 export interface Exploration {
   states: number;
-  /** How many things happened, all told. */
+  /** The number of steps in total. */
   steps: number;
   /** How far the furthest state is from the beginning. */
   depth: number;

@@ -1,4 +1,4 @@
-/** What the ledger's tests are made of. Nobody in it is real. */
+/** Sample data and helpers of the ledger's tests. All persons are invented. */
 import { createHash, createSecretKey, randomBytes } from 'node:crypto';
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { Ledger } from '../../src/ledger/port.ts';

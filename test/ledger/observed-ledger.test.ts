@@ -1,4 +1,4 @@
-/** A ledger that is timed is the ledger itself to whoever asks it. */
+/** A ledger with timing answers its callers exactly as the ledger itself does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerUnavailableError } from '../../src/ledger/errors.ts';

@@ -213,7 +213,7 @@ describe('PostgreSQL: the server', () => {
     const behindProxy = await open(t, proxy.url, ring);
     proxy.cutAtNextCommit();
     await assert.rejects(behindProxy.claim(claimOf(ledger)), LedgerUnavailableError);
-    // It had committed: so nobody may send for this claim, and whoever asks again waits for its time to be over.
+    // The server had committed the claim. No worker may send for it, and later claims wait until its time is over.
     for (const handle of [behindProxy, ledger]) {
       const verdict = await handle.claim(claimOf(ledger));
       assert.ok(verdict.kind === 'latest' && verdict.latest.state === 'sending');
@@ -264,7 +264,7 @@ describe('PostgreSQL: the server', () => {
   });
 });
 
-/** Passes everything on, until a commit: that one reaches the server, and its answer reaches nobody. */
+/** Forwards all traffic until a commit. The commit reaches the server, but the proxy drops its answer. */
 async function proxyTo(t: TestContext, url: string): Promise<{ url: string; cutAtNextCommit(): void }> {
   const target = new URL(url);
   let isArmed = false;

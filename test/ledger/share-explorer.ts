@@ -1,7 +1,7 @@
 /**
- * Walks, breadth first, through every order in which consents are recorded and two shares of one report are claimed under
- * one grant, and asks of each whether a share is claimed although its consumer had refused it, its grant was too old or
- * spent, or its report gone. Every verdict is the product's own: `decideClaim` over `judgeGrants`.
+ * Walks, breadth first, through every order of consents and of the claims of two shares of one report under one grant.
+ * Checks that no share is claimed after its consumer refused it, with an old or spent grant, or without its report.
+ * Every verdict is the product's own: `decideClaim` over `judgeGrants`.
  */
 
 import type { ConsentRecord } from '../../src/consent/consent-record.ts';

@@ -70,7 +70,7 @@ test('a development environment outlives a killed worker and its own end: journe
     [second.temporalAddress, second.sandboxUrl, second.dataDir],
     [first.temporalAddress, first.sandboxUrl, first.dataDir],
   );
-  // Its port is any: somebody else may have it by now, which is said.
+  // The first run took any free port. Another program may have taken it since; then a message says so.
   if (!told.some((message) => /^port \d+ is taken/.test(message))) {
     assert.equal(second.codecEndpoint, first.codecEndpoint);
   }

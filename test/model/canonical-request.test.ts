@@ -7,7 +7,7 @@ import { type ProductCode, REPORT_PRODUCTS } from '../../src/model/products.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { LedgerCipher } from '../../src/protection/sealed/sealing.ts';
 
-/** Nobody real. */
+/** An invented person. */
 const APPLICANT: Applicant = {
   applicantId: '1A',
   names: [{ first: 'Ada', middle: 'B', last: 'Made-Up', gen: 'J' }],

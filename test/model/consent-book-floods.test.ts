@@ -1,4 +1,4 @@
-/** The book of consents stays small in a flood, and nobody stands better for what it drops. */
+/** The consent book stays small in a flood. What it drops never turns an applicant's refusal into a grant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Elsewhere } from '../../src/consent/carried-consent.ts';

@@ -116,7 +116,7 @@ test('no sequence of messages leaves a grant standing that its consumer took bac
         (one, index) =>
           records.findIndex((two) => two.consentId === one.consentId && two.decision === one.decision) === index,
       );
-      // There is a grant that nobody revoked by its id, and that no denial was decided with or after.
+      // A grant remains that no revocation names by its id and that no denial of the same or a later date ends.
       return seen.some(
         (grant) =>
           grant.decision === 'granted' &&

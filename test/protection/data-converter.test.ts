@@ -90,7 +90,7 @@ async function encryptingClient(): Promise<Client> {
   return clientWith(createDataConverter({ keys, namespace: served.namespace, mode: 'client' }));
 }
 
-/** Sends this payload in place of whatever is to be sent, and reads what comes back. */
+/** A client that sends this payload in place of every other one, and decodes the answers. */
 function rawClient(payload: Payload): Promise<Client> {
   const { decode } = createPayloadCodec({ keys: workerRing, namespace: served.namespace, mode: 'client' });
   return clientWith({ payloadCodecs: [{ encode: async () => [payload], decode }] });

@@ -129,7 +129,7 @@ test('the example in Python makes the same payload', async () => {
 });
 
 test('what is personal is signed as a digest of canonical JSON, which other languages make alike', () => {
-  // Recorded: whoever signs must make the same.
+  // A recorded value: other signers must produce the same digest.
   const json =
     '{"reference":{"applicants":[{"applicantId":"1A","consumerId":"C-1"}],"reportReferenceNumber":"RPT-1","requestedAt":"2026-03-01T11:00:00Z"}}';
   assert.equal(CONTENT.contentDigest, createHash('sha256').update(json).digest('hex'));

@@ -392,7 +392,7 @@ test('a service is opened once for all that one piece of work asks of it', async
   );
 });
 
-/** Where nobody listens. */
+/** An address where no server listens. */
 async function deadEndpoint(): Promise<string> {
   const nobody = createServer();
   await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));

@@ -45,7 +45,7 @@ function flipped(bytes: Uint8Array, index: number, flip: number): Uint8Array {
   return Uint8Array.from(bytes, (byte, at) => (at === index ? byte ^ flip : byte));
 }
 
-/** An encrypted payload as somebody writes it who has the key and another idea of what belongs inside. */
+/** A payload that was encrypted with the right key, but with unexpected content. */
 async function forged(plaintext: Uint8Array): Promise<Payload> {
   const payload = await encoded('x');
   const key = keys.current('payload');

@@ -7,7 +7,7 @@
 export type PlaceKind = 'temporal' | 'ledger' | 'log' | 'commandLine';
 
 export interface Sentinel {
-  /** What it is: told in findings, where the value need not be. */
+  /** Findings print this name instead of the value. */
   name: string;
   value: string;
   /** Where it is by design. Default: nowhere. */
@@ -21,7 +21,7 @@ export interface Finding {
 
 interface Shape extends Finding {
   bytes: Uint8Array;
-  /** Whatever the case of its letters. Not base64: there another case is another text. */
+  /** Matches letters of either case. Not for base64, where another case is another text. */
   folds: boolean;
 }
 
@@ -110,7 +110,7 @@ function isNumberByChance(bytes: Uint8Array, at: number, { bytes: wanted }: Shap
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 const UUID_LENGTH = 36;
 
-/** Five digits that nobody meant are in one of some hundred thousand ids, and of ids there are many. */
+/** A given run of five digits occurs by chance in one of some hundred thousand ids, and there are many ids. */
 function isInUuid(bytes: Uint8Array, at: number, length: number): boolean {
   const from = Math.max(0, at - UUID_LENGTH);
   const around = Buffer.from(bytes.subarray(from, at + length + UUID_LENGTH)).toString('latin1');
@@ -130,7 +130,7 @@ function shapesOf(sentinel: Sentinel): Shape[] {
     if (bytes.length < minBytes) return;
     const folded = folds ? bytes.map((byte) => FOLDED[byte] as number) : bytes;
     const key = `${folds} ${Buffer.from(folded).toString('latin1')}`;
-    // Two spellings that come to the same are told as the plainer one.
+    // Of two spellings with the same bytes, findings name the plainer one.
     if (!shapes.has(key)) shapes.set(key, { sentinel, spelling, bytes: folded, folds });
   };
   for (const [how, text] of Object.entries(spellingsOf(sentinel.value))) {

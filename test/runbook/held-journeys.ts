@@ -114,7 +114,7 @@ export async function holdJourneys(
   const hold = async (causes: typeof HELD_AT_ONCE, troubles: typeof HELD_AT_GATE) => {
     for (const [type, cause] of entries(causes)) await begin(type, () => startOne(oneStage(cause)));
     for (const [type, { profile }] of entries(troubles)) await begin(type, () => startOne(atGate(profile)));
-    // Everybody waits before there is trouble: it would befall all that are under way.
+    // All journeys wait before the first fault starts: it would hit every journey under way.
     for (const [type] of entries(causes)) await look(type);
     for (const [type] of entries(troubles)) await inTurn(started.get(type) ?? [], untilAtGate);
     for (const [type, { make }] of entries(troubles)) {

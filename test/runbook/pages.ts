@@ -15,7 +15,7 @@ export interface Block {
   script: string;
   /** The exit code that the page promises. */
   exits: number;
-  /** Why nobody runs it by way of trial. */
+  /** Why the tests do not run it. */
   notRunBecause?: string;
 }
 

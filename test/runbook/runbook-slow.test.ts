@@ -123,7 +123,7 @@ describe('each page’s commands, against the failure that it is about,', { conc
   }
 });
 
-/** Whether it decides about one journey, which nobody can decide about again. */
+/** Whether it decides about one journey. Such a decision cannot be repeated. */
 function isDecision({ script, notRunBecause }: Block): boolean {
   return notRunBecause === undefined && /credit-journey resolve (<journeyId>|--ledger)/.test(script);
 }

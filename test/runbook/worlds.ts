@@ -36,7 +36,7 @@ export interface Subject {
 export interface Surroundings {
   harness: Harness;
   held: ReadonlyMap<FailureType, HeldJourney[]>;
-  /** Nobody listens there. */
+  /** No server listens there. */
   deadUrl: string;
   /** Something listens there that speaks no TLS. */
   plainUrl: string;
@@ -87,7 +87,7 @@ function heldFor({ held }: Pick<Surroundings, 'held'>, failureType: FailureType)
   }));
 }
 
-/** Held for a lost answer; then somebody has terminated them. */
+/** Journeys that were held for a lost answer and then terminated by an operator. */
 async function withoutRuns({ harness }: Surroundings, decided: number): Promise<World> {
   const journeys: Subject[] = [];
   for (let count = 0; count < decided + 1; count++) {
@@ -144,7 +144,7 @@ async function revokedAfterPosting({ harness }: Surroundings): Promise<World> {
   return { journeys: [subject, subject] };
 }
 
-/** What `<name>` stands for. Nobody in it is real. */
+/** The values of the placeholders (`<name>`). All persons are invented. */
 export async function valuesFor(
   subject: Subject,
   { harness, directory }: Surroundings,

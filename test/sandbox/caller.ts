@@ -80,7 +80,7 @@ export class Caller {
     return await Caller.of(sandbox, options);
   }
 
-  /** For a sandbox that somebody else closes. */
+  /** For a sandbox that the test itself closes. */
   static async of(sandbox: RunningSandbox, { clientId, clientSecret, audience }: SandboxOptions = {}): Promise<Caller> {
     const caller = new Caller(sandbox);
     await caller.renewToken({
@@ -141,7 +141,7 @@ export function freshTrace(): string {
   return `TRACE${String(traces).padStart(6, '0')}`;
 }
 
-/** Nobody: the SSN starts with 9. */
+/** An invented person: the SSN starts with 9. */
 export function applicant(lastFour = '0001', applicantId = '1A'): Json {
   return {
     applicantId,

@@ -62,7 +62,7 @@ const coApplicant: Scenario = {
     const { journeyId } = input;
     const handle = await harness.start(input);
     await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [first, second] });
-    // Of somebody who is yet to join.
+    // The consents of an applicant who joins later.
     await consents(handle, 2, ['2A']);
     await consents(handle, 1, ['1A']);
     await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
@@ -107,7 +107,7 @@ const reportTooOld: Scenario = {
   },
 };
 
-/** The report ages at the gate; somebody says that it will do. */
+/** The report grows too old at the gate; a person accepts its age. */
 const ageAccepted: Scenario = {
   name: 'lendingJourney-ageAccepted',
   async play(harness) {

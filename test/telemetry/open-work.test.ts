@@ -103,7 +103,7 @@ test('a hold of a running journey is counted with its age, and its run not asked
 
 test('what may be posted and has no run is counted twice over: it needs a person, and nobody waits for it', async (t) => {
   const found = await counted(t, { 'journey-1': UNKNOWN, 'journey-2': REFUSED }, { held: {} });
-  // What was refused was not posted: where its run is gone, nobody has to decide anything.
+  // The gateway posted nothing for a refused inquiry, so no person has to decide about it once its run is gone.
   assert.deepEqual(found.holds, { OutcomeUnknown: 1 });
   assert.equal(found.withoutRun, 1);
 });

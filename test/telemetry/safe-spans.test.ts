@@ -1,4 +1,4 @@
-/** Spans as they leave the process: whatever was put into them. */
+/** Spans leave the process without personal data, also when code put such data into them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Attributes, ROOT_CONTEXT, SpanStatusCode } from '@opentelemetry/api';

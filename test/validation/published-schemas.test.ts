@@ -1,4 +1,4 @@
-/** What other languages are told a message looks like is what the worker admits, and what a run answers. */
+/** The published JSON schemas match the messages that the worker accepts and the answers that a run gives. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Valid messages to change one thing in. Nobody's data: SSNs start with 9, phones are 555-01xx. */
+/** Valid messages, of which a test changes one part. All data are invented: SSNs start with 9, phones are 555-01xx. */
 
 export function anApplicant(applicantId = '1A') {
   return {

@@ -1,4 +1,4 @@
-/** Events go to the public Internet alone, whatever an endpoint's name leads to at the moment. */
+/** Events go only to public Internet addresses, also when an endpoint's name resolves to a private one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isPublicAddress } from '../../src/webhooks/address-guard.ts';

@@ -21,7 +21,7 @@ import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-sce
 let harness: Harness;
 let journeys: CreditJourneys;
 let directory: string;
-/** The report of somebody who has nothing to do with the others. */
+/** The report of a consumer who is not an applicant of the other journeys. */
 let theirs: ReportReference;
 
 before(async () => {

@@ -1,4 +1,4 @@
-/** When the ledger has what a run was told about consent: before the answer, whatever becomes of the run. */
+/** The ledger records each consent before the run answers the message, also when the run is terminated afterwards. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';

@@ -1,4 +1,7 @@
-/** Consents that come before their journey, or for what nobody knows: they are found, or shown, and never lost. */
+/**
+ * Consents that arrive before their journey, or name an unknown journey or share. The run finds the former, the list of
+ * unmatched consents shows the latter, and none is lost.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

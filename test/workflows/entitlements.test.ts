@@ -80,7 +80,7 @@ test('a share that is requested as the journey’s last stage ends is taken, how
       (error: Error) => error.name,
     ),
   );
-  // Each that was accepted was taken; what came after the end is told so.
+  // The run took each share that it accepted. Requests after its end got an error that says so.
   const answers = await Promise.all(asked);
   const accepted = answers.filter((answer) => answer === 'accepted').length;
   assert.ok(answers.every((answer) => ['accepted', 'ShareAfterEndError', 'UpdateRefusedError'].includes(answer)));

@@ -119,7 +119,7 @@ describe('messages in the clear outside the sandbox', () => {
     });
     const { journeyId } = input;
     const handle = await harness.start(input);
-    // The stand-in's answers carry its mark, which nobody believes here: so it is held.
+    // The worker rejects answers that carry the sandbox's mark, so the run holds the inquiry.
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const plain = (await clearClient()).workflow.getHandle(handle.workflowId);
     const sent = (name: string, message: object) => plain.executeUpdate(name, { args: [message] });

@@ -122,7 +122,7 @@ async function refusalIn(promise: Promise<unknown>): Promise<string> {
   throw new Error('it was not refused');
 }
 
-/** A report that the gateway has answered to somebody who keeps another ledger. */
+/** A report that the gateway gave to a caller with another ledger. */
 async function answeredElsewhere(): Promise<ReportReference> {
   const json = { 'content-type': 'application/json' };
   const grant = {
@@ -400,7 +400,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       rows.map(({ consent: { decision } }) => decision),
       ['granted', 'revoked'],
     );
-    // Whatever comes after the end is recorded, too.
+    // The ledger also records consents that arrive after the end.
     assert.equal((await revoked.recordConsent(consent({ applicantId: '2A' }))).late, true);
   });
 

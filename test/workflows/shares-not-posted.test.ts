@@ -80,7 +80,7 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
       await accept(handle, { journeyId }, trace, saying);
       const after = await untilStatus(handle, (status) => status.shares[0]?.state === 'notPosted');
       assert.deepEqual([after.shares[0]?.waitingFor, after.shares[0]?.reportReferenceNumber], [[], undefined]);
-      // What was not posted needs nobody when its consent is taken back.
+      // When its consent is revoked, a share that was not posted needs no person's attention.
       const { evidence: _, ...rest } = grant;
       await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
       await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });

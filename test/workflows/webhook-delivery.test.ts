@@ -330,7 +330,7 @@ test('an event whose hand-over an operator gives one attempt, or a second, is ha
   }
 });
 
-/** A journey of the profile `mixed` that has told both its stage and its missing consent. */
+/** A journey of the profile `mixed` whose events for the answered stage and the missing consent were delivered. */
 async function waitingForConsent() {
   const { harness, receiver } = stage;
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];

@@ -1,4 +1,4 @@
-/** A delivery run that is sent very many signals hands over to a next one, whatever it waits for. */
+/** A delivery run that receives very many signals hands over to a new run, in each of its waits. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { outgrow } from '../support/floods.ts';

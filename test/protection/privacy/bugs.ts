@@ -7,7 +7,7 @@ import { SqlLedger } from '../../../src/ledger/sql/sql-ledger.ts';
 
 /** In the middle of an attempt that is claimed. */
 export const ATTEMPT_BUG = '7001';
-/** Nobody's to catch: the process ends. */
+/** An uncaught error: the process ends. */
 export const CRASH_BUG = '7002';
 /** Of the journeys whose first claim fails. */
 export const CLAIM_BUG_PREFIX = 'BUG-';

@@ -1,6 +1,6 @@
 /**
- * A gateway and a token service that put whatever they were told, and whatever they know, into everything that they
- * answer. What the gateway does goes by the last four digits of the first applicant's SSN.
+ * A gateway and a token service that quote in every answer all that they received and all that they know. The last four
+ * digits of the first applicant's SSN select what the gateway does.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,10 +25,10 @@ const REPORTED = {
 const STRANGER = { ssn: '987112233', last: 'Crumplehorn' };
 const REFERENCE = { reportReferenceNumber: 'RPTHOSTILE77Q1', consumerId: 'CHOSTILE4471ZZ' };
 const CODE = 'Snollygoster 9';
-/** A stranger's code is shown to whoever decides, and has a place of its own in the ledger. */
+/** The command line shows an unknown return code to the person who decides. The ledger has a column for it. */
 const CODE_PLACES: PlaceKind[] = ['commandLine'];
 
-/** What it says beside what it was told. */
+/** The values that the gateway adds to those that it received. */
 export const HOSTILE_SENTINELS: Sentinel[] = [
   ...Object.entries({ ...REPORTED, ...STRANGER }).map(([name, value]) => ({ name, value })),
   { name: 'reportReferenceNumber', value: REFERENCE.reportReferenceNumber, mayBeIn: REFERENCE_PLACES ?? [] },
@@ -38,7 +38,7 @@ export const HOSTILE_SENTINELS: Sentinel[] = [
 ];
 
 interface Asked {
-  /** Body and authorization: whatever a careless service may quote. */
+  /** Body and authorization, which a careless service may quote. */
   quoted: string;
   customerTraceNumber: string;
   applicant: { applicantId: string; ssn: string };

@@ -18,7 +18,7 @@ import { ATTEMPT_BUG, CLAIM_BUG_PREFIX } from './bugs.ts';
 import { BEHAVIOURS } from './hostile-gateway.ts';
 import type { World } from './world.ts';
 
-/** Whoever decides may write what he likes: it is kept in the ledger, for those who audit. */
+/** A person who decides may write any text. The ledger keeps it for auditors. */
 export const DECIDED = { by: 'Operatrix Quillfeather', reason: 'Pendlebury of the provider said so' };
 
 /**
@@ -142,7 +142,7 @@ async function refusedTokens(world: World): Promise<JourneyHandle> {
     await decide(handle, { action: 'resend', decisionId });
     if (decisionId !== 'D3') await until(handle, isHeld);
   }
-  // Throttled, for longer than anybody waits: Temporal keeps what it was told.
+  // The token service throttles for longer than the test waits. Temporal shows the failure of the pending activity.
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const { raw } = await handle.describe();

@@ -107,7 +107,10 @@ function personWithWrongFields({ seen }: World) {
   };
 }
 
-/** In the clear, by whoever may write into the namespace: what they may not is stop a run, or spread what they sent. */
+/**
+ * Sends unencrypted messages, as any client with write access to the namespace can. They must not stop a run, and the
+ * run must not spread their content.
+ */
 export async function sendOthersMessages(world: World): Promise<JourneyHandle[]> {
   const handle = await journeyAtGate(world);
   const { workflowId } = handle;
@@ -141,7 +144,7 @@ export async function sendOthersMessages(world: World): Promise<JourneyHandle[]>
   return [handle, ...journeys];
 }
 
-/** Sends this payload in place of whatever is to be sent. */
+/** A client that sends this payload in place of every other one. */
 export function senderOf({ plainClient }: World, payload: Payload): Client {
   const { connection, options } = plainClient;
   const codec = { encode: async () => [payload], decode: async (payloads: Payload[]) => payloads };

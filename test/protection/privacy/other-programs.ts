@@ -1,4 +1,4 @@
-/** The codec server and the command line, asked for what they may tell and for what nobody may ask. */
+/** Requests to the codec server and the command line: permitted ones and forbidden ones. */
 import { type JourneyHandle, newSsn } from '../../support/journey-harness.ts';
 import { payloadOf } from '../codec-fixtures.ts';
 import { disguised } from './people.ts';

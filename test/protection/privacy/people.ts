@@ -45,7 +45,7 @@ const TANTAMOUNT: Person = {
 /** What a field with so few letters is searched for: the member as JSON has it. By themselves they are everywhere. */
 const SHORT_FIELDS = ['gen', 'state', 'zip', 'zip4'];
 
-/** Kinds of a field, which a set of codes tells nobody by. */
+/** Fields with a small set of codes, which identify no person. */
 const NOT_PERSONAL = ['applicantId', 'phoneType', 'addressIdentifier'];
 
 /** The same person under the same `applicantId`; the SSN stays, since its last digits ask for a fault. */

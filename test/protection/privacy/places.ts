@@ -1,4 +1,4 @@
-/** Everything that is kept or told of the journeys, for whoever has not got the key. */
+/** All output and stored data of the journeys, as a reader without the key sees them. */
 import { inParallel } from '../../../src/base/in-parallel.ts';
 import type { Place } from './processes.ts';
 import type { World } from './world.ts';
@@ -100,7 +100,7 @@ export function ledgerPlaces({ ledger }: World): Place[] {
   }));
 }
 
-/** What a worker tells whoever asks it; while it runs. */
+/** The metrics and health answers of a running worker. */
 export async function scraped({ metricsUrl, healthUrl }: World): Promise<Place[]> {
   return Promise.all(
     [metricsUrl, healthUrl].map(async (url) => {

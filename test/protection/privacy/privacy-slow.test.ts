@@ -1,7 +1,7 @@
 /**
- * Journeys of every outcome in which every personal field, every secret and every reference can be told from all else;
- * then a search of everything that is kept or told of them, in many spellings. 0 hits, but where something belongs; and
- * the same search finds all of it where nothing is encrypted.
+ * Runs journeys of every outcome with a distinctive value in every personal field, secret and reference. Then searches
+ * all their stored data and output for these values, in many spellings. Each value occurs only where it belongs. The
+ * same search finds all of them when nothing is encrypted.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -166,7 +166,7 @@ function strayed(search: SentinelSearch, places: readonly Place[]): string[] {
   );
 }
 
-/** The values that were found, in whatever spelling. */
+/** The values that were found, in any spelling. */
 function foundIn(search: SentinelSearch, places: readonly Place[]): Set<string> {
   return new Set(places.flatMap(({ bytes }) => search.find(bytes).map(({ sentinel }) => sentinel.value)));
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type OwnedChild, startOwnedChild } from '../../../src/local/child-process.ts';
 import type { PlaceKind } from '../sentinels.ts';
 
-/** Something that was kept or told. */
+/** A piece of stored data or output that the search reads. */
 export interface Place {
   kind: PlaceKind;
   name: string;

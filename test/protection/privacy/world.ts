@@ -208,13 +208,13 @@ function profilesOf(gateway: HostileGateway, deadPort: number, phase: Phase) {
     hostile: { environment, customerId: 'HOSTILE0001', baseUrl: gateway.url, audience: 'hostile' },
     refused: { environment, customerId: 'REFUSED0001', baseUrl: gateway.url, audience: REFUSED_AUDIENCE },
     unreachable: { environment, customerId: 'UNREACH0001', baseUrl: `http://127.0.0.1:${deadPort}` },
-    // Nobody there speaks TLS.
+    // The server there does not speak TLS.
     untrusted: { environment, customerId: 'UNTRUST0001', baseUrl: `https://127.0.0.1:${gateway.port}` },
     moved: { environment, customerId: `MOVED-${phase}` },
   };
 }
 
-/** Without the settings of whoever runs the tests. */
+/** The environment without the settings of the person who runs the tests. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours =
     /^(TEMPORAL_|GATEWAY_|LEDGER_|KEY_RING|TASK_QUEUE|WORKER_|WORKFLOW_|CODEC_|CONSENT_|PAYLOAD_|OTEL_|NODE_TEST|NODE_V8)/;
