@@ -274,7 +274,7 @@ export class ConsentBook {
     const name = nameOf({ shareId, applicantId });
     const word = this.#byApplicant.get(name) ?? new ApplicantsWord();
     const deciding = word.deciding.map(({ record }) => record);
-    // A grant that does not stand is told with what ended it.
+    // A grant that does not stand comes with the refusal that ended it.
     const all = new Set(deciding.flatMap((record) => [record, ...this.refusalsOf(record).slice(-1)]));
     // A revocation without the grant that it names would end every other one.
     const named = new Set([...all].flatMap(({ decision, consentId }) => (decision === 'revoked' ? [consentId] : [])));

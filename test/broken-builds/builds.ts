@@ -15,7 +15,7 @@ export interface BrokenBuild {
   chaos?: { seed: number; journeys: number; minutes: number };
 }
 
-/** A claim that wins whatever is there already. */
+/** A claim that wins even if the ledger already has one. */
 const OVERWRITING_CLAIM = {
   file: 'src/ledger/rows/inquiry-writes.ts',
   find: "      returning: ['claimed_at'],\n",

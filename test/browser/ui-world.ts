@@ -109,7 +109,7 @@ function connect({ client, config }: Harness): Promise<CreditJourneys> {
 async function newProfile(browser: Browser): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
-  // The UI asks its maker for news, which nobody here waits for.
+  // The UI asks its maker for news. The tests block that.
   await context.route(
     ({ hostname }) => hostname !== '127.0.0.1',
     (route) => route.abort(),

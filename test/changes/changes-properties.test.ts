@@ -84,7 +84,7 @@ test('compares ten thousand tradelines, all with one key or each with its own', 
         })),
       });
     const { counts } = changesBetween(report(0), report(5000)).summary;
-    // Under one key, half of them have a counterpart that is told alike.
+    // Under one key, half of the tradelines match a counterpart with the same balance.
     assert.ok([5000, 10_000].includes(counts.balanceMoves));
     assert.equal(counts.newAccounts + counts.vanishedAccounts, 0);
     const empty = changesBetween(reportOf({ accounts: [] }), report(0));

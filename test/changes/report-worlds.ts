@@ -41,7 +41,7 @@ const address = fc.record({
   refId: fc.integer({ min: 0, max: 4 }),
 });
 
-/** Whoever has a number here has the same ids in every report, or fewer of them. */
+/** A person. The same number gives the same ids in every report. */
 const entry = (person: number): fc.Arbitrary<ResponseEntry> =>
   fc.record({
     applicantId: fc.constant(`${person}A`),

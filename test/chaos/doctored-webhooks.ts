@@ -34,7 +34,7 @@ function received(nth: number, body: object): ReceivedEvent {
   return { endpoint: 'platform', id: `evt_${nth}`, body: JSON.stringify(body), isAccepted: true, isSigned: true };
 }
 
-/** Whatever came is changed before anybody looks. */
+/** Changes the received events before the invariants read them. */
 function change(evidence: Evidence, changed: (received: readonly ReceivedEvent[]) => ReceivedEvent[]): void {
   const { webhooks } = tellEvents(evidence);
   if (webhooks) webhooks.received = changed(webhooks.received);

@@ -118,7 +118,7 @@ function attemptsOf(tables: Tables, views: readonly InquiryView[], aheadMs: numb
       answerByMs: instantOf(row.answer_by, aheadMs),
       runId: row.run_id,
       permittedBy: row.permitted_by,
-      // A worker's own clock: told as it is.
+      // From the worker's own clock, so it is not corrected.
       requestedAtMs: instantOf(row.requested_at, 0),
       recordedAtMs: instantOf(row.recorded_at, aheadMs),
       httpStatus: row.http_status === null ? null : Number(row.http_status),
@@ -180,8 +180,8 @@ function consentOf(row: SqlRow, aheadMs: number): LedgerConsent {
 }
 
 /**
- * Opens the newest report of every journey and product that has one; keeps of its text the reference alone. What came with
- * an answer that nobody has accepted is kept, and given to nobody.
+ * Opens the newest report of every journey and product that has one, and keeps only its reference. Skips reports of
+ * answers that no person has accepted: the ledger keeps them but returns them to no caller.
  */
 async function readReports(ledger: Ledger, tables: Tables): Promise<LedgerEvidence['reports']> {
   const nameOf = (row: SqlRow) => `${row.customer_trace_number} ${row.attempt}`;

@@ -5,12 +5,12 @@ import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 export interface OtherPlan {
   ownerId: string;
   workflowType: string;
-  /** Of whoever it asks for, or whose report it shares. */
+  /** SSNs of its applicants, or of the consumers whose report it shares. */
   ssns: readonly string[];
   /** Owner's id of the pull whose report it shares. */
   sharesReportOf?: string;
   mayWaitForConsent?: boolean;
-  /** Somebody cancelled it. */
+  /** A strike cancelled it. */
   mayEndByForce?: boolean;
   /** Of a review. */
   rows?: number;
@@ -51,6 +51,6 @@ export interface VersionsEvidence {
   deploymentName: string;
   /** Build ids that have workers in the end. */
   live: string[];
-  /** Workflow ids of pinned runs that somebody moved to another version. */
+  /** Workflow ids of pinned runs that the deployer moved to another version. */
   moved: string[];
 }

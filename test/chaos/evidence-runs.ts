@@ -181,7 +181,7 @@ async function failureTypeOf(result: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What the run was told and what it asked of its activities, as far as invariants ask for it. */
+/** The run's messages and scheduled activities, as far as invariants use them. */
 async function readEvents(
   client: Client,
   { events }: History,
@@ -241,8 +241,8 @@ function msOf({ eventTime }: Event): number {
 }
 
 /**
- * Why workflow tasks of the run failed, apart from those that a reset or the server itself ended, and those of a worker that
- * stood still for so long that the SDK took its code for one that hangs.
+ * Why workflow tasks of the run failed. Leaves out tasks that a reset or the server itself ended. Also leaves out those
+ * of a worker that stood still for so long that the SDK assumed its code hangs.
  */
 export function failedTasks({ events }: History): string[] {
   const causes = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;

@@ -191,7 +191,7 @@ export interface LedgerEvidence {
   ledgerId: string;
   inquiries: LedgerInquiry[];
   attempts: LedgerAttempt[];
-  /** Attempts that nobody claimed, and nobody can any more. */
+  /** Attempts that the ledger closed before any worker claimed them. */
   closed: { customerTraceNumber: string; attempt: number }[];
   /** In a ledger that was migrated in the storm: whether each later claim keeps the fence that came with it. */
   claimsSinceMigration?: { customerTraceNumber: string; attempt: number; keepsFence: boolean }[];

@@ -42,7 +42,7 @@ export function applicantsOf(ssns: readonly string[]): Applicant[] {
   }));
 }
 
-/** The same persons under numbers that no fault befalls: what an operator corrects an inquiry to. */
+/** The same persons under SSNs that trigger no fault. An operator corrects inquiries to these. */
 export function correctedSsns(ssns: readonly string[]): string[] {
   return ssns.map((ssn) => `${ssn.slice(0, 5)}0001`);
 }

@@ -1,4 +1,4 @@
-/** What is kept of a storm for whoever looks into a failure. */
+/** The files that a storm leaves for a developer who investigates a failure. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -24,7 +24,7 @@ export async function keepNamedHistories(
 ): Promise<void> {
   const failures = verdicts.flatMap((verdict) => verdict.failures);
   const named = runs.filter(({ workflowId }) => {
-    // What delivers a run's events is told of by that run.
+    // A failure names a run, not the workflow that delivers its events. The latter's history is kept, too.
     const own = workflowId.replace(/^webhooks-/, '');
     const names = [workflowId, own, ownerIdOfWorkflow(own) ?? own];
     return failures.some((failure) => names.some((name) => new RegExp(`\\b${name}(?![\\w-])`).test(failure)));

@@ -13,7 +13,7 @@ export interface LedgerHouse {
   workersUrl: string;
   /** Straight to it. */
   ownUrl: string;
-  /** Nobody can write to it meanwhile, though everybody reaches it. */
+  /** Blocks all writes for this long. Clients can still connect. */
   lock(forMs: number): Promise<void>;
   /** To be called once the tables are there, and before anybody writes to them. */
   furnish(): Promise<void>;
@@ -96,12 +96,12 @@ async function postgresHouse(): Promise<LedgerHouse> {
   };
 }
 
-/** The lock of whoever has filled the disk; any number that the ledger's own locks are not. */
+/** The lock that stands for a full disk. The ledger's own locks have other numbers. */
 const NO_ROOM = 53_100;
 
 /**
- * What a full disk comes to for who writes: the server answers, and takes nothing (SQLSTATE 53100). Every table of the
- * ledger asks whether somebody holds the lock. What a sequence has counted stays counted when the writer rolls back.
+ * Simulates a full disk: the server answers and refuses every write (SQLSTATE 53100) while a client holds the lock. A
+ * trigger on every table of the ledger checks that. A sequence counts the refusals, since it survives the rollback.
  */
 async function putInFullDisk(client: pg.Client): Promise<void> {
   await client.query('CREATE SEQUENCE chaos_refused_writes');

@@ -55,7 +55,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 const limitMs = plan.lengthMs + settleLimitMs(plan) + AROUND_MS;
 setTimeout(() => stop.abort(new Error('it took too long')), limitMs).unref();
-// What does not even end when it is told to: the programs that it started end with it.
+// Ends a run that ignores its own limit. The programs that it started end with it.
 setTimeout(() => process.exit(1), limitMs + AROUND_MS).unref();
 
 try {

@@ -15,7 +15,7 @@ import type { JourneyPlan } from './plan.ts';
  * gateway's slowest fault takes until it posts.
  */
 const ASKED_AFTER_MS = 6_000;
-/** Nobody tries the same thing for ever. */
+/** The simulated operator gives up after this many resends. */
 const MOST_RESENDS = 4;
 
 /** Whose holds they are: a journey, or any other run by its owner's id. Without SSNs nothing can be amended. */

@@ -18,7 +18,7 @@ export interface OtherRun {
   atMs: number;
   input: object;
   leaveHeld: boolean;
-  /** Of whoever is asked for; of a review, rows have their own. */
+  /** SSNs of its applicants. Empty for a review, whose rows have their own. */
   ssns: readonly string[];
   /** In [0, 1): to which of its workflow tasks it is reset once it is at rest. */
   resetAtRest?: number;

@@ -12,7 +12,7 @@ export interface OwnPace {
 }
 
 const TICK_MS = 50;
-/** What is shorter is within the slack of whoever compares instants. */
+/** Shorter standstills are within the slack of the invariants that compare instants. */
 const SHORTEST_MS = 250;
 
 export function watchOwnPace(): OwnPace {

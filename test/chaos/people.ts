@@ -80,7 +80,7 @@ export class People {
     for (let copy = 0; copy < plan.copies; copy++) await this.sendConsent(message, plan.by);
   }
 
-  /** To a closed run as raw senders are told to: by the workflow for what comes too late. */
+  /** Sends a consent. For a closed run it starts the workflow for late consents, as the docs ask raw senders to do. */
   async sendConsent(message: ConsentMessage, by: ConsentPlan['by']): Promise<void> {
     const { client, taskQueue } = this.world;
     const sent: ConsentSent = { atMs: Date.now(), message };

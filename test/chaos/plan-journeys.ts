@@ -40,7 +40,7 @@ export function drawJourney(draw: Draw, frame: JourneyFrame): JourneyPlan {
   };
 }
 
-/** Starts with 9, is nobody's, and is not used twice in a run. */
+/** An SSN that starts with 9, belongs to no person, and is not used twice in a run. */
 function ssn(draw: Draw, { index, world }: JourneyFrame, nth: number): string {
   const ordinary = draw.chance(0.7);
   const afterPosting = world.notProcessedStatuses.length === 0 ? ['2401', '2429', '2503'] : ['2500', '2503', '2408'];

@@ -21,7 +21,7 @@ export interface ShareReportPlan {
   pullId: string;
   atMs: number;
   endUserCode: string;
-  /** When each applicant says it; in the end, where nobody has. */
+  /** When each applicant answers. Absent: at the end of the storm. */
   saidAtMs?: number;
   says: 'granted' | 'denied' | 'silence';
   leaveHeld: boolean;

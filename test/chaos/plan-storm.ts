@@ -46,7 +46,7 @@ const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
 
-/** What befalls the runs beside the journeys alone. */
+/** Strikes that hit only the runs beside the journeys. */
 export const KINDS_OF_OTHERS = [
   'resetOther',
   'resetActivityOfOther',
@@ -158,7 +158,7 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
   }
 }
 
-/** Strikes the next few requests that it can befall, wherever they come from. */
+/** A fault for the next few requests that it fits, from any run. */
 function drawFault(draw: Draw, world: WorldPlan): GatewayFault {
   const afterPosting = world.notProcessedStatuses.length === 0 ? [401, 429, 500] : [500, 503, 504];
   const times = draw.between(1, 3);

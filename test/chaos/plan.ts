@@ -21,7 +21,7 @@ export interface WorldPlan {
   isVersioned?: true;
   /** In the middle of the storm the ledger is migrated to a newer version, and the workers follow. */
   isUpgraded?: true;
-  /** Events are posted to an endpoint that is ill now and then, and to one where nobody ever listens. */
+  /** Events go to an endpoint that fails now and then, and to an address where no server ever listens. */
   hasEndpoints?: true;
   /** HAND_OVER_AFTER_EVENTS: so few that a flood, or a few resets and messages, make a run hand over. */
   handOverAfterEvents: number;
@@ -52,7 +52,7 @@ export interface SharePlan {
   reportOf?: StageCode;
   /** Asked for in the journey's course, by `requestShare`; else part of the input. */
   requestedAtMs?: number;
-  /** What consumers say in the end where nobody has said anything yet. */
+  /** The answer that consumers give at the end if they have given none before. */
   inTheEnd: 'granted' | 'denied' | 'silence';
 }
 

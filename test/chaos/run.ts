@@ -32,7 +32,7 @@ export interface Run {
   figures: ReadonlyMap<string, number>;
   decisions: number;
   settled: Settled;
-  /** By program: how often it ended though nobody had told it to. */
+  /** By program: how often it ended although the storm had not stopped it. */
   endedByThemselves: Record<string, number>;
   verdicts: Verdict[];
   holes: Hole[];
@@ -40,7 +40,7 @@ export interface Run {
 
 export interface RunOptions extends WorldOptions {
   signal: AbortSignal;
-  /** What is going on, for whoever watches. */
+  /** Reports each phase to the person who watches the storm. */
   onPhase?(phase: string): void;
   /** A directory that gets logs, journal and the histories of runs that a failed check names; made where there is none. */
   keepIn?: string;

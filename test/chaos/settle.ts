@@ -163,7 +163,7 @@ async function goOn(plan: JourneyPlan, { world, people, operator }: Scene): Prom
   return { state: (await act(plan, status, people)) ?? status.waitingFor ?? status.state, decisions };
 }
 
-/** Whatever could go on beside the holds has gone on. */
+/** Whether the plan leaves the journey's holds open, and they are so old that all other work has gone on. */
 function isLeftHeld(plan: JourneyPlan, { state, holds }: JourneyStatus): boolean {
   if (!plan.leaveHeld || state !== 'held') return false;
   return holds.every(({ since }) => Date.now() - Date.parse(since) > HOLD_IS_FINAL_AFTER_MS);

@@ -1,4 +1,4 @@
-/** Shrinking, on plans that nobody runs. */
+/** Shrinking of plans, without running them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -26,7 +26,7 @@ export class Supervised {
   #keeper: Promise<void> | undefined;
   /** Lets it start again before its time is over. */
   #downUntil = 0;
-  /** How often it has ended though nobody told it to. */
+  /** How often it has ended although no caller stopped it. */
   endedByItself = 0;
   #isExpected = false;
 

@@ -11,7 +11,7 @@ export interface TemporalHouse {
   stop(): Promise<void>;
 }
 
-/** Between them somebody else may have taken the port for a connection of his. */
+/** Between two starts another program may take the port for a connection of its own. */
 const START_TRIES = 20;
 const START_AGAIN_MS = 500;
 
@@ -47,7 +47,7 @@ export async function startTemporalHouse(dataDir: string): Promise<TemporalHouse
   };
 }
 
-/** A server that is somebody else's to start and to stop. */
+/** A server that another program starts and stops. */
 export function hiredHouse({ address, namespace }: Pick<TemporalHouse, 'address' | 'namespace'>): TemporalHouse {
   const restart = () => Promise.reject(new Error('not a server of ours'));
   return { address, namespace, restart, stop: async () => {} };

@@ -1,4 +1,4 @@
-/** A platform's endpoint for events, which is not always well; it notes whatever reaches it. */
+/** A platform's endpoint for events, which fails now and then. It records every event that reaches it. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -10,18 +10,18 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import type { ReceivedEvent } from './evidence-others.ts';
 
 /**
- * `refuses`: 503. `hangs`: no answer, and a reset once it is well again. `forgets`: it takes the event, and the connection breaks before
- * it has said so. `dead`: nobody listens.
+ * `refuses`: answers 503. `hangs`: gives no answer, and resets the connection once it is well again. `forgets`: takes
+ * the event, and breaks the connection before it answers. `dead`: does not listen.
  */
 export const MOODS = ['refuses', 'hangs', 'forgets', 'dead'] as const;
 export type Mood = (typeof MOODS)[number];
 
-/** As the profile has them. What nobody takes is tried for seconds, one event after the other: few are enough. */
+/** As the profile has them. The worker retries each event to the dead endpoint for seconds, so it gets few types. */
 export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
   platform: { name: 'platform' },
   nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
 };
-/** The port of the discard service, which nobody runs. */
+/** The port of the discard service, on which no server listens. */
 const NOBODY_LISTENS = 'http://127.0.0.1:9/';
 
 export interface WebhookEndpoint {
@@ -42,7 +42,7 @@ export async function startWebhookEndpoint(name: string): Promise<WebhookEndpoin
   let server: Server | undefined;
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request).catch(() => undefined);
-    // Its head alone has come: the event is nobody's yet.
+    // Only the head has arrived, so the endpoint has not received the event.
     if (body === undefined) return;
     const { headers } = request;
     const id = String(headers['webhook-id']);

@@ -1,6 +1,6 @@
 /**
- * Loaded before a program of the world (`node --import`): its calendar is ahead of the machine's by
- * CHAOS_CLOCK_AHEAD_MS (its monotonic clock is not), and where it has SQLite open its parent can fill the disk.
+ * Loaded before a program of the world (`node --import`). It sets the program's calendar clock, but not its monotonic
+ * clock, CHAOS_CLOCK_AHEAD_MS ahead of the machine's. It also lets the parent fill the disk of an open SQLite database.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
@@ -76,8 +76,8 @@ if (isMainThread && process.send) {
     isFull = ledgerIsFull;
     for (const database of databases) limit(database);
   });
-  // Nobody is left whose world this is.
+  // The parent owns this world. Without it the program ends.
   process.on('disconnect', () => process.exit(1));
-  // A program that is told to stop must be able to end.
+  // The open channel must not keep a stopping program alive.
   process.channel?.unref();
 }

@@ -27,7 +27,7 @@ export class WorkerFleet {
     this.deploymentName = options.deploymentName;
   }
 
-  /** Those that run, or come back by themselves; of several builds in turn, so that a fault may befall either. */
+  /** The workers that run or restart by themselves. Builds alternate, so that a fault may hit each of them. */
   get running(): readonly Supervised[] {
     const inTurn = Array.from({ length: this.#options.size }, (_, nth) => nth);
     return inTurn.flatMap((nth) => this.#builds.flatMap(({ workers }) => workers[nth] ?? []));
@@ -62,7 +62,7 @@ export class WorkerFleet {
     return buildId;
   }
 
-  /** Every build but this one is told to stop, and does not come back. Resolves with their ids when they have ended. */
+  /** Stops every other build for good. Resolves with their ids when they have ended. */
   async endOthers(buildId: string): Promise<string[]> {
     const others = this.#builds.filter((build) => build.buildId !== buildId);
     this.#builds = this.#builds.filter((build) => build.buildId === buildId);

@@ -59,7 +59,7 @@ export interface WorkersPlace {
   cliOf(worker: number): string;
   /** Of the whole world: where Temporal, gateway and ledger are, for all workers alike. */
   env: NodeJS.ProcessEnv;
-  /** Told of the log of each program that there is. */
+  /** Receives the log file of each program. */
   onLog(file: string): void;
   onWriteRefused(): void;
 }

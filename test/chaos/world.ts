@@ -49,7 +49,7 @@ export interface World {
   setupEnv: NodeJS.ProcessEnv;
   /** Those of the fleet that run. */
   readonly workers: readonly Supervised[];
-  /** Workflow ids of runs that were pinned to a version, and that somebody moved to another one. */
+  /** Workflow ids of pinned runs that the deployer moved to another version. */
   moved: Set<string>;
   sandbox: Supervised;
   /** Straight to the sandbox. */
@@ -73,7 +73,7 @@ export interface World {
   workflowBundle: { code: string };
   clientSecret: string;
   logFiles: readonly string[];
-  /** What was counted in the course of the storm, by name, for whoever reads of it. */
+  /** Counts taken during the storm, by name, for its report. */
   figures: ReadonlyMap<string, number>;
   count(figure: string, more: number): void;
   /** The faults that strike by themselves, and these; `[]` is a gateway without faults at all. */

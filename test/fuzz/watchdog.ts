@@ -1,4 +1,4 @@
-/** Ends the process when one case hangs. A loop that never yields blocks the main thread, so this runs in another one. */
+/** Ends the process when one case hangs. It runs in its own thread, since an endless loop blocks the main one. */
 import { Worker } from 'node:worker_threads';
 
 /** A case takes milliseconds; a machine that is busy with other things may take a few seconds. */

@@ -1,4 +1,4 @@
-/** One world of the exploration, the rules that were removed from the product, and how a step reports the next worlds. */
+/** One world of the exploration, the rules that a mutation removes, and how a step reports the next worlds. */
 import type { ClaimRule } from '../../src/ledger/claim.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { after, inPhase, MAX_ATTEMPTS, type Step } from './explorer-run.ts';

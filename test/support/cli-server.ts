@@ -54,7 +54,7 @@ async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
 
 type Done = (error?: Error | null) => void;
 
-/** Captures what the program writes, and calls the callbacks as if it were written. Returns a function that undoes this. */
+/** Captures what the program writes, and reports each write as done. Returns a function that undoes this. */
 function capture(name: 'stdout' | 'stderr', take: (chunk: string) => void): () => void {
   const stream = process[name];
   const { write } = stream;

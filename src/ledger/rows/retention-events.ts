@@ -16,7 +16,7 @@ interface EventRow {
   recorded_at: number;
 }
 
-/** Appends one. It is later than the others of its caller: otherwise two of one millisecond could not be told apart. */
+/** Appends an event. Its time is later than that of the caller's other events, so that their order stays clear. */
 export async function insertEvent(
   session: SqlSession,
   dialect: SqlDialect,

@@ -137,7 +137,7 @@ export class ReviewRows {
   }
 
   #shouldLeave(): boolean {
-    // Somebody may have decided about them by now.
+    // An operator may have decided about carried rows by now, so this run reads them first.
     if (this.#carried.length > 0) return false;
     return workflowInfo().continueAsNewSuggested || this.#begun >= ROWS_IN_A_RUN;
   }

@@ -34,7 +34,7 @@ export interface ReviewState {
   isPaused: boolean;
   withdrawal?: { by: string; reason: string };
   pace: PaceMark[];
-  /** The holds of `carried` rows: somebody may decide about them before their rows have been read again. */
+  /** The holds of `carried` rows. An operator may decide about them before the run has read their rows again. */
   open?: CarriedHold[];
   /** Decisions that have taken effect, the latest. */
   settled?: SettledDecision[];

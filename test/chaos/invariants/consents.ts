@@ -13,7 +13,7 @@ import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
 
-/** What somebody has said, wherever it is read; `order` is that in which it became known there. */
+/** A consent from one source: ledger, run or sender. `order` is the order in which that source received it. */
 interface Said {
   consentId: string;
   decision: LedgerConsent['decision'];

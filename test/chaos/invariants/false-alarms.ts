@@ -7,9 +7,10 @@ import type { Invariant } from './invariant.ts';
 const CLOCK_SLACK_MS = 500;
 
 /**
- * A rate: where no request came, nothing was posted, and a person was asked for nothing. It is a failure only where the
- * worker lived, and nobody at all could have taken a byte: no connection was open, and none was accepted by a process
- * that came or went meanwhile. Where the process with the wire stood still it cannot tell.
+ * Counts attempts of unknown outcome for which no request reached the gateway: a person was asked without need. Such an
+ * attempt is a failure only if its worker lived and no process could have received a byte. That means no connection was
+ * open, and no process that started or stopped meanwhile could accept one. The invariant skips attempts during which
+ * the process that watches connections stood still.
  */
 export const falseAlarms: Invariant = {
   name: 'no attempt is called unknown while no connection was there to send it on',

@@ -112,7 +112,7 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
   }
   if (expected === null) return attempt ? `the ledger has attempt ${attempts} as ${attempt.state}` : null;
   if (!attempt) return WITH_OR_WITHOUT_CLAIM.includes(failureType) ? null : `the ledger has no attempt ${attempts}`;
-  // An answer that came late into a row that nobody had judged yet: whoever decides is told (`overtaken`).
+  // A late answer came before a person had judged the row. The person who decides then learns of it (`overtaken`).
   if (failureType === 'OutcomeUnknown' && attempt.state === 'answered') return null;
   if (attempt.state !== expected) return `the ledger has attempt ${attempts} as ${attempt.state}`;
   if (expected !== 'answered') return null;

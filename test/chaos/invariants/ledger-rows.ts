@@ -65,7 +65,7 @@ function permitProblem(
   return judgmentProblem(before, decision);
 }
 
-/** Whoever resends an unknown outcome has asked the provider; every other resend is about what the ledger has. */
+/** An operator resends an unknown outcome after asking the provider. Every other resend must match the ledger's row. */
 function judgmentProblem({ state }: LedgerAttempt, { failureType }: LedgerDecision): string | null {
   if (failureType === undefined || failureType === 'OutcomeUnknown') return null;
   const judged = ATTEMPT_STATE_OF_FAILURE[failureType];

@@ -28,7 +28,7 @@ function withoutTimes(bytes: Uint8Array): Buffer {
   );
 }
 
-/** Nobody's cipher, and yet somebody's mask. */
+/** An SSN with its digits reversed: a program might use that as a mask, though it hides nothing. */
 function reversed({ name, value, ...rest }: Sentinel): Sentinel[] {
   if (!/^\d{9}$/.test(value)) return [];
   return [{ name: `${name}, reversed`, value: [...value].toReversed().join(''), ...rest }];

@@ -1,4 +1,4 @@
-/** "No inquiry is sent twice without somebody's decision": ledger and sandbox, held against each other. */
+/** "No inquiry is sent twice without a person's decision": compares the ledger with the sandbox. */
 import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 

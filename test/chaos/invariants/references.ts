@@ -1,4 +1,4 @@
-/** "Nobody's outcome reaches another request": whose reference it is, by the word of the gateway that gave it out. */
+/** "No outcome reaches another request": compares each reference with the request for which the sandbox issued it. */
 import { consumerIdOf } from '../../../sandbox/records/records.ts';
 import type { JourneyReferences, JourneyResult } from '../../../src/messages/journey/shapes.ts';
 import type { ReportReference } from '../../../src/model/report-outcome.ts';

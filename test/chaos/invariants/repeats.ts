@@ -1,6 +1,7 @@
 /**
- * The fence inside Temporal: whatever an operator allows, an attempt runs once (docs/protocol.md, "Three fences"). What is
- * called off by a pause before its first byte, Temporal starts again, and the activity itself refuses.
+ * The fence inside Temporal: an attempt runs once, even if an operator allows retries (docs/protocol.md,
+ * "Three fences"). If a pause cancels an attempt before its first byte, Temporal starts it again, and the activity
+ * itself refuses.
  */
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';

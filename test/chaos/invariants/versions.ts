@@ -1,4 +1,4 @@
-/** "A deploy loses no run": each goes on where a worker is, and what is pinned stays where it is until somebody moves it. */
+/** "A deploy loses no run": each run goes on where a worker is. A pinned run keeps its version until it is moved. */
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';
 

@@ -1,4 +1,4 @@
-/** Events: "in order, at least once, nothing personal", and whoever got none can be found (docs/webhooks.md). */
+/** Events: "in order, at least once, nothing personal". A missed delivery leaves a trace (docs/webhooks.md). */
 import { SentinelSearch } from '../../protection/sentinels.ts';
 import type { Evidence, RunEvidence } from '../evidence.ts';
 import type { ReceivedEvent } from '../evidence-others.ts';
@@ -6,7 +6,7 @@ import type { Invariant } from './invariant.ts';
 
 const NO_ENDPOINTS = { count: 0, failures: [], remark: 'no endpoints' };
 
-/** Of what a run has told: an endpoint that takes the event, and whether it has it. */
+/** Checks each event of a run against each endpoint that takes it. */
 export const eventsDelivered: Invariant = {
   name: 'every event was accepted by each endpoint that takes it, or given up with a trace',
   judge(evidence) {
@@ -131,7 +131,7 @@ function subjectOf(body: string): string {
   return JSON.stringify([type, data]);
 }
 
-/** What has a journey's id is the journey's, whatever else it names. */
+/** An event with a journey's id belongs to that journey, even if it also names a share. */
 function workflowOf(body: string): string {
   const { journeyId, pullId, reviewId, shareId } = parsed(body).data ?? {};
   if (journeyId !== undefined) return `journey-${journeyId}`;

@@ -7,7 +7,7 @@ import { pinnedBuild } from '../evidence-runs.ts';
 import type { World } from '../world.ts';
 import type { Strike } from './strike.ts';
 
-/** Whoever deploys tries again while a server is away. */
+/** The deployer tries again while a server is away. */
 const PROMOTE_TRIES = 6;
 const PROMOTE_WAIT_S = 15;
 const LOOK_AGAIN_MS = 500;
@@ -32,7 +32,7 @@ export const deployVersion: Strike = async ({ forMs = 0 }, { world }) => {
   return true;
 };
 
-/** By the command that users have; whether it is current in the end, whatever became of the command's answer. */
+/** Promotes a build with the public command. Resolves with whether it is current, even if the answer was lost. */
 export async function promoted(world: World, buildId: string): Promise<boolean> {
   const { fleet, temporal } = world;
   const env = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
@@ -90,7 +90,10 @@ export async function moveIfLeftBehind(world: World, described: WorkflowExecutio
   if (pinnedTo !== undefined && !world.fleet.buildIds.includes(pinnedTo)) await move(world, described);
 }
 
-/** Whoever stops a version looks once more: a run may have begun on it just before. And deploys come to an end. */
+/**
+ * Ends all builds but the current one. Looks for pinned runs again afterwards: one may have begun just before its build
+ * stopped.
+ */
 export async function finishDeploys(world: World): Promise<void> {
   const { fleet } = world;
   if (fleet.deploymentName === undefined) return;

@@ -24,7 +24,7 @@ export const consentFlood: Strike = async ({ journeyId = '', count = 0 }, { peop
     people.books.consents.push({ atMs: Date.now(), message: other });
     return other;
   });
-  // To a closed run: nobody repeats them.
+  // A signal to a closed run fails, and no sender repeats it.
   const send = (message: object) => people.patiently(() => people.handle(journeyId).signal('consent', message));
   const sent = await inParallel(messages, AT_ONCE, (message) =>
     send(message)
@@ -52,7 +52,7 @@ export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { peo
   return true;
 };
 
-/** One of the journey's own consents once more, whatever has become of the run. */
+/** Sends one of the journey's own consents again, also when the run is closed. */
 export const consentAgain: Strike = async ({ journeyId = '', pick = 0 }, { people, world }) => {
   const plan = world.plan.journeys.find((one) => one.journeyId === journeyId);
   const consent = plan?.consents[Math.floor(pick * plan.consents.length)];

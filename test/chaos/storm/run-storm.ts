@@ -1,4 +1,4 @@
-/** Lets everything of a plan happen at its date: what people do, and what befalls them. */
+/** Runs each step of a plan at its time: the actions of people, and the faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OtherRun, otherRunsOf, pauseFor, sayAbout, startOther } from '../other-runs.ts';
 import type { JourneyPlan, StormKind, StormStep } from '../plan.ts';
@@ -59,7 +59,7 @@ export async function runStorm(scene: Scene, signal: AbortSignal): Promise<Storm
       inUse.delete(name);
     }
   };
-  // Also where it is stopped: nobody may still have a call under way when the world ends.
+  // Waits for every step, also after a stop: no call may be under way when the world ends.
   await Promise.allSettled([
     ...plan.storm.map((step) => at(step.atMs, step.kind, () => strikeOf(step))),
     ...plan.journeys.flatMap((journey) => courseOf(journey, scene).map(([atMs, kind, act]) => at(atMs, kind, act))),

@@ -11,7 +11,7 @@ export const killPostgres: Strike = async ({ forMs = 0 }, { world }) => {
   return true;
 };
 
-/** In the middle of whatever it answers; it comes back with its postings, and without its tokens. */
+/** Kills the sandbox, also in the middle of an answer. It comes back with its postings and without its tokens. */
 export const killSandbox: Strike = async ({ forMs = 0 }, { world }) => {
   await world.sandbox.end('SIGKILL', forMs);
   await world.setFaults(world.plan.world.gatewayFaults);

@@ -1,4 +1,4 @@
-/** Workers: killed, told to stop, frozen, replaced one after the other. */
+/** Strikes on workers: kills, stops, freezes, and replacements one after the other. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Strike } from './strike.ts';
 
