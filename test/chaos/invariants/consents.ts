@@ -13,7 +13,7 @@ import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
 
-/** A consent from one source: ledger, run or sender. `order` is the order in which that source received it. */
+/** A consent as the ledger or a run's history has it. `order` is the order in which that source received it. */
 interface Said {
   consentId: string;
   decision: LedgerConsent['decision'];
