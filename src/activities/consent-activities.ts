@@ -1,4 +1,6 @@
+import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord } from '../consent/consent-record.ts';
+import { isAhead } from '../consent/refusals.ts';
 import type { ConsentMessage } from '../messages/journey/shapes.ts';
 import { parseConsent } from '../messages/parse-messages.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -83,7 +85,11 @@ export function createConsentActivities(
 
     recordLateConsentMessage: ({ consent, receivedAt }) =>
       translating(async () => {
-        const late = { ...(await proved(parseConsent(consent), receivedAt)), receivedAt };
+        const parsed = parseConsent(consent);
+        if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
+          throw new InvalidInputError([{ path: '/decidedAt', rule: 'must not be in the future' }]);
+        }
+        const late = { ...(await proved(parsed, receivedAt)), receivedAt };
         const { ledgerId } = ledger.identity;
         const { verdict, unmatched } = await ledger.kept.keep(ledgerId, late);
         const differing = verdict.kind === 'known' ? verdict.paths : [];

@@ -25,7 +25,7 @@ import {
 } from './applicants-word.ts';
 import type { CarriedConsent, Elsewhere } from './carried-consent.ts';
 import type { ConsentRecord, GrantFault, GrantWorth, StandingConsents } from './consent-record.ts';
-import { endsGrant } from './refusals.ts';
+import { endsGrant, notAhead } from './refusals.ts';
 
 /** The key of a message. */
 export function keyOfConsent({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
@@ -66,7 +66,7 @@ export class ConsentBook {
   constructor(past: readonly CarriedConsent[] = [], elsewhere: readonly CarriedRefusal[] = []) {
     for (const { record, revokesAll = false, ended = false, isPending = false, fault } of past) {
       const entry = { record, revokesAll, ended, isPending, ...defined({ fault }) };
-      this.#note({ ...entry, decidedAtMs: parseInstantMs(record.decidedAt) ?? 0 });
+      this.#note({ ...entry, decidedAtMs: decidedAtMsOf(record) });
     }
     for (const refusal of elsewhere) this.#elsewhere.set(nameOf(refusal), refusal);
   }
@@ -322,7 +322,7 @@ export class ConsentBook {
     const word = this.#wordOf(record);
     const revokesAll = record.decision === 'revoked' && !namesGrant && !word.hadGrant(record.consentId);
     if (revokesAll) word.endAll();
-    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    const decidedAtMs = decidedAtMsOf(record);
     this.#note({ record, decidedAtMs, revokesAll, ended: false, isPending, ...(isEarlier ? { isEarlier } : {}) });
   }
 
@@ -332,7 +332,7 @@ export class ConsentBook {
     const atMs = receivedAtMs(record);
     const revokesAll = record.decision === 'revoked' && !word.hadGrant(record.consentId, atMs);
     if (revokesAll) word.endAll(atMs);
-    const decidedAtMs = parseInstantMs(record.decidedAt) ?? 0;
+    const decidedAtMs = decidedAtMsOf(record);
     const ended = record.decision === 'granted' && atMs < word.revokedAllAtMs;
     this.#note({ record, decidedAtMs, revokesAll, ended, isPending: false });
   }
@@ -388,4 +388,8 @@ export class ConsentBook {
 
 function nameOf({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string {
   return JSON.stringify([shareId, applicantId]);
+}
+
+function decidedAtMsOf(record: ConsentRecord): number {
+  return parseInstantMs(record.decision === 'granted' ? notAhead(record) : record.decidedAt) ?? 0;
 }

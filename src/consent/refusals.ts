@@ -16,7 +16,7 @@ export function endsGrant(
   if (refusal.decision === 'granted') return false;
   if (refusal.consentId === grant.consentId) return true;
   if (refusal.decision === 'revoked' && !revokesAll) return false;
-  if (isNoEarlier(refusal.decidedAt, grant.decidedAt)) return true;
+  if (isNoEarlier(refusal.decidedAt, notAhead(grant))) return true;
   return revokesAll && isNoEarlier(refusal.receivedAt, grant.receivedAt);
 }
 
@@ -38,4 +38,17 @@ export function refusalsAgainst(grant: ConsentRecord, said: readonly ConsentReco
 
 function isNoEarlier(one: string, other: string): boolean {
   return (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
+}
+
+/** When the grant was decided: not after it came, whatever its sender's clock said. */
+export function notAhead({ decidedAt, receivedAt }: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): string {
+  return isNoEarlier(decidedAt, receivedAt) ? receivedAt : decidedAt;
+}
+
+/** Clocks of consent systems may differ from ours by as much. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+/** Whether a message is dated in the future: it would outlast the refusals that follow it. */
+export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: number): boolean {
+  return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
 }

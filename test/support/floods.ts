@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { WorkflowHandle } from '@temporalio/client';
-import { isAtRunLimit } from '../../src/client/connection/error-translation.ts';
+import { isAtRunLimit, isTaskFailure } from '../../src/client/connection/error-translation.ts';
 import {
   applicant,
   consentMessage,
@@ -27,15 +27,16 @@ export async function floodWithNonsense(handle: WorkflowHandle, count: number): 
 }
 
 /**
- * Sends again while the run has as many messages as Temporal takes: where signals never stop, the server lets a run hand
- * over only then.
+ * Sends again while the run has as many messages as Temporal takes, or fails the task that brings one, as it may while it
+ * hands over: where signals never stop, the server lets a run hand over only then.
  */
-async function untilTaken(send: () => Promise<void>): Promise<void> {
+async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     try {
       return await send();
     } catch (error) {
-      if (!isAtRunLimit(error)) throw error;
+      if (!(isAtRunLimit(error) || isTaskFailure(error)) || performance.now() > endsAt) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
@@ -100,11 +101,12 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
     return untilTaken(() => handle.signal('consent', consentMessage(journeyId, said)));
   });
   await floodWithNonsense(handle, signals);
-  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' }));
+  const revocation = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
+  await untilTaken(() => update(handle, 'recordConsent', revocation));
   const { holds, refusedMessagesTotal } = await statusOf(handle);
   const refusedGrants = refusedMessagesTotal - signals;
   const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
-  await update(handle, 'resolveInquiry', {
+  const decision = {
     ...{ journeyId, decisionId: 'D1', customerTraceNumber, attempt, action: 'accept', providerSaid: 'posted' },
     ...{ by: 'operator', reason: 'asked the provider', outcome: 'record' },
     reference: {
@@ -112,7 +114,8 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
       requestedAt: new Date().toISOString(),
       applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
     },
-  });
+  };
+  await untilTaken(() => update(handle, 'resolveInquiry', decision));
   const result = await handle.result();
   assert.equal(result.outcome, 'completed');
   assert.equal(result.shares[0]?.state, 'revoked');

@@ -127,7 +127,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.match(await refusal, /older than maxReportAge: repeat PREQUAL, or send acceptAge/);
     assert.match(
       await refusalOf(update(handle, 'advance', { journeyId, to: 'PREAPP', acceptAge: true })),
-      /\/by and \/reason are required/,
+      /\/by is required with acceptAge; \/reason is required/,
     );
     await handle.terminate();
 

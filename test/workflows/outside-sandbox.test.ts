@@ -186,5 +186,7 @@ test('a message in the clear is what it does, not what it looks like', () => {
   assert.equal(mayLeadToPosting({ consent: denial }), false);
   assert.equal(mayLeadToPosting({ consent: { ...denial, decision: 'granted' } }), true);
   assert.equal(mayLeadToPosting({ journeyId: 'J', to: 'PREAPP', consent: denial }), true);
+  assert.equal(mayLeadToPosting({ ...denial, consent: { ...denial, decision: 'granted' } }), true);
   assert.equal(mayLeadToPosting({ scheduleId: 'S', order: {} }), true);
+  assert.equal(mayLeadToPosting({ traceparent: '00-1-2-01' }), false);
 });

@@ -1,25 +1,36 @@
 /** Decides which messages count although they came in the clear, outside the sandbox. Pure. */
 
-/** Each message names its run, or its schedule, in one of these members. Only `recordLateConsent` wraps its message. */
-const ADDRESSES = ['journeyId', 'pullId', 'shareId', 'reviewId', 'scheduleId'];
-
 /** The members of a withdrawal, and of `pause` and `resume` of a review. */
-const WITHDRAWAL = [...ADDRESSES, 'by', 'reason'];
+const WITHDRAWAL = ['journeyId', 'pullId', 'shareId', 'reviewId', 'by', 'reason'];
+
+const CONSENT = [
+  ...['journeyId', 'shareId', 'applicantId', 'consentId', 'decision', 'decidedAt', 'decidedNow', 'secondaryUser'],
+  ...['evidence', 'proof'],
+];
+
+/** Of a trace context: every sender's SDK may add it as a header. */
+const TRACE = ['traceparent', 'tracestate', 'baggage'];
 
 /**
- * Whether a message that came in the clear can lead to a posting: `advance`, `resolveInquiry`, `requestShare`, a grant,
- * a start. Anyone with write access to Temporal could send it without a key. A refusal of consent and a withdrawal only
- * stop something, so they count.
+ * Whether a value that came in the clear can lead to a posting: `advance`, `resolveInquiry`, `requestShare`, a grant, a
+ * start. Anyone with write access to Temporal could send it without a key. A refusal of consent and a withdrawal only
+ * stop something, so they count, as long as they have no further member: what else there is, another reader may take.
  *
  * @param value as it was sent; its shape is not checked yet
  */
 export function mayLeadToPosting(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const names = Object.keys(value);
-  if (!names.some((name) => ADDRESSES.includes(name))) {
-    return 'consent' in value && mayLeadToPosting(value.consent);
-  }
-  if (names.every((name) => WITHDRAWAL.includes(name))) return false;
-  const { decision, consentId } = value as { decision?: unknown; consentId?: unknown };
-  return consentId === undefined || (decision !== 'denied' && decision !== 'revoked');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (hasOnly(value, TRACE)) return false;
+  // `recordLateConsent` wraps its message.
+  if ('consent' in value && hasOnly(value, ['consent'])) return !isRefusal(value.consent);
+  return !isRefusal(value) && !hasOnly(value, WITHDRAWAL);
+}
+
+function isRefusal(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !hasOnly(value, CONSENT)) return false;
+  return 'decision' in value && (value.decision === 'denied' || value.decision === 'revoked');
+}
+
+function hasOnly(value: object, members: readonly string[]): boolean {
+  return Object.keys(value).every((name) => members.includes(name));
 }

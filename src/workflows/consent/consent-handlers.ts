@@ -7,11 +7,11 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { condition, setHandler } from '@temporalio/workflow';
 import { otherContent } from '../../base/differing-paths.ts';
-import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { MAX_WAITING_GRANTS } from '../../consent/consent-book.ts';
 import { consentDifferences } from '../../consent/consent-differences.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import { isAhead } from '../../consent/refusals.ts';
 import { consentProblem, type Via } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import { isForUser } from '../../model/secondary-user.ts';
@@ -35,8 +35,6 @@ import { noteRefusalAfterPosting } from './share-record.ts';
 
 /** Bounds the grants that a run keeps for shares not requested yet. */
 const MAX_EARLY_GRANTS = 20;
-/** Clocks of consent systems may be ahead of ours by this much; later ones would outlast a revocation. */
-const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 /** A burst of grants, or a ledger that is away. */
 const TOO_MANY_WAIT = `${MAX_WAITING_GRANTS} grants wait to be recorded: send it again later`;
@@ -165,9 +163,7 @@ function problemOf(journey: ConsentHost, message: ConsentMessage, via: Via): str
   if (!journey.knowsApplicant(message.applicantId)) {
     return `/applicantId names no applicant of this ${kindOf(journey)}`;
   }
-  if ((parseInstantMs(message.decidedAt) ?? 0) > Date.now() + CLOCK_TOLERANCE_MS) {
-    return '/decidedAt must not be in the future';
-  }
+  if (isAhead(message, Date.now())) return '/decidedAt must not be in the future';
   // Refusals are always taken: a limit must not keep a grant in force that its applicant has revoked.
   if (message.decision !== 'granted') return null;
   if (message.proof !== undefined && journey.checks.areSpent)

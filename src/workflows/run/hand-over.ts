@@ -15,7 +15,9 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
+import { isUndecodable } from '../../model/undecodable.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
+import { undecodableInput } from './undecodable-input.ts';
 
 /**
  * The server ends a run at 51,200 events, and takes 10,000 signals and 2,000 updates. The 2,000 updates are 4,600
@@ -135,6 +137,7 @@ function isSmall(state: unknown): boolean {
 
 /** @throws `InvalidInput` where a caller gives a state: only the run before may */
 export function refuseForeignState(state: unknown): void {
+  if (isUndecodable(state)) throw undecodableInput(state);
   if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;
   throw ApplicationFailure.create({
     type: 'InvalidInput',
