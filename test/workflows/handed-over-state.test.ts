@@ -171,6 +171,7 @@ describe('the next run of a share by itself takes up', () => {
     outcome: 'posted',
     consents: consentsTo(`share:${input.shareId}`, input.shareId),
     elsewhere: refusedElsewhere(input.shareId),
+    hasNews: true,
   };
   takesUpEach<ShareReportResumption>(past, (state) => new ReportShare(input, state));
 });

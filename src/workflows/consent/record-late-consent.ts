@@ -1,6 +1,6 @@
 import { ApplicationFailure, getExternalWorkflowHandle, TemporalFailure } from '@temporalio/workflow';
 import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
-import { workflowIdOf } from '../../model/owner-id.ts';
+import { ownerIdOf, workflowIdOf } from '../../model/owner-id.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
@@ -8,8 +8,8 @@ import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
 
 /**
- * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing is posted, and
- * posted shares that it concerns are flagged for a person.
+ * A consent, denial or revocation for a journey that has ended: it is written to the ledger, nothing of the journey is
+ * posted, and posted shares that it concerns are flagged for a person. A share by itself that waits hears of it.
  *
  * @throws `InvalidInput` with `details[0] = { problems }`
  */
@@ -21,7 +21,7 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
     const args = { consent, receivedAt: new Date().toISOString() };
     const summary = 'recording a late consent';
     const recorded = await untilDone('recordLateConsentMessage', { summary }, args);
-    await tellOpenRun(consent);
+    await tellOpenRuns(consent);
     return recorded;
   } catch (error) {
     const failure = applicationFailureOf(error);
@@ -33,11 +33,20 @@ export async function recordLateConsent(input: { consent: ConsentMessage }): Pro
 
 /**
  * A run that was started meanwhile may have asked the ledger a moment too early. One that hears of the consent twice
- * knows it.
+ * knows it. A share by itself of this journey's report waits for the same consent: it asks the ledger what counts.
  */
-async function tellOpenRun(consent: ConsentMessage): Promise<void> {
+async function tellOpenRuns(consent: ConsentMessage): Promise<void> {
+  const run = workflowIdOf(consent.journeyId);
+  const share = workflowIdOf(ownerIdOf('share', consent.shareId));
+  await Promise.all([
+    tellIfOpen(run, 'consent', consent),
+    ...(share === run ? [] : [tellIfOpen(share, 'lookUpConsents')]),
+  ]);
+}
+
+async function tellIfOpen(workflowId: string, signal: string, ...content: [] | [ConsentMessage]): Promise<void> {
   try {
-    await getExternalWorkflowHandle(workflowIdOf(consent.journeyId)).signal('consent', consent);
+    await getExternalWorkflowHandle(workflowId).signal(signal, ...content);
   } catch (error) {
     // Mostly there is none.
     if (!(error instanceof TemporalFailure)) throw error;

@@ -52,6 +52,8 @@ const SHARE_CONSENT = CONSENT.replace(
 export const SHARE_REPORT_DESCRIPTIONS = {
   recordConsent: DESCRIPTIONS.recordConsent.replace(CONSENT, SHARE_CONSENT),
   consent: DESCRIPTIONS.consent.replace(CONSENT, SHARE_CONSENT),
+  lookUpConsents:
+    'Makes a share that waits ask the ledger what was said about it; recordLateConsent sends it. No input.',
   withdraw:
     'Ends the share after any attempt in flight; what is on hold still waits for a decision. Fields: shareId, by, reason. Example: {"shareId":"S-1","by":"ops","reason":"asked for by mistake"}',
   requestWithdrawal: 'The same as withdraw, without an answer.',

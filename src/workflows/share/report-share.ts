@@ -30,6 +30,7 @@ export interface ShareReportResumption extends SingleInquiryResumption<WithdrawS
   outcome?: ShareReportOutcome;
   consents: CarriedConsent[];
   elsewhere: CarriedRefusal[];
+  hasNews?: true;
 }
 
 export class ReportShare extends SingleInquiry<
@@ -45,6 +46,8 @@ export class ReportShare extends SingleInquiry<
   /** The one share, where the code that receives consents looks for it. */
   readonly shares: ReadonlyMap<string, ShareRecord> & Map<string, ShareRecord>;
   readonly productCode = 'SECONDUSE';
+  /** Whether the ledger has been given something about this share since the run has last asked it. */
+  hasNews: boolean;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
@@ -65,6 +68,7 @@ export class ReportShare extends SingleInquiry<
     this.record = past?.share ?? { input: share, state: 'awaitingConsent' };
     this.shares = new Map([[shareId, this.record]]);
     this.outcome = past?.outcome;
+    this.hasNews = past?.hasNews ?? false;
   }
 
   /** What the next run begins with. */
@@ -78,6 +82,7 @@ export class ReportShare extends SingleInquiry<
       ...(this.outcome === undefined ? {} : { outcome: this.outcome }),
       consents: carriedConsents(this),
       elsewhere: this.consents.elsewhere,
+      ...(this.hasNews ? { hasNews: true } : {}),
     };
   }
 

@@ -44,7 +44,9 @@ export interface ShareTerms {
   mayHaveBeenPosted?(): boolean;
   /** Called when it begins to wait. */
   onWait?(): void;
-  /** Called before each attempt: what was said elsewhere. */
+  /** Whether something was said elsewhere that `refresh` has not looked up yet. */
+  hasNews?(): boolean;
+  /** Called before each attempt, and on news while it waits: what was said elsewhere. */
   refresh?(): Promise<void>;
 }
 
@@ -119,7 +121,13 @@ export class SharePosting {
     const { handOver, consents } = this.#run;
     const { input, until = '' } = this.#share;
     const missing = () => ungranted(consents, input, this.#applicantIds);
+    // A run that is to hand over leaves the looking up to the next one.
+    const hasNews = () => this.#terms.hasNews?.() === true && !handOver.isDue;
     while (!isOver()) {
+      if (hasNews()) {
+        await this.#terms.refresh?.();
+        continue;
+      }
       const leftMs = (parseInstantMs(until) ?? 0) - Date.now();
       // Silence means no.
       if (leftMs <= 0) return false;
@@ -130,7 +138,8 @@ export class SharePosting {
       const hasChanged = () => consentValidForMs(input) !== undefined && missing().join() !== waitingFor.join();
       const { called = '' } = this.#terms;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}with ${nameOfUser(input)}`;
-      await handOver.wait(() => isOver() || hasChanged(), Math.min(leftMs, expiryMs ?? leftMs), { summary });
+      const isDisturbed = () => isOver() || hasNews() || hasChanged();
+      await handOver.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
     }
     return true;
   }

@@ -19,6 +19,8 @@ export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShar
 export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
 export const withdraw = defineUpdate<ShareReportUpdateAnswer, [WithdrawShareReportMessage]>('withdraw');
 export const consent = defineSignal<[ConsentMessage]>('consent');
+/** From `recordLateConsent`. It has no content: what counts here is in the ledger. */
+export const lookUpConsents = defineSignal('lookUpConsents');
 export const requestWithdrawal = defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal');
 export const status = defineQuery<ShareReportStatus>('status');
 export const references = defineQuery<ShareReportReferences>('references');
@@ -27,6 +29,10 @@ export function handleShareReportMessages(share: ReportShare): void {
   const otherShare = (message: { shareId: string }) =>
     message.shareId === share.shareId ? null : '/shareId names another share';
   handleConsents(share, { definitions: { recordConsent, consent }, descriptions: SHARE_REPORT_DESCRIPTIONS });
+  const noteNews = () => {
+    share.hasNews = true;
+  };
+  setHandler(lookUpConsents, noteNews, { description: SHARE_REPORT_DESCRIPTIONS.lookUpConsents });
   handleWithdrawals(share, {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,

@@ -53,6 +53,7 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
     report: run.reference,
     inquiry: share.hostIn(run),
     onWait: () => share.publish(),
+    hasNews: () => share.hasNews,
     refresh: () => refresh(share, run),
   });
   const end = await posting.toItsEnd();
@@ -62,6 +63,8 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
 
 /** What was said elsewhere about sharing this report reaches the ledger, not this run. */
 async function refresh(share: ReportShare, run: PreparedShare): Promise<void> {
+  // What comes during the look-up may be too late for it.
+  share.hasNews = false;
   const { report, reference, consentTrust } = run;
   const { reportReferenceNumber } = reference;
   const applicantIds = share.applicantsOf();
