@@ -57,6 +57,7 @@ const TOGETHER = [
   'test/ledger/share-explorer',
   'test/ledger/share-standing',
   'test/model/',
+  'test/portfolio/rows-read-again',
   'test/protection/key-ring',
   'test/protection/payload-codec',
   'test/protection/sealing',

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../base/defined.ts';
@@ -9,7 +10,6 @@ import { openPortfolio, outputPaths, requireDirectory } from '../portfolio/file-
 import { requireUnchanged } from '../portfolio/identity.ts';
 import { readRows, readRowsAt } from '../portfolio/read-rows.ts';
 import { mergeParts, writePart } from '../portfolio/results.ts';
-import type { RowReader } from '../portfolio/rows.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 import type { KnownFile, PortfolioActivities } from './portfolio-contract.ts';
@@ -24,12 +24,16 @@ export function createPortfolioActivities(
   dependencies: ActivityDependencies,
 ): Omit<PortfolioActivities, 'preparePortfolio'> {
   const directory = () => requireDirectory(dependencies.config.portfolioDirectory);
-  const readerOf = ({ format, columns, profile }: KnownFile): RowReader => ({
-    format,
-    profile: preparedProfile(dependencies, profile),
-    ...defined({ columns }),
-  });
   const onBlock = () => heartbeat();
+  /** What was no row in a file that has changed is for no other worker to read. */
+  const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (isUnreadableRow(error)) await requireUnchanged(handle, known, { inFull: true, onBlock });
+      throw error;
+    }
+  };
 
   return {
     examinePortfolio: ({ input }) =>
@@ -45,21 +49,21 @@ export function createPortfolioActivities(
         const { badRows: badRowsPath } = await outputPaths(directory(), file, reviewId);
         await using handle = await openPortfolio(directory(), file);
         const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
-        const { digest, mark, columns, ...examined } = found;
-        return { ...examined, known: { file, format, profile: name, digest, mark, ...defined({ columns }) } };
+        const { digest, mark, columns, badLines, ...examined } = found;
+        return { ...examined, known: { file, format, digest, mark, badLines, ...defined({ columns }) } };
       }),
 
     readPortfolioRows: ({ known, from, limit, inFull }) =>
       translatingPortfolio(async () => {
         await using handle = await openPortfolio(directory(), known.file);
-        const found = await readRows(handle, readerOf(known), { from, limit });
+        const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
         return { ...found, mark: await requireUnchanged(handle, known, { inFull, onBlock }) };
       }),
 
     readPortfolioRowsAt: ({ known, places }) =>
       translatingPortfolio(async () => {
         await using handle = await openPortfolio(directory(), known.file);
-        const rows = await readRowsAt(handle, readerOf(known), places);
+        const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
         return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
       }),
 
@@ -73,6 +77,10 @@ export function createPortfolioActivities(
 
 function formatOf(file: string): PortfolioFormat {
   return /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv';
+}
+
+function isUnreadableRow(error: unknown): boolean {
+  return error instanceof PortfolioUnavailableError && error.code === 'ROW';
 }
 
 /** As `translating`, with what only a portfolio's files throw. */

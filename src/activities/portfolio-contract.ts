@@ -6,10 +6,9 @@ import type { Place } from '../portfolio/read-rows.ts';
 import type { PreparedRun } from './contract.ts';
 
 /** Which file, how its lines are read, and how it is known to be the one that was examined. */
-export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns'> {
+export interface KnownFile extends Pick<PortfolioExamination, 'digest' | 'mark' | 'columns' | 'badLines'> {
   file: string;
   format: PortfolioFormat;
-  profile: string;
 }
 
 export interface ExaminedFile extends Omit<PortfolioExamination, keyof KnownFile> {

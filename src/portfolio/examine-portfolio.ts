@@ -1,14 +1,14 @@
 /** Reads a portfolio file once, from end to end, before anything is sent for it. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { MAX_ROWS } from '../messages/portfolio/limits.ts';
+import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
 import type { PortfolioFormat } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Column, columnOf, csvFields, headerProblems } from './csv.ts';
 import { PortfolioChangedError, portfolioUnavailable } from './errors.ts';
 import { type FileMark, isSameMark, markOf } from './identity.ts';
 import { type Line, linesOf } from './lines.ts';
-import { type RowReader, readRow, utf8 } from './rows.ts';
+import { type RowForm, type RowProfile, readRow, utf8 } from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -19,8 +19,8 @@ export interface PortfolioExamination {
   /** The number of valid rows. */
   rows: number;
   badRows: number;
-  /** Lines whose id another line has too: none of them is sent. */
-  duplicateLines: number[];
+  /** The lines of the bad rows. No later reading takes them for rows, and each other line has one or is empty. */
+  badLines: number[];
   /** For CSV. */
   columns?: Column[];
   /** Where the first row begins. */
@@ -29,7 +29,7 @@ export interface PortfolioExamination {
 
 export interface ExaminePortfolioOptions {
   format: PortfolioFormat;
-  profile: RowReader['profile'];
+  profile: RowProfile;
   maxBadRows: number;
   /** The path of the report on bad rows: lines, pointers and rules, never values. */
   badRowsPath: string;
@@ -57,7 +57,7 @@ export async function examinePortfolio(
       report.count > maxBadRows,
       `has ${report.count} bad rows, more than the ${maxBadRows} that are allowed`,
     );
-    return { ...found, mark, badRows: report.count };
+    return { ...found, mark, badRows: report.count, badLines: report.lines };
   } catch (error) {
     await report.discard();
     throw error;
@@ -68,12 +68,12 @@ async function examineLines(
   handle: FileHandle,
   options: ExaminePortfolioOptions,
   report: BadRowsReport,
-): Promise<Omit<PortfolioExamination, 'mark' | 'badRows'>> {
+): Promise<Omit<PortfolioExamination, 'mark' | 'badRows' | 'badLines'>> {
   const { format, profile } = options;
   const hash = createHash('sha256');
   const ids = new Map<string, number>();
   const duplicates = new Set<number>();
-  let reader: RowReader | undefined;
+  let form: RowForm | undefined;
   let first = { offset: 0, line: 1 };
   let total = 0;
   const onBlock = (block: Buffer) => {
@@ -82,12 +82,12 @@ async function examineLines(
   };
   for await (const found of linesOf(handle, { offset: 0, line: 1, onBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
-    if (!reader) {
-      reader = { format, profile, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
+    if (!form) {
+      form = { format, ...(format === 'csv' ? { columns: headerOf(line) } : {}) };
       first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
       if (format === 'csv') continue;
     }
-    const read = readRow(reader, line);
+    const read = readRow(form, line, profile);
     if (read === null) continue;
     if ('problems' in read) {
       await report.add(line.line, read.problems, format);
@@ -113,13 +113,12 @@ async function examineLines(
   return {
     digest: hash.digest('hex'),
     rows: total === 0 ? 0 : ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
-    duplicateLines: [...duplicates].sort((one, other) => one - other),
-    ...(reader?.columns ? { columns: [...reader.columns] } : {}),
+    ...(form?.columns ? { columns: [...form.columns] } : {}),
     first,
   };
 }
 
-/** The workflow carries their lines from run to run. */
+/** Ends the reading of a file that repeats its ids throughout. */
 const MAX_DUPLICATES = 10_000;
 
 function withoutMark(line: Line): Line {
@@ -152,8 +151,10 @@ function refused(rule: string): InvalidInputError {
 class BadRowsReport {
   readonly #path: string;
   readonly #handle: FileHandle;
-  #lines: string[] = [];
+  #unwritten: string[] = [];
   count = 0;
+  /** Complete for each file that may be sent: the workflow carries them from run to run. */
+  readonly lines: number[] = [];
 
   private constructor(path: string, handle: FileHandle) {
     this.#path = path;
@@ -171,12 +172,13 @@ class BadRowsReport {
 
   async add(line: number, problems: readonly Problem[], format: PortfolioFormat): Promise<void> {
     this.count++;
+    if (this.lines.length < MAX_BAD_ROWS) this.lines.push(line);
     const told = problems.map(({ path, rule }) => {
       const column = format === 'csv' ? columnOf(path) : undefined;
       return { path, ...(column === undefined ? {} : { column }), rule };
     });
-    this.#lines.push(`${JSON.stringify({ line, problems: told })}\n`);
-    if (this.#lines.length >= 1_000) await this.#write();
+    this.#unwritten.push(`${JSON.stringify({ line, problems: told })}\n`);
+    if (this.#unwritten.length >= 1_000) await this.#write();
   }
 
   /** A file without bad rows leaves no report, and removes that of an earlier run. */
@@ -199,8 +201,8 @@ class BadRowsReport {
   }
 
   async #write(): Promise<void> {
-    const text = this.#lines.join('');
-    this.#lines = [];
+    const text = this.#unwritten.join('');
+    this.#unwritten = [];
     await this.#handle.writeFile(text).catch((error: unknown) => {
       throw portfolioUnavailable(error);
     });

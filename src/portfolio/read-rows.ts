@@ -1,9 +1,10 @@
 /** Reads some rows of an examined file, from any place in it. */
 import type { FileHandle } from 'node:fs/promises';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
-import { PortfolioChangedError } from './errors.ts';
+import { PortfolioChangedError, PortfolioUnavailableError } from './errors.ts';
+import type { PortfolioExamination } from './examine-portfolio.ts';
 import { type Line, linesOf } from './lines.ts';
-import { type RowReader, readRow } from './rows.ts';
+import { type RowForm, readRow } from './rows.ts';
 
 export interface Place {
   offset: number;
@@ -19,19 +20,28 @@ interface RowsAtOnce {
   next?: Place;
 }
 
-/** The valid rows from a place on, at most `limit`. Bad rows were reported when the file was examined. */
+/** How an examined file is read again. */
+type ExaminedForm = RowForm & Pick<PortfolioExamination, 'badLines'>;
+
+/**
+ * The rows from a place on, at most `limit`. The examination alone says which lines have none. This worker may have
+ * other limits, or other rules: no row that was counted is passed over, and none that was reported as bad is taken.
+ *
+ * @throws PortfolioUnavailableError where this worker cannot read one of them
+ */
 export async function readRows(
   handle: FileHandle,
-  reader: RowReader,
+  { badLines, ...form }: ExaminedForm,
   { from, limit }: { from: Place; limit: number },
 ): Promise<RowsAtOnce> {
   const rows: PortfolioRow[] = [];
+  const bad = new Set(badLines);
   let bytes = 0;
   for await (const line of linesOf(handle, from)) {
     if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
-    const read = readRow(reader, line);
-    if (read === null || 'problems' in read) continue;
-    rows.push(read.row);
+    const row = bad.has(line.line) ? null : rowOf(form, line);
+    if (row === null) continue;
+    rows.push(row);
     bytes += line.bytes?.length ?? 0;
   }
   return { rows };
@@ -40,28 +50,31 @@ export async function readRows(
 /**
  * The rows that were found at these places before, in their order.
  *
- * @throws PortfolioChangedError where another row is there now
+ * @throws PortfolioChangedError where another row is there now, or none
+ * @throws PortfolioUnavailableError where this worker cannot read one of them
  */
 export async function readRowsAt(
   handle: FileHandle,
-  reader: RowReader,
+  form: RowForm,
   places: readonly (Place & { accountId: string })[],
 ): Promise<PortfolioRow[]> {
   const rows: PortfolioRow[] = [];
   for (const { accountId, offset, line } of places) {
-    const read = await firstRow(handle, reader, { offset, line });
-    if (read?.accountId !== accountId) throw new PortfolioChangedError();
-    rows.push(read);
+    const row = await firstRow(handle, form, { offset, line });
+    if (row?.accountId !== accountId) throw new PortfolioChangedError();
+    rows.push(row);
   }
   return rows;
 }
 
-async function firstRow(handle: FileHandle, reader: RowReader, place: Place): Promise<PortfolioRow | undefined> {
-  for await (const line of linesOf(handle, place)) return rowOf(reader, line);
-  return undefined;
+async function firstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
+  for await (const line of linesOf(handle, place)) return rowOf(form, line);
+  return null;
 }
 
-function rowOf(reader: RowReader, line: Line): PortfolioRow | undefined {
-  const read = readRow(reader, line);
-  return read && 'row' in read ? read.row : undefined;
+/** `null`: an empty line. */
+function rowOf(form: RowForm, line: Line): PortfolioRow | null {
+  const read = readRow(form, line);
+  if (read && 'problems' in read) throw new PortfolioUnavailableError('ROW');
+  return read?.row ?? null;
 }

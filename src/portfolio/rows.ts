@@ -16,12 +16,15 @@ export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine'> & 
   limits: Pick<GatewayProfile['limits'], 'maxApplicants'>;
 };
 
-export interface RowReader {
+/** How a file's lines are written. */
+export interface RowForm {
   format: PortfolioFormat;
   /** For CSV: its header. */
   columns?: readonly Column[];
-  profile: RowProfile;
 }
+
+/** For rows that were examined before. Each request is judged by the profile's limits before it is sent. */
+const NO_LIMITS = { maxApplicants: Number.POSITIVE_INFINITY };
 
 /** `null`: an empty line, which is no row. */
 type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
@@ -33,15 +36,16 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...['city', 'state', 'zip', 'zip4'],
 ]);
 
-export function readRow(reader: RowReader, { bytes, line, offset, isTerminated }: Line): ReadRow {
+/** @param profile judges the row; without it the row's form alone does */
+export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
   if (bytes === null) return bad('', `is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
   // A program that writes lines ends them. A last line without its end may lack more than that.
   if (!isTerminated) return bad('', 'has no line end: the file may be cut off');
   const text = utf8(bytes);
   if (text === null) return bad('', 'must be UTF-8');
-  const value = reader.format === 'csv' ? csvValue(reader.columns ?? [], text) : jsonValue(text);
-  return 'problems' in value ? value : checkedRow(reader, value.value, { line, offset });
+  const value = form.format === 'csv' ? csvValue(form.columns ?? [], text) : jsonValue(text);
+  return 'problems' in value ? value : checkedRow(value.value, { line, offset }, profile);
 }
 
 function csvValue(
@@ -65,17 +69,18 @@ function jsonValue(text: string): { value: Record<string, unknown> } | { problem
 }
 
 function checkedRow(
-  { profile }: RowReader,
   value: Record<string, unknown>,
   place: { line: number; offset: number },
+  profile: RowProfile | undefined,
 ): { row: PortfolioRow } | { problems: Problem[] } {
   const { accountId, applicants, ...others } = value;
   const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
   const rule = typeof accountId === 'string' ? opaqueIdProblem(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
-    const row = { accountId: accountId as string, ...place, applicants: parseApplicants(applicants, profile.limits) };
-    problems.push(...madeUpProblems(profile, row.applicants));
+    const checked = parseApplicants(applicants, profile?.limits ?? NO_LIMITS);
+    const row = { accountId: accountId as string, ...place, applicants: checked };
+    if (profile) problems.push(...madeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

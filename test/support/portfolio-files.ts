@@ -32,3 +32,11 @@ export function jsonlLine(index: number, lastFour = '0001'): string {
   };
   return JSON.stringify({ accountId: `ACC-${index}`, applicants: [applicant] });
 }
+
+/** A row of two applicants. */
+export function jointLine(index: number): string {
+  const row = JSON.parse(jsonlLine(index));
+  const [first] = row.applicants;
+  row.applicants.push({ ...first, applicantId: '2A', ssn: `8${first.ssn.slice(1)}`, emailAddress: 'two@example.com' });
+  return JSON.stringify(row);
+}

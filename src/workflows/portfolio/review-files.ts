@@ -66,6 +66,8 @@ export class ReviewFiles {
 function codeOf(error: unknown): string {
   const failure = applicationFailureOf(error);
   const { code } = (failure?.details?.[0] ?? {}) as { code?: unknown };
-  if (typeof code === 'string') return code === 'PORTFOLIO_DIR' ? 'a worker has no PORTFOLIO_DIR' : code;
+  if (code === 'PORTFOLIO_DIR') return 'a worker has no PORTFOLIO_DIR';
+  if (code === 'ROW') return 'a worker cannot read a row';
+  if (typeof code === 'string') return code;
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }

@@ -47,7 +47,6 @@ export type WindowEnd = 'over' | 'leaving' | 'changed';
 export class ReviewRows {
   readonly #review: Review;
   readonly #state: ReviewState;
-  readonly #duplicates: ReadonlySet<number>;
   readonly #queue: WaitingRow[] = [];
   readonly #open = new Map<string, OpenRow>();
   #carried: CarriedRow[];
@@ -60,7 +59,6 @@ export class ReviewRows {
   constructor(review: Review, state: ReviewState) {
     this.#review = review;
     this.#state = state;
-    this.#duplicates = new Set(state.duplicateLines);
     this.#carried = [...state.carried];
   }
 
@@ -291,7 +289,7 @@ export class ReviewRows {
     this.#state.known = { ...known, mark: read.mark };
     if (read.next) this.#state.next = read.next;
     else delete this.#state.next;
-    this.#queue.push(...read.rows.filter(({ line }) => !this.#duplicates.has(line)));
+    this.#queue.push(...read.rows);
   }
 
   /** Those with applicants of an amendment's own are not in the file as they are. */

@@ -22,7 +22,6 @@ export interface ReviewState {
   known: KnownFile;
   badRows: number;
   rows: number;
-  duplicateLines: number[];
   /** Where the rows begin that the review has not begun; absent once it has begun all. */
   next?: { offset: number; line: number };
   carried: CarriedRow[];

@@ -75,9 +75,9 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     return this.holds.list.length >= MAX_HELD || (asks !== undefined && decision === undefined);
   }
 
-  examined(run: PreparedRun, { known, badRows, rows, duplicateLines, first }: ExaminedFile): ReviewState {
+  examined(run: PreparedRun, { known, badRows, rows, first }: ExaminedFile): ReviewState {
     this.state = {
-      ...{ run, known, badRows, rows, duplicateLines, next: first },
+      ...{ run, known, badRows, rows, next: first },
       ...{ carried: [], parts: 0, comparedAt: 0, isPaused: this.isPaused, pace: [] },
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };

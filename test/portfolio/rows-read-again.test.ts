@@ -1,0 +1,100 @@
+/** Rows of an examined file as another worker reads them, whose limits or rules differ: none is passed over in silence. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { createPortfolioActivities } from '../../src/activities/portfolio-activities.ts';
+import type { ExaminedFile } from '../../src/activities/portfolio-contract.ts';
+import type { RowProfile } from '../../src/portfolio/rows.ts';
+import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+
+const WIDE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
+const NARROW: RowProfile = { ...WIDE, limits: { maxApplicants: 1 } };
+const SENDS_ALL: RowProfile = { ...WIDE, environment: 'uat', ssnsWithNine: 'send' };
+const SENDS_NONE_WITH_NINE: RowProfile = { ...SENDS_ALL, ssnsWithNine: 'refuse' };
+
+let directory: string;
+let count = 0;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-read-again-'));
+});
+after(() => rm(directory, { recursive: true, force: true }));
+
+/** No profile outside the sandbox takes the people of the samples. */
+function ofNoSample(line: string): string {
+  return line.replaceAll('Casey', 'Robin').replaceAll('Sample', 'Vale');
+}
+
+function issuedLine(index: number): string {
+  return ofNoSample(jsonlLine(index)).replace('"ssn":"9', '"ssn":"8');
+}
+
+/** A profile, a stricter one, and a row that the first alone takes. */
+const PAIRS: [RowProfile, RowProfile, string][] = [
+  [WIDE, NARROW, jointLine(1)],
+  [SENDS_ALL, SENDS_NONE_WITH_NINE, ofNoSample(jsonlLine(1))],
+];
+
+function activitiesOf(profile: RowProfile) {
+  const profiles = new Map([['default', profile]]);
+  const dependencies = { config: { profiles, portfolioDirectory: directory } } as unknown as ActivityDependencies;
+  return createPortfolioActivities(dependencies);
+}
+
+function inActivity<T>(body: () => Promise<T>): Promise<T> {
+  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(body) as Promise<T>;
+}
+
+function examinedBy(profile: RowProfile, file: string): Promise<ExaminedFile> {
+  const input = { reviewId: 'R-1', endUserCode: 'EU123', permissiblePurposeCode: '01', file };
+  return inActivity(() => activitiesOf(profile).examinePortfolio({ input }));
+}
+
+async function idsReadBy(profile: RowProfile, { known, first }: ExaminedFile): Promise<string[]> {
+  const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(profile);
+  const { rows } = await inActivity(() => readPortfolioRows({ known, from: first, limit: 10, inFull: false }));
+  const again = await inActivity(() => readPortfolioRowsAt({ known, places: rows }));
+  assert.deepEqual(again.rows, rows, 'a row that was begun is found at its place');
+  return rows.map(({ accountId }) => accountId);
+}
+
+function fileOf(...lines: string[]): Promise<string> {
+  return writePortfolio(directory, `p${count++}.jsonl`, lines.map((line) => `${line}\n`).join(''));
+}
+
+test('a worker with stricter limits reads each row that was counted, also one that was begun', async () => {
+  for (const [wide, narrow, line] of PAIRS) {
+    const examined = await examinedBy(wide, await fileOf(issuedLine(0), line, issuedLine(2)));
+    assert.equal(examined.rows, 3);
+    assert.deepEqual(await idsReadBy(narrow, examined), ['ACC-0', 'ACC-1', 'ACC-2']);
+  }
+});
+
+test('a worker with wider limits takes no row that was reported as bad', async () => {
+  for (const [wide, narrow, line] of PAIRS) {
+    const examined = await examinedBy(narrow, await fileOf(issuedLine(0), line, issuedLine(2)));
+    assert.deepEqual([examined.rows, examined.badRows, examined.known.badLines], [2, 1, [2]]);
+    assert.deepEqual(await idsReadBy(wide, examined), ['ACC-0', 'ACC-2']);
+  }
+});
+
+test('a row that a worker cannot read is left to another one, unless the file has changed', async () => {
+  const file = await fileOf(issuedLine(0), '{"accountId":', issuedLine(2));
+  const examined = await examinedBy(WIDE, file);
+  // As by a worker whose rules took the second line for a row.
+  const known = { ...examined.known, badLines: [] };
+  const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(WIDE);
+  const places = [{ accountId: 'ACC-1', offset: Buffer.byteLength(issuedLine(0)) + 1, line: 2 }];
+  const readings = [
+    () => readPortfolioRows({ known, from: examined.first, limit: 10, inFull: false }),
+    () => readPortfolioRowsAt({ known, places }),
+  ];
+  const repeated = { type: 'PortfolioUnavailable', nonRetryable: false, details: [{ code: 'ROW' }] };
+  for (const read of readings) await assert.rejects(inActivity(read), repeated);
+  await writePortfolio(directory, file, [issuedLine(0), '{"accountId"!', issuedLine(2), ''].join('\n'));
+  for (const read of readings) await assert.rejects(inActivity(read), { type: 'PortfolioChanged', nonRetryable: true });
+});
