@@ -161,11 +161,14 @@ export class ConsentBook {
     });
   }
 
-  /** Records that the ledger has not taken this grant: it permits nothing any more. */
-  fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): void {
+  /** Records why this grant permits nothing any more; returns whether that is new. */
+  fault(grant: Pick<ConsentRecord, 'shareId' | 'applicantId' | 'consentId'>, fault: GrantFault): boolean {
     const word = this.#byApplicant.get(nameOf(grant));
-    for (const entry of word?.grants ?? []) if (entry.record.consentId === grant.consentId) entry.fault = fault;
+    const isNew = ({ record, fault: known }: Entry) => record.consentId === grant.consentId && known !== fault;
+    const changed = word?.grants.filter(isNew) ?? [];
+    for (const entry of changed) entry.fault = fault;
     word?.changed();
+    return changed.length > 0;
   }
 
   /**

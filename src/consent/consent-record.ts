@@ -30,7 +30,10 @@ export interface RefusalElsewhere {
   decidedAt: string;
 }
 
-/** Why the ledger has not taken a grant. `missing`: it is not for this share and its secondary user. */
+/**
+ * Why a grant permits nothing. `missing`: it is not for this share and its secondary user, or not by the person whom
+ * the report is about.
+ */
 export type GrantFault = Exclude<GrantWorth, 'stands'> | 'spent' | 'missing';
 
 /** The worth of a grant by all consents and by its age. */

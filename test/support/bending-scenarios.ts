@@ -176,8 +176,10 @@ const repeatedPreclose: Scenario = {
     await decide(handle, { decisionId: 'D1', action: 'amend', applicants: right });
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 2, { applicants: refused }));
-    await consents(handle, 1, ['1A']);
     await decide(handle, { decisionId: 'D2', action: 'amend', applicants: right });
+    // A grant of before would be the word of another person: the amendment corrects an SSN.
+    await untilStatus(handle, ({ stages }) => stages[2]?.state === 'record');
+    await consents(handle, 1, ['1A']);
     await handle.result();
     return handle;
   },

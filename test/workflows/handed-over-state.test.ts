@@ -63,6 +63,7 @@ function consentsTo(journeyId: string, shareId: string): CarriedConsent[] {
   });
   return [
     { record: record('C1'), isRecorded: true, fault: 'tooOld' },
+    { record: record('C6'), isRecorded: true, fault: 'missing' },
     { record: record('C2'), isRefused: true },
     { record: record('C3', 'revoked'), revokesAll: true, ended: true },
     { record: record('C4'), ended: true },
@@ -105,6 +106,7 @@ describe('the next run of a journey takes up', () => {
       {
         ...{ status: { productCode: 'PREQUAL', state: 'held', attempts: 2, customerTraceNumber: TRACE } },
         ...{ reference: REFERENCE, since: AT, ordinal: 1, inquiry: INQUIRY, applicantsBefore: [], isCompared: true },
+        personsAt: 2,
       },
     ],
     shares: [
@@ -117,6 +119,14 @@ describe('the next run of a journey takes up', () => {
     advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
     applicants: [applicant('2A')],
     applicantIds: ['1A', '2A'],
+    persons: [
+      { applicantId: '1A', person: { names: [{ first: 'A', last: 'B' }], ssn: '900110001', dob: '1985-04-12' } },
+      {
+        applicantId: '1A',
+        person: { names: [{ first: 'C', last: 'D' }], ssn: '900110002', dob: '1985-04-13' },
+        since: AT,
+      },
+    ],
     consents: consentsTo(input.journeyId, 'S1'),
     elsewhere: refusedElsewhere('S1'),
     matchedShares: ['S1'],

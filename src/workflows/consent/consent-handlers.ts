@@ -178,6 +178,8 @@ export function grantProblem(journey: ConsentHost, message: ConsentMessage): str
   }
   const share = journey.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) return FOR_ANOTHER_USER;
+  const ofAnother = journey.personProblem?.(message) ?? null;
+  if (ofAnother !== null) return ofAnother;
   if (message.proof === undefined && needsProof(journey)) return proofRefused('missing');
   if (journey.consents.isFull(elsewhere(journey))) return TOO_MANY_WAIT;
   if (!share && journey.consents.hasEarlyGrants(MAX_EARLY_GRANTS, (shareId) => journey.shares.has(shareId)))

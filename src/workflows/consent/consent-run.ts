@@ -3,6 +3,7 @@
  */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { HandOver } from '../run/hand-over.ts';
@@ -23,6 +24,8 @@ export interface ConsentHost {
   readonly handOver: HandOver;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
+  /** Why it is not known that a grant, coming now, is by the person of the report; a share by itself keeps its report. */
+  personProblem?(grant: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null;
   /** Of the report that is shared. */
   applicantsOf(share: ShareRecord): readonly string[];
   publish(): void;

@@ -6,6 +6,7 @@ import { parseInstantMs } from '../../base/instants.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
+import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type {
   GateInput,
   JourneyOutcome,
@@ -31,6 +32,7 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
+import { type NamedPerson, NamedPersons } from './named-persons.ts';
 import type { StageRecord } from './stage-record.ts';
 
 /** What a journey hands over to its next run (continue-as-new). Plain data; personal like the journey's own input. */
@@ -40,6 +42,7 @@ export interface JourneyResumption extends RunResumption<WithdrawMessage> {
   advances: PassGateMessage[];
   applicants: Applicant[];
   applicantIds: string[];
+  persons: readonly NamedPerson[];
   consents: CarriedConsent[];
   /** What was refused under other shares' ids. */
   elsewhere: CarriedRefusal[];
@@ -60,6 +63,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly consents: ConsentBook;
   readonly checks = new ConsentChecks();
   applicants: Applicant[];
+  readonly persons: NamedPersons;
   /** A stage's inquiry was abandoned: the journey ends with it. */
   stageWasAbandoned = false;
   /** Messages that are being checked. */
@@ -94,6 +98,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.consents = new ConsentBook(consents, past?.elsewhere);
     this.recorder = new ConsentRecorder(this, consents, past?.matchedShares);
     this.applicants = [];
+    this.persons = new NamedPersons(past?.persons);
     if (past) {
       this.stages = past.stages;
       this.#resume(past);
@@ -129,6 +134,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
       ...this.carriedOver(),
       ...{ stages: this.stages, shares: [...this.shares.values()], advances: [...this.advances.values()] },
       ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing, hasHeard: this.hasHeard },
+      persons: this.persons.list,
       consents: carriedConsents(this),
       matchedShares: this.recorder.matchedShares,
       elsewhere: this.consents.elsewhere,
@@ -181,6 +187,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   setApplicants(applicants: Applicant[]): void {
     this.applicants = applicants;
+    this.persons.name(applicants);
     this.noteApplicants(applicants);
   }
 
@@ -272,6 +279,41 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     const report = this.reportOf(share);
     if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
     return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
+  }
+
+  /** The applicants of messages that were accepted and take effect later. */
+  get #announced(): Applicant[] {
+    const gates = [...this.advances.values()].filter(({ to }) => this.stage(to)?.status.state === 'pending');
+    const repeats = this.stages.flatMap(({ status, repeat }) => (status.state === 'pending' && repeat ? [repeat] : []));
+    return [...gates, ...repeats].flatMap(({ applicants = [] }) => applicants);
+  }
+
+  /** Why it is not known that a grant, coming now, is by the person of the report; or `null`. */
+  personProblem({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): string | null {
+    if (this.persons.isOtherAmong(this.#announced, applicantId)) {
+      return '/applicantId is about to name another person: send the grant once that stage has begun';
+    }
+    const share = this.shares.get(shareId);
+    const report = share && this.reportOf(share);
+    if (!report || report === 'notYet') return null;
+    const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
+    return isStill ? null : '/applicantId names another person than in the report that is shared';
+  }
+
+  /** Ends the grants for the share that came while their ids named other persons than in the report. */
+  endGrantsOfOthers({ input: { shareId } }: ShareRecord, report: ReportReference): void {
+    const personsAt = this.#personsAt(report);
+    for (const record of [...this.consents.all(), ...this.consents.pending()]) {
+      if (record.shareId !== shareId || record.decision !== 'granted') continue;
+      if (this.persons.isWordOf(record, personsAt) || !this.consents.fault(record, 'missing')) continue;
+      const reason = '/applicantId named another person when the grant came: a new one is needed';
+      this.refuse({ message: 'consent', at: new Date().toISOString(), reason, consentId: record.consentId });
+    }
+  }
+
+  #personsAt({ reportReferenceNumber }: ReportReference): number {
+    const isOf = ({ reference }: StageRecord) => reference?.reportReferenceNumber === reportReferenceNumber;
+    return this.stages.find(isOf)?.personsAt ?? 0;
   }
 
   override refuse(refused: RefusedMessage): void {

@@ -40,6 +40,7 @@ export async function runShare(journey: Journey, run: PreparedRun, share: ShareR
     // A share that an earlier run has begun comes to its own end.
     if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return changeShare(share, 'abandoned');
     if (report === null) return changeShare(share, 'nothingToShare');
+    journey.endGrantsOfOthers(share, report);
     const end = await new SharePosting(journey, termsOf(journey, run, share, report)).toItsEnd();
     if (end !== 'otherReport') return changeShare(share, end === 'stopped' ? 'abandoned' : end);
     delete share.until;

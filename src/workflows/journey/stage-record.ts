@@ -18,6 +18,8 @@ export interface StageRecord {
   inquiry?: CarriedInquiry;
   /** While it is under way: who applied before, which a repeat that is given up leaves as it was. */
   applicantsBefore?: Applicant[];
+  /** How many persons the journey's ids had named by the time of its report: those named last are the report's. */
+  personsAt?: number;
   /** Its report is being compared with the one before. */
   isCompared?: boolean;
 }

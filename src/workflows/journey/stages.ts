@@ -191,6 +191,7 @@ function settle(
   journey.changeStage(stage, { state: outcome });
   if (reference) {
     stage.reference = reference;
+    stage.personsAt = journey.persons.list.length;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
     compareWithReportBefore(journey, run, stage);
   }
@@ -218,6 +219,8 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
     handOver: journey.handOver,
     onStanding: (standing) => {
       stage.inquiry = standing;
+      // An amendment names its applicants from its first attempt on.
+      if (standing.applicants) journey.persons.name(standing.applicants);
     },
     onProgress: ({ customerTraceNumber, ordinal, attempts, state, waitingFor }) => {
       stage.ordinal = ordinal;
