@@ -32,6 +32,7 @@ const TOGETHER = [
   'test/activities/standing-consents',
   'test/architecture',
   'test/bench/',
+  'test/broken-builds/',
   'test/changes/',
   'test/chaos/invariants',
   'test/chaos/shrink',
