@@ -40,7 +40,7 @@ function isNoEarlier(one: string, other: string): boolean {
   return (parseInstantMs(one) ?? 0) >= (parseInstantMs(other) ?? 0);
 }
 
-/** When the grant was decided: not after it came, whatever its sender's clock said. */
+/** When the grant was decided: not after it came, though its sender's clock may be ahead. */
 export function notAhead({ decidedAt, receivedAt }: Pick<ConsentRecord, 'decidedAt' | 'receivedAt'>): string {
   return isNoEarlier(decidedAt, receivedAt) ? receivedAt : decidedAt;
 }

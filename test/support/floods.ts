@@ -27,8 +27,8 @@ export async function floodWithNonsense(handle: WorkflowHandle, count: number): 
 }
 
 /**
- * Sends again while the run has as many messages as Temporal takes, or fails the task that brings one, as it may while it
- * hands over: where signals never stop, the server lets a run hand over only then.
+ * Sends again while the run has as many messages as Temporal takes: where signals never stop, the server lets a run hand
+ * over only then. A run that hands over may also fail the task that brings a message.
  */
 async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + WAIT_LIMIT_MS;
