@@ -118,6 +118,11 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const unanswered = async (handle: JourneyHandle, stop: Stop) => {
       await stop.reached;
+      // The next commit is to be the attempt's, not that of what was said before the start.
+      await until('the attempt alone is under way', async () => {
+        const { raw } = await handle.describe();
+        return raw.pendingActivities?.length === 1;
+      });
       const committed = world.door.closeAfterCommit();
       stop.release();
       await committed;
