@@ -36,7 +36,8 @@ async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
     try {
       return await send();
     } catch (error) {
-      if (!(isAtRunLimit(error) || isTaskFailure(error)) || performance.now() > endsAt) throw error;
+      const mayPass = isAtRunLimit(error) || (isTaskFailure(error) && performance.now() < endsAt);
+      if (!mayPass) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
