@@ -93,11 +93,12 @@ const FILES_IN_A_PROCESS = 8;
 /** Files that take minutes by nature: run by `npm run test:all`, or where one is named. */
 const SLOW = '-slow.test.ts';
 const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
-/**
- * For one file: the explorer needs about half of it on two cores that four files share. A hung file must not hang the
- * run.
- */
-const TIMEOUT_MS = 12 * 60_000;
+/** For one test: the explorer needs about half of it on two cores that four files share. */
+const TEST_TIMEOUT_MS = 12 * 60_000;
+/** For the run, whatever hangs in it: a run that says nothing helps nobody. */
+const RUN_TIMEOUT_MS = 80 * 60_000;
+/** Ends a process that hangs; node:test would wait for it. */
+const ENDS_BY_ITSELF = join(import.meta.dirname, '..', 'test/support/ends-by-itself.ts');
 
 /** The files of each process that runs some in turn. */
 const filesInTurn = new Map<string, string>();
@@ -126,6 +127,7 @@ const files = selectFiles(given.filter((argument) => !argument.startsWith('-')))
 if (files.length === 0) fail('no test file matches');
 
 let outcome: Outcome = { isGood: false, lines: ['0 passed, 1 failed'] };
+setTimeout(() => fail('the run is not over after 80 minutes\n0 passed, 1 failed'), RUN_TIMEOUT_MS).unref();
 try {
   // Called here and not by the runner, which neither ends nor tears down when its global setup fails.
   await globalSetup();
@@ -153,8 +155,12 @@ function runTests(): Promise<Outcome> {
       files: inProcesses(files),
       cwd: root,
       concurrency: CONCURRENCY,
-      timeout: TIMEOUT_MS,
-      ...(hasTimes ? { execArgv: ['--import', join(root, 'test/support/cpu-record.ts')] } : {}),
+      timeout: TEST_TIMEOUT_MS,
+      execArgv: [
+        '--import',
+        ENDS_BY_ITSELF,
+        ...(hasTimes ? ['--import', join(root, 'test/support/cpu-record.ts')] : []),
+      ],
       ...(names.length > 0 ? { testNamePatterns: names.map((name) => new RegExp(name.slice('--name='.length))) } : {}),
     }),
   );
@@ -198,10 +204,7 @@ function timesOf(path: string): string {
     .map((line) => JSON.parse(line) as { file: string; cpu: number; seconds: number });
   const lines = rows
     .sort((a, b) => b.cpu - a.cpu)
-    .map(
-      ({ file, cpu, seconds }) =>
-        `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${filesInTurn.get(file) ?? file.replace(`${root}/`, '')}`,
-    );
+    .map(({ file, cpu, seconds }) => `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${named(file)}`);
   return ['   cpu s  wall s', ...lines, `${cpuSeconds().toFixed(0)} s of CPU in all`].join('\n');
 }
 
@@ -236,7 +239,11 @@ function shared(wanted: readonly string[]): string[] {
       (file) =>
         `await describe(${JSON.stringify(file.replace(`${root}/`, ''))}, () => import(${JSON.stringify(pathToFileURL(file).href)}));`,
     );
-    writeFileSync(loader, ["import { describe } from 'node:test';", ...suites, ''].join('\n'));
+    const imports = [
+      "import { describe } from 'node:test';",
+      `import { endsSoon } from ${JSON.stringify(pathToFileURL(ENDS_BY_ITSELF).href)};`,
+    ];
+    writeFileSync(loader, [...imports, ...suites, 'endsSoon();', ''].join('\n'));
     return loader;
   });
 }
@@ -289,5 +296,9 @@ async function report(tests: TestsStream): Promise<Outcome> {
 }
 
 function listed(title: string, found: ReadonlySet<string>): string[] {
-  return found.size === 0 ? [] : [`${title}:`, ...[...found].map((file) => `  ${file.replace(`${root}/`, '')}`)];
+  return found.size === 0 ? [] : [`${title}:`, ...[...found].map((file) => `  ${named(file)}`)];
+}
+
+function named(file: string): string {
+  return filesInTurn.get(file) ?? file.replace(`${root}/`, '');
 }
