@@ -4,7 +4,7 @@ import type { Body, ContentFault, OutcomeFault } from './fault.ts';
 type Entry = Record<string, unknown>;
 
 /** Belongs to no applicant: every SSN of a request starts with 9. */
-const STRANGER_SSN = '000000000';
+const STRANGER_SSN = '900000000';
 
 function entriesOf(body: Body): Entry[] {
   return (body.applicants ?? body.consumers ?? []) as Entry[];

@@ -17,6 +17,7 @@ import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { createConsentProofVerifier } from '../../src/protection/proofs/consent-proof.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs/decision-proof.ts';
 import { type Harness, type JourneyHandle, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { workflowBundle } from '../support/temporal.ts';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
@@ -27,12 +28,15 @@ export type EventId = NonNullable<HistoryEvent['eventId']>;
 
 const { ResetReapplyType, PendingActivityState } = proto.temporal.api.enums.v1;
 
-/** Short enough for tests: an HTTP time-out of 2 s, a start-to-close of 4.5 s. */
+/**
+ * Short enough for tests, and long enough for a machine that is three times as slow as ours: an HTTP time-out of 3 s, a
+ * start-to-close of 6.5 s. An attempt that is not sent within its time is followed by another one.
+ */
 export const SHORT_TIMEOUTS = {
-  SEND_BY_MS: '1000',
-  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
+  SEND_BY_MS: '2000',
+  GATEWAY_HEADERS_TIMEOUT_MS: '3000',
   GATEWAY_BODY_TIMEOUT_MS: '1000',
-  SUBMIT_TIMEOUT_MS: '4500',
+  SUBMIT_TIMEOUT_MS: '6500',
   HEARTBEAT_TIMEOUT_MS: '3000',
   BACKOFF_INITIAL_MS: '200',
 } as const;
@@ -237,14 +241,10 @@ export function decisionAbout({ journeyId, holds: [hold] }: JourneyStatus, overr
 
 /** Reads with the ledger open beside the worker, as the command line does. */
 export async function withLedger<T>(
-  { config }: Pick<Harness, 'config'>,
+  harness: Pick<Harness, 'config'>,
   work: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const ledger = await openLedger({
-    url: config.ledger.url,
-    environment: config.environment,
-    keyRing: await openKeyRing(config),
-  });
+  const ledger = await openLedgerOf(harness);
   try {
     return await work(ledger);
   } finally {

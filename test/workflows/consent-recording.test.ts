@@ -14,6 +14,7 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
+import { lockLedger } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput, startShare } from '../support/share-scenarios.ts';
 
@@ -53,16 +54,6 @@ async function untilRecorded(ownerId: string, count: number): Promise<string[]> 
     if (performance.now() > endsAt) throw new Error(`waited in vain; the ledger has ${found}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-/** Keeps every other writer out of the ledger until it is called. */
-function lockLedger(): () => void {
-  const writer = database();
-  writer.exec('BEGIN IMMEDIATE');
-  return () => {
-    writer.exec('ROLLBACK');
-    writer.close();
-  };
 }
 
 function refusal(journeyId: string, overrides: Partial<ConsentMessage> = {}): ConsentMessage {
@@ -110,7 +101,7 @@ describe('what a run is told about consent', () => {
     const messages = Array.from({ length: 10 }, (_, index) =>
       consentMessage(journeyId, { applicantId: '2A', consentId: `C-${index}` }),
     );
-    const unlock = lockLedger();
+    const unlock = lockLedger(harness);
     let withdrawn: UpdateAnswer;
     let answers: UpdateAnswer[];
     try {
@@ -132,7 +123,7 @@ describe('what a run is told about consent', () => {
 
   test('reaches the ledger with the grants first, in the order in which they came', async () => {
     const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
-    const unlock = lockLedger();
+    const unlock = lockLedger(harness);
     try {
       const first = refusal(journeyId, { applicantId: '2A', consentId: 'R-1' });
       assert.equal((await update(handle, 'recordConsent', first)).recorded, false);

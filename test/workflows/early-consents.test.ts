@@ -5,11 +5,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { CreditJourneys, InvalidInputError } from '../../src/client.ts';
+import { type CreditJourneys, InvalidInputError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ConsentMessage, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   consentMessage,
@@ -20,22 +18,14 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { connectWithLedger } from '../support/ledger-access.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
 let ledger: Ledger;
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledger,
-  });
+  ({ journeys, ledger } = await connectWithLedger(harness));
 });
 after(async () => {
   await journeys?.close();

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { JourneyStatus, LendingJourneyInput, UpdateAnswer } from '../../src/messages/journey/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
@@ -20,6 +18,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { untilQuery } from '../support/until-query.ts';
@@ -40,9 +39,7 @@ async function startTwin(
   flood: (handle: JourneyHandle) => Promise<unknown>,
 ): Promise<Twin> {
   const harness = await startHarness({ env });
-  const keyRing = await openKeyRing({ ...harness.config, keyRingMayBeMade: false });
-  const ledger = await openLedger({ url: harness.config.ledger.url, environment: 'sandbox', keyRing });
-  return { harness, ledger, flood: async (handle) => void (await flood(handle)) };
+  return { harness, ledger: await openLedgerOf(harness), flood: async (handle) => void (await flood(handle)) };
 }
 
 before(async () => {
@@ -77,16 +74,6 @@ async function decide(handle: JourneyHandle, owner: object, decision: object = {
     ...{ ...owner, customerTraceNumber, attempt, decisionId: 'D1', action: 'abandon', providerSaid: 'notPosted' },
     ...{ by: 'operator', reason: 'asked the provider', ...decision },
   });
-}
-
-/** Keeps every other writer out of the ledger until it is called. */
-function lockLedger({ harness }: Twin): () => void {
-  const writer = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 60_000 });
-  writer.exec('BEGIN IMMEDIATE');
-  return () => {
-    writer.exec('ROLLBACK');
-    writer.close();
-  };
 }
 
 /** Also of those that are not listed yet. */
@@ -147,7 +134,7 @@ const ROWS: readonly Row[] = [
       const { handle, journeyId } = await started(twin, { applicants: two(), sharesOpenFor: 'P1D' });
       await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
       const early = await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-      const unlock = lockLedger(twin);
+      const unlock = lockLedger(twin.harness);
       try {
         // The share is noted for the ledger behind this one, which is being written.
         await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ConsentMessage } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { connectWithLedger } from '../support/ledger-access.ts';
 import { newShareId } from '../support/share-scenarios.ts';
 
 let harness: Harness;
@@ -17,16 +16,7 @@ let ledger: Ledger;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledger,
-  });
+  ({ journeys, ledger } = await connectWithLedger(harness));
 });
 
 after(async () => {

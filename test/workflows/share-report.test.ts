@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
 import {
-  CreditJourneys,
+  type CreditJourneys,
   InvalidInputError,
   JourneyFailedError,
   type ReportReference,
@@ -13,10 +13,9 @@ import {
 } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ShareReportState, StoredReportInput } from '../../src/messages/share/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { connectWithLedger } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { newShareId, shareInput } from '../support/share-scenarios.ts';
 
@@ -26,17 +25,7 @@ let ledger: Ledger;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledger,
-  });
+  ({ journeys, ledger } = await connectWithLedger(harness));
 });
 
 after(async () => {

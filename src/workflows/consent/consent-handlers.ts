@@ -29,7 +29,6 @@ import {
 import { type GrantOutcome, proofRefused } from './consent-checks.ts';
 import { elsewhere } from './consent-recording.ts';
 import type { ConsentHost } from './consent-run.ts';
-
 import { consentTowards } from './share-consent.ts';
 import { noteRefusalAfterPosting } from './share-record.ts';
 

@@ -1,0 +1,36 @@
+/** The ledger beside the worker: as the command line opens it, as the client does, or with every other writer kept out. */
+import { DatabaseSync } from 'node:sqlite';
+import { CreditJourneys } from '../../src/client.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import type { Harness } from './journey-harness.ts';
+
+type Configured = Pick<Harness, 'config'>;
+
+export async function openLedgerOf({ config }: Configured): Promise<Ledger> {
+  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
+  return openLedger({ url: config.ledger.url, environment: config.environment, keyRing });
+}
+
+export async function connectWithLedger({ config }: Configured): Promise<{ journeys: CreditJourneys; ledger: Ledger }> {
+  const ledger = await openLedgerOf({ config });
+  const { address, namespace } = config.temporal;
+  const journeys = await CreditJourneys.connect({
+    ...{ address, namespace, taskQueue: config.taskQueue },
+    // Not what is tested, and the machine may be busy.
+    queryTimeoutMs: 120_000,
+    openLedger: async () => ledger,
+  });
+  return { journeys, ledger };
+}
+
+/** Keeps every other writer out of an SQLite ledger until the returned function is called. */
+export function lockLedger({ config }: Configured): () => void {
+  const writer = new DatabaseSync(config.ledger.url.slice('file:'.length), { timeout: 60_000 });
+  writer.exec('BEGIN IMMEDIATE');
+  return () => {
+    writer.exec('ROLLBACK');
+    writer.close();
+  };
+}
