@@ -18,4 +18,10 @@ export function drawn(page: string): string {
   );
 }
 
+/** The files of the walk that the page takes its reader on, in order. */
+export function walkOf(page: string): string[] {
+  const rows = /<!-- walk -->\n([\s\S]*?)\n<!-- \/walk -->/.exec(page)?.[1] ?? '';
+  return [...rows.matchAll(/^\| `(src\/\S+)` \|/gm)].map(([, file]) => String(file));
+}
+
 if (import.meta.main) writeFileSync(ARCHITECTURE, drawn(readFileSync(ARCHITECTURE, 'utf8')));

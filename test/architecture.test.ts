@@ -5,14 +5,19 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { circles, type ImportGraph, layerOf, readImports, upwardImports } from '../scripts/import-graph.ts';
 import { SANDBOX_STARTERS } from '../scripts/layers.ts';
-import { ARCHITECTURE, drawn } from '../scripts/write-architecture.ts';
+import { ARCHITECTURE, drawn, walkOf } from '../scripts/write-architecture.ts';
 
 const MOST_FILES = 24;
 const MOST_LINES = 400;
+const WALK = { files: 25, lines: 4_000 };
 const PROGRAMS = ['src/cli.ts', 'src/client.ts', 'src/worker.ts'];
 
 const graph = readImports();
 const files = [...graph.keys()];
+
+function linesOf(file: string): number {
+  return readFileSync(join(import.meta.dirname, '..', file), 'utf8').split('\n').length - 1;
+}
 
 test('every file of src belongs to a layer, and only the three programs lie beside the folders', () => {
   const sources = files.filter((file) => file.startsWith('src/'));
@@ -50,12 +55,22 @@ test(`no folder has more than ${MOST_FILES} files, and no file more than ${MOST_
     [...perFolder].filter(([, held]) => held.length > MOST_FILES).map(([folder]) => folder),
     [],
   );
-  const root = join(import.meta.dirname, '..');
-  const lines = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
   assert.deepEqual(
-    files.filter((file) => lines(file) > MOST_LINES),
+    files.filter((file) => linesOf(file) > MOST_LINES),
     [],
   );
+});
+
+test(`a reader follows one request through at most ${WALK.files} files and ${WALK.lines} lines`, () => {
+  const walk = walkOf(readFileSync(ARCHITECTURE, 'utf8'));
+  assert.deepEqual(
+    walk.filter((file) => !files.includes(file)),
+    [],
+  );
+  assert.ok(walk.includes('src/activities/submit-inquiry.ts'));
+  assert.ok(walk.length <= WALK.files, `${walk.length} files`);
+  const lines = walk.reduce((sum, file) => sum + linesOf(file), 0);
+  assert.ok(lines <= WALK.lines, `${lines} lines`);
 });
 
 test('ARCHITECTURE.md draws the imports as they are: `npm run architecture` draws them anew', () => {
