@@ -87,7 +87,7 @@ export function checkRequestCanBeBuilt(
   const { environment, name, customerId } = profile;
   const inquiry = {
     ...asked,
-    ...{ environment, customerId, profile: name, workflowType: '', callerId: '', ordinal: 0 },
+    ...{ environment, customerId, profile: name, workflowType: '', ownerId: '', ordinal: 0 },
     customerTraceNumber: 'PREFLIGHT',
   };
   buildRequest(profile, { ...content, inquiry }, new Date());

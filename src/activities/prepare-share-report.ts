@@ -19,8 +19,8 @@ export function createPrepareShareReport(
 
   async function findConsents(args: Omit<LookUpConsentsArgs, 'applicantIds'>): Promise<FoundConsents> {
     const { share, report, reportReferenceNumber, consentTrust } = args;
-    const callerId = ownerIdOf('share', share.shareId);
-    const facts = await ledger.shareFacts({ callerId, shareId: share.shareId, reportReferenceNumber });
+    const ownerId = ownerIdOf('share', share.shareId);
+    const facts = await ledger.shareFacts({ ownerId, shareId: share.shareId, reportReferenceNumber });
     // The ledger had the report when the share was started, and no longer has it.
     const isLost = report.kind === 'ledger' && !facts.owners.includes(report.ownerId);
     return {
@@ -68,7 +68,7 @@ export function createPrepareShareReport(
           { reference },
         );
         const { reportReferenceNumber } = reference;
-        const row = { callerId: ownerId, shareId, reportReferenceNumber, reportEndUserCode };
+        const row = { ownerId, shareId, reportReferenceNumber, reportEndUserCode };
         if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
           throw new InvalidInputError([
             { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },

@@ -83,7 +83,7 @@ function isReport({ productCode }: InquiryView): boolean {
 }
 
 function sharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
-  const { callerId: ownerId, customerTraceNumber, endUserCode = '' } = inquiry;
+  const { ownerId, customerTraceNumber, endUserCode = '' } = inquiry;
   const productCode = inquiry.productCode as ReportProduct;
   return { source: { kind: 'ledger', ownerId, productCode, customerTraceNumber }, reference, endUserCode };
 }
@@ -103,7 +103,7 @@ async function requireShareable(
 
 /** Why a report may not be used any more, or `null`. */
 async function useProblem(ledger: Ledger, inquiry: InquiryView): Promise<string | null> {
-  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.callerId)) !== null;
+  const isDisposed = inquiry.disposedAt !== undefined || (await ledger.retention.disposalOf(inquiry.ownerId)) !== null;
   if (isDisposed) return 'was disposed of';
   return inquiry.legalHoldAt === undefined ? null : 'is under a legal hold';
 }

@@ -123,7 +123,7 @@ export class CreditJourneys {
    * terminated or timed out is run again, and the ledger answers for what was sent. A journey that no person waits for
    * at a screen (a campaign, a night's run) is a `batch`.
    *
-   * @throws InvalidInputError; JourneyDiffersError where a journey with another input is running under this id;
+   * @throws InvalidInputError; InputDiffersError where a journey with another input is running under this id;
    *   JourneyFinishedError where it has completed; TemporalUnavailableError
    */
   async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
@@ -137,7 +137,7 @@ export class CreditJourneys {
    * again once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was
    * sent.
    *
-   * @throws InvalidInputError; PullDiffersError where a pull of another product or input has this id;
+   * @throws InvalidInputError; InputDiffersError where a pull of another product or input has this id;
    *   TemporalUnavailableError
    */
   async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
@@ -160,7 +160,7 @@ export class CreditJourneys {
   /**
    * Starts a portfolio review: ACCTRVW for each row of a file that the workers have. Started again as with `pull`.
    *
-   * @throws InvalidInputError; PortfolioDiffersError where a review with another input has this id;
+   * @throws InvalidInputError; InputDiffersError where a review with another input has this id;
    *   TemporalUnavailableError
    */
   async reviewPortfolio(input: PortfolioReviewInput): Promise<PortfolioHandle> {
@@ -195,7 +195,7 @@ export class CreditJourneys {
    * given in full, years after its journey or pull. A start that is repeated finds the first, which is never run again
    * once it has completed; one that failed, was terminated or timed out is, and the ledger answers for what was sent.
    *
-   * @throws InvalidInputError; ShareDiffersError where a share of another input has this id; TemporalUnavailableError
+   * @throws InvalidInputError; InputDiffersError where a share of another input has this id; TemporalUnavailableError
    */
   async shareReport(input: ShareReportInput): Promise<ShareHandle> {
     const checked = parseShareReportInput(input);

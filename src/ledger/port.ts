@@ -102,7 +102,7 @@ export interface Ledger {
   inquiriesReferredTo(reportReferenceNumber: string): Promise<ReferredInquiry[]>;
 
   /**
-   * Append-only, idempotent by (callerId, shareId). `false` where another report's share stands under the two: nothing
+   * Append-only, idempotent by (ownerId, shareId). `false` where another report's share stands under the two: nothing
    * was written.
    */
   recordShare(ledgerId: string, share: PlannedShare): Promise<boolean>;
@@ -120,7 +120,7 @@ export interface Ledger {
   sharesBetween(query?: SharesQuery): AsyncIterable<AuditedShare>;
 
   /** All inquiries of one owner (model/owner-id.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
-  inquiriesOf(callerId: string): Promise<InquiryView[]>;
+  inquiriesOf(ownerId: string): Promise<InquiryView[]>;
 
   /** One inquiry, whether or not it is open; or `null`. */
   inquiry(customerTraceNumber: string): Promise<OpenInquiry | null>;
@@ -149,7 +149,7 @@ export interface Ledger {
    *
    * @throws DisposedError where it was disposed of
    */
-  readReport(callerId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<StoredReport | null>;
+  readReport(ownerId: string, productCode: ProductCode, customerTraceNumber?: string): Promise<StoredReport | null>;
 
   /**
    * The newest answered report of one inquiry, unsealed; `null` where there is none.
@@ -169,7 +169,7 @@ export interface Ledger {
    *
    * @throws DisposedError where it was disposed of
    */
-  readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null>;
+  readDerived(ownerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null>;
 
   /**
    * Wraps the ledger's own secret and the data key of every report under the key ring's current `ledger` key. The

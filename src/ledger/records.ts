@@ -227,7 +227,7 @@ export interface ReferredInquiry {
 /** The intent to share a report, before any consent. */
 export interface PlannedShare {
   /** The share's owner (model/owner-id.ts) and id. */
-  callerId: string;
+  ownerId: string;
   shareId: string;
   reportReferenceNumber: string;
   /** The end user that the report was pulled for, as the caller says. */
@@ -236,7 +236,7 @@ export interface PlannedShare {
 
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */
-  callerId: string;
+  ownerId: string;
   shareId: string;
   /** The report that it is of; the ledger finds the report's owner. */
   reportReferenceNumber?: string;

@@ -6,7 +6,7 @@ import type { ProductCode } from '../model/products.ts';
 
 /** What one disposal covers: everything of one owner (model/owner-id.ts), or everything of one product under it. */
 export interface DisposalScope {
-  callerId: string;
+  ownerId: string;
   productCode?: ProductCode;
 }
 
@@ -68,7 +68,7 @@ interface AgeCursor {
 }
 
 export interface AgePage {
-  callerIds: string[];
+  ownerIds: string[];
   /** Absent on the last page. */
   next?: AgeCursor;
 }
@@ -130,7 +130,7 @@ export interface Retention {
   scrub(): Promise<boolean>;
 
   /** When the disposal of something under this id began; `null` where there is none. */
-  disposalOf(callerId: string): Promise<string | null>;
+  disposalOf(ownerId: string): Promise<string | null>;
 
   /**
    * Sets a hold, or finds the standing one. Idempotent. `null` where the ledger has no inquiry of this id that could be
@@ -145,5 +145,5 @@ export interface Retention {
   legalHolds(): Promise<LegalHold[]>;
 
   /** Oldest first. */
-  events(callerId: string): Promise<RetentionEvent[]>;
+  events(ownerId: string): Promise<RetentionEvent[]>;
 }

@@ -21,7 +21,7 @@ export interface SharesQuery {
 export interface SharedReportView {
   customerTraceNumber: string;
   /** Of its inquiry. */
-  callerId: string;
+  ownerId: string;
   productCode: AuditedAttempt['productCode'];
   endUserCode?: string;
 }

@@ -66,7 +66,7 @@ export interface InquiryDescription {
   /** `lendingJourney`, `creditReport`, … */
   workflowType: string;
   /** The owner's id (owner-id.ts): the `journeyId`, `pull:<pullId>`, `portfolio:<reviewId>/<accountId>`. */
-  callerId: string;
+  ownerId: string;
   productCode: ProductCode;
   shareId?: string;
   /** Counts amendments and deliberate repeats of this stage or share; 0 for the first. */

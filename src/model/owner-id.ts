@@ -29,7 +29,7 @@ export function workflowTypesFilter(types: readonly string[]): string {
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
- * The ledger's `callerId`, which the command line takes too: a journey's own id as it is, others as `<kind>:<id>`, such
+ * The `ownerId`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`, such
  * as `pull:P-1`. No caller's id holds a colon, so a pull and a journey of one name never mix. Nor does one hold a
  * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */

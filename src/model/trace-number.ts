@@ -23,7 +23,7 @@ export interface TraceNumberParts {
   environment: Environment;
   customerId: string;
   workflowType: string;
-  callerId: string;
+  ownerId: string;
   productCode: ProductCode;
   shareId?: string | undefined;
   ordinal: number;
@@ -43,7 +43,7 @@ export function traceNumber(parts: TraceNumberParts): string {
     parts.environment,
     parts.customerId,
     parts.workflowType,
-    parts.callerId,
+    parts.ownerId,
     parts.productCode,
     parts.shareId ?? '',
   ]);

@@ -12,7 +12,7 @@ const INQUIRY: InquiryContent['inquiry'] = {
   profile: 'default',
   customerId: 'HOUSE0001',
   workflowType: 'lendingJourney',
-  callerId: 'J1',
+  ownerId: 'J1',
   productCode: 'CR',
   ordinal: 0,
 };

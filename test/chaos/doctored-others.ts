@@ -38,12 +38,12 @@ function referenceOf(customerTraceNumber: string): string {
 
 function ask(
   { ledger, sandbox }: Evidence,
-  callerId: string,
+  ownerId: string,
   workflowType: string,
   productCode: ProductCode,
   customerTraceNumber: string,
 ): SandboxPosting {
-  ledger.inquiries.push({ ...{ customerTraceNumber, callerId, workflowType, productCode, ordinal: 0 } });
+  ledger.inquiries.push({ ...{ customerTraceNumber, ownerId, workflowType, productCode, ordinal: 0 } });
   ledger.attempts.push({
     ...{ customerTraceNumber, attempt: 1, written: 'answered', state: 'answered', claimedAtMs: at(1) },
     ...{ sendByMs: at(2), answerByMs: at(3), runId: 'run-other', outcome: 'record', consents: [], hasReport: true },

@@ -79,7 +79,7 @@ async function readTables(url: string): Promise<Tables> {
 function inquiryOf(row: SqlRow, aheadMs: number): LedgerInquiry {
   return clean({
     customerTraceNumber: row.customer_trace_number,
-    callerId: row.caller_id,
+    ownerId: row.caller_id,
     workflowType: row.workflow_type,
     productCode: row.product_code,
     shareId: row.share_id,

@@ -148,7 +148,7 @@ export interface LedgerAttempt {
 
 export interface LedgerInquiry {
   customerTraceNumber: string;
-  callerId: string;
+  ownerId: string;
   workflowType: string;
   productCode: ProductCode;
   shareId?: string;

@@ -17,7 +17,7 @@ const ATTEMPT: AuditedAttempt = {
   profile: 'default',
   customerId: 'HOUSE1',
   workflowType: 'lendingJourney',
-  callerId: 'x'.repeat(64),
+  ownerId: 'x'.repeat(64),
   productCode: 'SECONDUSE',
   shareId: 'y'.repeat(40),
   ordinal: 0,
@@ -59,7 +59,7 @@ describe('an inquiry', () => {
 
   test('is a line of CSV by RFC 4180, with what was quoted inside', () => {
     assert.match(ATTEMPT_CSV_HEAD, /^claimedAt,.*\r\n$/);
-    const line = attemptCsv({ ...ATTEMPT, callerId: 'J-1' });
+    const line = attemptCsv({ ...ATTEMPT, ownerId: 'J-1' });
     assert.match(line, / said ""no"",\nand more",notPosted,2026-01-02T03:05:05\.678Z,record,,,,\r\n$/);
     assert.equal(attemptCsv(ATTEMPT).split('\r\n').length, 2);
   });

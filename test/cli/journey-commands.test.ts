@@ -262,7 +262,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const other = await cli(...sample, '--auto');
     assert.equal(other.code, 1);
     const { type, problems } = JSON.parse(other.stderr).error;
-    assert.equal(type, 'JourneyDiffersError');
+    assert.equal(type, 'InputDiffersError');
     const paths = problems.map(({ path }: { path: string }) => path);
     assert.deepEqual(paths, ['/gates/PREAPP/pass', '/gates/PRECLOSE/pass']);
 
@@ -360,7 +360,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     const { consumers } = JSON.parse((await told(`references pull:${pullId}`, 0)).stdout) as { consumers: unknown[] };
     assert.equal(consumers.length, 2);
     const other = await told(`pull --sample --product CR --pull-id ${pullId}`, 1);
-    assert.equal(JSON.parse(other.stderr).error.type, 'PullDiffersError');
+    assert.equal(JSON.parse(other.stderr).error.type, 'InputDiffersError');
   });
 
   test('that cannot be right is told with exit code 2', async () => {

@@ -93,7 +93,7 @@ describe('a review on the command line', () => {
     assert.equal(statuses.at(-1)?.state, 'held');
     // A repetition finds it; another order under its id does not.
     assert.equal((await answered<{ reviewId: string }>(0, ...order)).reviewId, reviewId);
-    assert.equal((await refused(1, ...order, '--window', '7')).type, 'PortfolioDiffersError');
+    assert.equal((await refused(1, ...order, '--window', '7')).type, 'InputDiffersError');
 
     assert.equal((await answered(3, 'status', reviewId, '--json')).progress.held, 1);
     const { holds } = await answered<Pick<PortfolioStatus, 'holds'>>(3, 'holds', reviewId);

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import {
   CreditJourneys,
+  InputDiffersError,
   InvalidInputError,
-  JourneyDiffersError,
   JourneyFailedError,
   JourneyFinishedError,
   JourneyNotFoundError,
@@ -107,7 +107,7 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await again.status()).journeyId, first.journeyId);
     const other = { ...input, endUserCode: 'EU124', applicants: [applicant('1A')] };
     await assert.rejects(journeys.start(other), (error) => {
-      assert.ok(error instanceof JourneyDiffersError);
+      assert.ok(error instanceof InputDiffersError);
       assert.deepEqual(
         error.problems.map(({ path }) => path),
         ['/endUserCode', '/applicants/0/ssn'],

@@ -107,14 +107,14 @@ async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
 /** As `shareReport` leaves it in the ledger; beside it another one, which has posted nothing and left no run. */
 async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   const shareId = `S-${randomUUID()}`;
-  const inquiry = { ...SHARE, callerId: `share:${shareId}`, shareId };
+  const inquiry = { ...SHARE, ownerId: `share:${shareId}`, shareId };
   const reference = { reportReferenceNumber: 'SHARED', requestedAt: new Date().toISOString(), applicants: [] };
   const answer = { kind: 'outcome', outcome: 'record', reference } as const;
   const run = { workflowId: `share-${shareId}`, runId: randomUUID() };
   await attempted(ledger, { inquiry, run, sharedReference: reportReferenceNumber }, { state: 'answered', answer });
-  const another = { callerId: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
+  const another = { ownerId: 'share:none', shareId: 'none', reportReferenceNumber, reportEndUserCode: 'EU123' };
   await ledger.recordShare(ledger.identity.ledgerId, another);
-  return inquiry.callerId;
+  return inquiry.ownerId;
 }
 
 test('of a journey that has ended nothing is left but its rows, and its id is never used again', async () => {

@@ -138,7 +138,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
   test('finds the references of a run that is gone, and knows a journey that never was', async () => {
     const journeyId = 'gone-from-temporal';
     const inLedger = await ledger();
-    const claim = claimOf(inLedger, { inquiry: { callerId: journeyId } });
+    const claim = claimOf(inLedger, { inquiry: { ownerId: journeyId } });
     await inLedger.claim(claim);
     await inLedger.recordOutcome(outcomeOf(inLedger, { state: 'answered', answer: RECORD }));
     await inLedger.close();

@@ -68,7 +68,7 @@ test('schemathesis finds nothing that is answered otherwise than the document sa
 async function ledgerWithReport(): Promise<Ledger> {
   const url = `file:${join(directory, 'ledger.db')}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true });
-  await ledger.claim(claimOf(ledger, { inquiry: { callerId: 'J-1001' } }));
+  await ledger.claim(claimOf(ledger, { inquiry: { ownerId: 'J-1001' } }));
   const report = JSON.stringify({ returnCode: 'Record', applicants: [APPLICANT] });
   await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), report);
   return ledger;

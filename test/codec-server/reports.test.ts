@@ -55,12 +55,12 @@ async function ledgerWithReport(): Promise<() => Promise<Ledger>> {
   await answered({ productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 }, NO_RECORD);
   const failsafe = {
     productCode: 'FAILSAFE',
-    callerId: 'pull:P-1',
+    ownerId: 'pull:P-1',
     customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
   };
   const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
   await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
-  const unnamed = { ...failsafe, callerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
+  const unnamed = { ...failsafe, ownerId: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
   await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };
   await answered(SHARE, { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference });
@@ -266,7 +266,7 @@ test('what was disposed of is gone, and said to be', async (t) => {
   const authorization = { by: 'ops@example.com', reason: 'kept long enough' };
   const server = await startServer(t, keySet, { openLedger: open });
   const service = await token({ roles: ['report', 'decode'] });
-  for (const scope of [{ callerId: 'J-1', productCode: 'PREQUAL' } as const, { callerId: 'J-1' }]) {
+  for (const scope of [{ ownerId: 'J-1', productCode: 'PREQUAL' } as const, { ownerId: 'J-1' }]) {
     await ledger.retention.begin(scope, authorization);
     await ledger.retention.dispose(scope, authorization, 0);
     const { status, json } = await server.call('/journeys/J-1/reports/PREQUAL', { token: service });

@@ -33,15 +33,15 @@ export function claimTests(opened: Open): void {
 
   test('a claim says whom the inquiry asks about, also one of an older row that lacked it', async (t) => {
     const { ledger } = await opened(t);
-    const idsOf = async (callerId = 'J-1') =>
-      (await ledger.inquiriesOf(callerId)).map(({ applicantIds }) => applicantIds);
+    const idsOf = async (ownerId = 'J-1') =>
+      (await ledger.inquiriesOf(ownerId)).map(({ applicantIds }) => applicantIds);
     await attempted(ledger, {}, { state: 'notSent' });
     assert.deepEqual(await idsOf(), [undefined]);
     await attempted(ledger, { attempt: 2, applicantIds: ['2A', '1A'] }, { state: 'notSent' });
     assert.deepEqual(await idsOf(), [['2A', '1A']]);
     await ledger.claim(claimOf(ledger, { attempt: 3 }));
     assert.deepEqual(await idsOf(), [['2A', '1A']]);
-    const inquiry = { ...INQUIRY, callerId: 'J-2', customerTraceNumber: 'B' };
+    const inquiry = { ...INQUIRY, ownerId: 'J-2', customerTraceNumber: 'B' };
     await ledger.recordDecision(
       ledger.identity.ledgerId,
       inquiry,
@@ -93,7 +93,7 @@ export function claimTests(opened: Open): void {
       new Set(against.map((one) => one.consentId)),
     );
     assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);
-    assert.deepEqual(await ledger.inquiriesOf(String(SHARE.callerId)), []);
+    assert.deepEqual(await ledger.inquiriesOf(String(SHARE.ownerId)), []);
     // Another share of the same journey, and a grant given anew, are not concerned.
     const anew = consentOf({
       consentId: 'C-anew',

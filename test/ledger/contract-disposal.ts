@@ -21,7 +21,7 @@ import {
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
-const JOURNEY: DisposalScope = { callerId: 'J-1' };
+const JOURNEY: DisposalScope = { ownerId: 'J-1' };
 const PREAPP = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const ANSWERED = { state: 'answered', answer: RECORD, httpStatus: 200 } as const;
 
@@ -73,7 +73,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.recordOutcome(late, '{"report":2}'), 'late');
     const seen = { decisionId: 'D-2', customerTraceNumber: PREAPP.customerTraceNumber, ...AUTHORIZATION };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
-    const others = { callerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
+    const others = { ownerId: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
     await withReport(ledger, others);
     assert.deepEqual(await counts(url), [3, 3, 3, 2, 1, 1, 3]);
     const before = await ledger.retention.view(JOURNEY);
@@ -94,8 +94,8 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(
       events.map(({ recordedAt: _, ...event }) => event),
       [
-        { callerId: 'J-1', ...AUTHORIZATION, kind: 'disposalBegun' },
-        { callerId: 'J-1', ...AUTHORIZATION, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
+        { ownerId: 'J-1', ...AUTHORIZATION, kind: 'disposalBegun' },
+        { ownerId: 'J-1', ...AUTHORIZATION, kind: 'disposed', details: { inquiries: 2, reports: 2, runs: 2 } },
       ],
     );
     const { disposedAt, inquiries, reports } = await ledger.retention.view(JOURNEY);
@@ -217,7 +217,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await withReport(ledger);
     await withReport(ledger, PREAPP);
-    await disposed(ledger, { callerId: 'J-1', productCode: 'PREAPP' });
+    await disposed(ledger, { ownerId: 'J-1', productCode: 'PREAPP' });
     await assert.rejects(ledger.readReport('J-1', 'PREAPP'), DisposedError);
     assert.equal((await ledger.readReport('J-1', 'PREQUAL'))?.body, '{"report":1}');
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: PREAPP }))), 'abandoned');
@@ -241,11 +241,11 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const { url, ledger } = await opened(t);
     const day = 24 * 3_600_000;
     const ids = ['J-old', 'J-older', 'J-young', 'J-answered', 'J-mixed'];
-    for (const [index, callerId] of ids.entries()) {
-      const inquiry = { callerId, customerTraceNumber: `PQ${index}AAAAAAAAAAAAAAAAAAAAAAA00` };
+    for (const [index, ownerId] of ids.entries()) {
+      const inquiry = { ownerId, customerTraceNumber: `PQ${index}AAAAAAAAAAAAAAAAAAAAAAA00` };
       await attempted(ledger, { inquiry }, ANSWERED);
     }
-    const newer = { callerId: 'J-mixed', ...PREAPP };
+    const newer = { ownerId: 'J-mixed', ...PREAPP };
     await attempted(ledger, { inquiry: newer }, ANSWERED);
     const age = (index: number, days: number) => `
       UPDATE inquiries SET created_at = created_at - ${days * day} WHERE customer_trace_number LIKE 'PQ${index}%'`;
@@ -271,7 +271,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
           ...query,
           ...(after ? { after: after as { createdAtMs: number; customerTraceNumber: string } } : {}),
         });
-        found.push(page.callerIds);
+        found.push(page.ownerIds);
         after = page.next;
       } while (after);
       return found.flat();
@@ -280,7 +280,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await pages({ limit: 10 }), ['J-older', 'J-old']);
     assert.deepEqual(await pages({ productCode: 'PREQUAL' }), ['J-older', 'J-mixed', 'J-old']);
     assert.deepEqual(await pages({ productCode: 'PREAPP' }), []);
-    await disposed(ledger, { callerId: 'J-older' });
+    await disposed(ledger, { ownerId: 'J-older' });
     assert.deepEqual(await pages({}), ['J-old']);
     assert.equal(await ledger.retention.scrub(), true);
   });
@@ -299,25 +299,25 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   test('of a portfolio review is of all its rows, and closes what it has not sent yet', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
-    const rowOf = (callerId: string, customerTraceNumber: string) =>
-      ({ callerId, customerTraceNumber, productCode: 'ACCTRVW' }) as const;
+    const rowOf = (ownerId: string, customerTraceNumber: string) =>
+      ({ ownerId, customerTraceNumber, productCode: 'ACCTRVW' }) as const;
     const own = rowOf('portfolio:R-1/A-1', 'ARAAAAAAAAAAAAAAAAAAAAAAAA00');
     const second = rowOf('portfolio:R-1/A-2', 'ARBBBBBBBBBBBBBBBBBBBBBBBB00');
     const third = rowOf('portfolio:R-1/A-3', 'ARCCCCCCCCCCCCCCCCCCCCCCCC00');
     const other = rowOf('portfolio:R-10/A-1', 'ARDDDDDDDDDDDDDDDDDDDDDDDD00');
     for (const row of [own, second, other]) await withReport(ledger, row);
-    const review = { callerId: 'portfolio:R-1' };
+    const review = { ownerId: 'portfolio:R-1' };
     assert.equal((await retention.view(review)).reports, 2);
-    await retention.setLegalHold(own.callerId, AUTHORIZATION);
-    assert.equal((await retention.setLegalHold(review.callerId, AUTHORIZATION))?.isNew, true);
-    assert.equal((await retention.begin({ callerId: second.callerId }, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(review.callerId, AUTHORIZATION);
+    await retention.setLegalHold(own.ownerId, AUTHORIZATION);
+    assert.equal((await retention.setLegalHold(review.ownerId, AUTHORIZATION))?.isNew, true);
+    assert.equal((await retention.begin({ ownerId: second.ownerId }, AUTHORIZATION)).kind, 'refused');
+    await retention.releaseLegalHold(review.ownerId, AUTHORIZATION);
     // Held by its own id, it stays so.
     assert.equal((await retention.begin(review, AUTHORIZATION)).kind, 'refused');
-    await retention.releaseLegalHold(own.callerId, AUTHORIZATION);
+    await retention.releaseLegalHold(own.ownerId, AUTHORIZATION);
     await disposed(ledger, review);
     assert.equal((await retention.view(review)).reports, 0);
-    assert.equal((await retention.view({ callerId: other.callerId })).reports, 1);
+    assert.equal((await retention.view({ ownerId: other.ownerId })).reports, 1);
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry: third }))), 'abandoned');
   });
 }

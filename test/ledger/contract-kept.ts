@@ -39,7 +39,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await keep(ledger), { verdict: { kind: 'recorded' }, unmatched: 'journey' });
     const report = { answer: RECORD, state: 'answered' } as const;
     await attempted(ledger, { applicantIds: ['01'] }, report);
-    const share = { ...SHARE, callerId: 'J-1' };
+    const share = { ...SHARE, ownerId: 'J-1' };
     await attempted(
       ledger,
       { inquiry: share, applicantIds: ['01'], consents: [consentOf({ consentId: 'C-2' })] },
@@ -155,7 +155,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await attempted(ledger, { applicantIds: ['01'] }, { state: 'answered', answer: RECORD });
     await keep(ledger, { shareId: 'S-TYPO' });
-    const scope = { callerId: 'J-1' };
+    const scope = { ownerId: 'J-1' };
     assert.equal((await ledger.retention.begin(scope, OPS)).kind, 'done');
     assert.equal((await ledger.retention.dispose(scope, OPS, 0)).kind, 'done');
     await keep(ledger, { ...DENIED, shareId: 'S-TYPO' });

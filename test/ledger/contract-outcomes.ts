@@ -151,12 +151,12 @@ export function reportTests(opened: Open): void {
     assert.equal(report?.body, body);
     assert.equal(report?.customerTraceNumber, 'PQAGAIN');
     assert.equal((await ledger.readReport('J-1', 'PREQUAL', INQUIRY.customerTraceNumber))?.body, '{"first":1}');
-    for (const [callerId, productCode, trace] of [
+    for (const [ownerId, productCode, trace] of [
       ['J-1', 'PREQUAL', 'PQOTHER'],
       ['J-2', 'PREQUAL', 'PQAGAIN'],
       ['J-1', 'PREAPP', 'PQAGAIN'],
     ] as const) {
-      assert.equal(await ledger.readReport(callerId, productCode, trace), null);
+      assert.equal(await ledger.readReport(ownerId, productCode, trace), null);
     }
     assert.equal(await ledger.readReport('J-1', 'PREAPP'), null);
     assert.equal(await ledger.readReport('J-2', 'PREQUAL'), null);

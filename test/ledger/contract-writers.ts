@@ -142,6 +142,6 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.flagPostedShares(ledgerId, consentOf({ decision: 'revoked' })),
     () => ledger.recordSeen(ledgerId, { ...held, decisionId: 'D', by: 'ops', reason: 'seen' }),
     () => ledger.retention.setLegalHold('J-1', authorization),
-    () => ledger.retention.begin({ callerId: 'J-1' }, authorization),
+    () => ledger.retention.begin({ ownerId: 'J-1' }, authorization),
   ];
 }

@@ -28,7 +28,7 @@ export const INQUIRY: InquiryDescription = {
   profile: 'default',
   customerId: 'HOUSE1',
   workflowType: 'lendingJourney',
-  callerId: 'J-1',
+  ownerId: 'J-1',
   productCode: 'PREQUAL',
   ordinal: 0,
   endUserCode: 'EU1',
@@ -73,7 +73,7 @@ function numbered(inquiry: InquiryDescription): InquiryDescription {
 }
 
 /** What a share's claim needs at the least. */
-function grantFor({ callerId: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
+function grantFor({ ownerId: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
   const secondaryUser = { ...(endUserCode ? { endUserCode } : {}), ...(endUser ? { endUser } : {}) };
   return consentOf({ journeyId, shareId, secondaryUser });
 }

@@ -41,7 +41,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   const { evidence: _, ...said } = grant;
   const revocation = { ...said, decision: 'revoked' as const, decidedAt: '2026-02-01T00:00:00Z' };
   const OF_JOURNEY = { ...SHARE, shareId: 'S-9' };
-  const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', callerId: 'share:S-9', shareId: 'S-9' };
+  const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', ownerId: 'share:S-9', shareId: 'S-9' };
   const authorization = { by: 'legal', reason: 'a claim' };
 
   /** A ledger with the report, and a second session that holds the lock of the chain's head until it lets go. */
@@ -112,7 +112,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
 
   for (const [name, begin] of [
     ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', authorization)],
-    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ callerId: 'J-1' }, authorization)],
+    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin({ ownerId: 'J-1' }, authorization)],
   ] as const) {
     test(`${name} on the report that commits before the claim is respected`, async (t) => {
       const { ledger, blocker, untilWaiting, claim } = await locked(t);

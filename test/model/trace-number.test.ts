@@ -6,7 +6,7 @@ const parts: TraceNumberParts = {
   environment: 'sandbox',
   customerId: 'CUST1',
   workflowType: 'lendingJourney',
-  callerId: 'L-1',
+  ownerId: 'L-1',
   productCode: 'PREQUAL',
   ordinal: 0,
 };
@@ -24,10 +24,10 @@ test('each part counts, and parts are kept apart', () => {
     { ...parts, environment: 'uat' as const },
     { ...parts, customerId: 'CUST2' },
     { ...parts, workflowType: 'creditReport' },
-    { ...parts, callerId: 'L-2' },
+    { ...parts, ownerId: 'L-2' },
     { ...parts, productCode: 'PREAPP' as const },
     { ...parts, shareId: 'S1' },
-    { ...parts, customerId: 'CUST1L', callerId: '-1' },
+    { ...parts, customerId: 'CUST1L', ownerId: '-1' },
   ].map(traceNumber);
   assert.equal(new Set(numbers).size, numbers.length);
 });

@@ -44,7 +44,7 @@ async function waitingShare(own: Harness, terms: object = {}) {
   const input = shareInput({ pullId: pull.pullId, productCode: 'CR' }, terms);
   const handle = await startShare(own, input);
   await untilShareIs(handle, 'waitingForConsent');
-  return { handle, shareId: input.shareId, callerId: `pull:${pull.pullId}` };
+  return { handle, shareId: input.shareId, ownerId: `pull:${pull.pullId}` };
 }
 
 function grantNow(owner: string, shareId = 'S1'): ConsentMessage {
@@ -153,8 +153,8 @@ const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', {}, async (o
   return handle;
 });
 
-function holdReport(own: Harness, callerId: string): Promise<unknown> {
-  return withLedger(own, (ledger) => ledger.retention.setLegalHold(callerId, WORD));
+function holdReport(own: Harness, ownerId: string): Promise<unknown> {
+  return withLedger(own, (ledger) => ledger.retention.setLegalHold(ownerId, WORD));
 }
 
 const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', {}, async (own) => {
@@ -165,8 +165,8 @@ const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', {}, async
 });
 
 const shareReportGone = besideOwnWorker('shareReport-reportGone', {}, async (own) => {
-  const { handle, shareId, callerId } = await waitingShare(own);
-  await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, callerId));
+  const { handle, shareId, ownerId } = await waitingShare(own);
+  await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, ownerId));
   await handle.result();
   return handle;
 });

@@ -55,11 +55,11 @@ const journeyIds = new Map<string, string>();
 
 const { claim, recordOutcome } = SqlLedger.prototype;
 SqlLedger.prototype.claim = async function (request) {
-  const { callerId, customerTraceNumber } = request.inquiry;
-  journeyIds.set(customerTraceNumber, callerId);
-  await ask('beforeClaim', callerId);
+  const { ownerId, customerTraceNumber } = request.inquiry;
+  journeyIds.set(customerTraceNumber, ownerId);
+  await ask('beforeClaim', ownerId);
   const verdict = await claim.call(this, request);
-  if (verdict.kind === 'claimed') await ask('afterClaim', callerId);
+  if (verdict.kind === 'claimed') await ask('afterClaim', ownerId);
   return verdict;
 };
 SqlLedger.prototype.recordOutcome = async function (record, report) {

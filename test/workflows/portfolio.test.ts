@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
   CreditJourneys,
+  InputDiffersError,
   InvalidInputError,
   JourneyFailedError,
-  PortfolioDiffersError,
   type PortfolioHandle,
   type PortfolioReviewInput,
   PortfolioScheduleError,
@@ -337,7 +337,7 @@ describe('a portfolio review', () => {
     const input = reviewOf('twenty.csv');
     await journeys.reviewPortfolio(input);
     await journeys.reviewPortfolio(input);
-    await assert.rejects(journeys.reviewPortfolio({ ...input, window: 7 }), PortfolioDiffersError);
+    await assert.rejects(journeys.reviewPortfolio({ ...input, window: 7 }), InputDiffersError);
   });
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { PullHandle } from '../../src/client/runs/pull-handle.ts';
-import { CreditJourneys, InvalidInputError, PullDiffersError, type PullStatus } from '../../src/client.ts';
+import { CreditJourneys, InputDiffersError, InvalidInputError, type PullStatus } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
@@ -149,7 +149,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       { ...input, productCode: 'PREQUAL' as const },
       { ...failsafePull([failsafeApplicant('1A')]), pullId },
     ];
-    for (const other of others) await assert.rejects(journeys.pull(other), PullDiffersError);
+    for (const other of others) await assert.rejects(journeys.pull(other), InputDiffersError);
     assert.equal((await inLedger(pullId)).length, 1);
   });
 
@@ -180,9 +180,9 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
     const authorization = { by: 'legal', reason: 'a claim' };
     await ledger.retention.setLegalHold(`pull:${id}`, authorization);
-    assert.equal((await ledger.retention.begin({ callerId: `pull:${id}` }, authorization)).kind, 'refused');
-    await ledger.retention.begin({ callerId: id }, authorization);
-    assert.equal((await ledger.retention.dispose({ callerId: id }, authorization, 0)).kind, 'done');
+    assert.equal((await ledger.retention.begin({ ownerId: `pull:${id}` }, authorization)).kind, 'refused');
+    await ledger.retention.begin({ ownerId: id }, authorization);
+    assert.equal((await ledger.retention.dispose({ ownerId: id }, authorization, 0)).kind, 'done');
     assert.equal((await pull.report()).customerTraceNumber, result.customerTraceNumber);
     assert.equal(await ledger.retention.disposalOf(`pull:${id}`), null);
   });

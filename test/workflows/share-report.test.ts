@@ -5,11 +5,11 @@ import { after, before, describe, test } from 'node:test';
 import type { ShareHandle } from '../../src/client/runs/share-handle.ts';
 import {
   type CreditJourneys,
+  InputDiffersError,
   InvalidInputError,
   JourneyFailedError,
   type ReportReference,
   type ShareConsentMessage,
-  ShareDiffersError,
 } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/share-audit.ts';
@@ -201,7 +201,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(posted.map(({ endUserCode }) => endUserCode).sort(), ['EU888', 'EU999']);
     const listed = await sharesIn({ ownerId: journey.journeyId });
     assert.deepEqual(
-      listed.map(({ callerId, sharedBy, report: of }) => [callerId, sharedBy, of?.customerTraceNumber]).sort(),
+      listed.map(({ ownerId, sharedBy, report: of }) => [ownerId, sharedBy, of?.customerTraceNumber]).sort(),
       shares.map(({ shareId }) => [`share:${shareId}`, 'EU123', stages[0]?.customerTraceNumber]).sort(),
     );
   });
@@ -280,13 +280,13 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
       InvalidInputError,
     );
     const authorization = { by: 'legal', reason: 'a claim' };
-    const callerId = `pull:${report.pullId}`;
-    await ledger.retention.setLegalHold(callerId, authorization);
+    const ownerId = `pull:${report.pullId}`;
+    await ledger.retention.setLegalHold(ownerId, authorization);
     assert.deepEqual(await refusal(report), ['/report is under a legal hold']);
-    await ledger.retention.releaseLegalHold(callerId, authorization);
-    await ledger.retention.begin({ callerId }, authorization);
+    await ledger.retention.releaseLegalHold(ownerId, authorization);
+    await ledger.retention.begin({ ownerId }, authorization);
     assert.deepEqual(await refusal(report), ['/report was disposed of']);
-    await ledger.retention.dispose({ callerId }, authorization, 0);
+    await ledger.retention.dispose({ ownerId }, authorization, 0);
     assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
   });
 
@@ -363,7 +363,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     const share = await journeys.shareReport(shareInput(report));
     await until(share, 'waitingForConsent');
     const [scope, authorization] = [
-      { callerId: `pull:${report.pullId}` },
+      { ownerId: `pull:${report.pullId}` },
       { by: 'records', reason: 'kept long enough' },
     ];
     await ledger.retention.begin(scope, authorization);
@@ -384,7 +384,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await revoked.result()).outcome, 'revoked');
     assert.equal((await silent.result()).outcome, 'expired');
     assert.deepEqual(await postedOf(silent.shareId, revoked.shareId), []);
-    const { stored: rows } = await ledger.shareFacts({ callerId: revoked.ownerId, shareId: revoked.shareId });
+    const { stored: rows } = await ledger.shareFacts({ ownerId: revoked.ownerId, shareId: revoked.shareId });
     assert.deepEqual(
       rows.map(({ consent: { decision } }) => decision),
       ['granted', 'revoked'],
@@ -402,7 +402,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await share.recordConsent(grant);
     const first = await share.result();
     assert.deepEqual(await (await journeys.shareReport(input)).result(), first);
-    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), ShareDiffersError);
+    await assert.rejects(journeys.shareReport({ ...input, endUserCode: 'EU888' }), InputDiffersError);
     const late = await share.recordConsent(consent({ consentId: grant.consentId, decision: 'revoked' }));
     assert.equal(late.late && late.recorded && late.postedSharesFlagged, 1);
     const { workflowId } = share;

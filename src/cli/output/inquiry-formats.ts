@@ -20,7 +20,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
     `${one.customerTraceNumber} attempt ${one.attempt}`,
-    `${runName(one.callerId)}${share}${purpose}`,
+    `${runName(one.ownerId)}${share}${purpose}`,
     ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
     ...(decision ? [`decided: ${decisionText(decision)}`] : []),
@@ -58,15 +58,15 @@ function decisionText({ action, by, decisionId, providerSaid, provenBy, reason }
   return `${action} by ${by} (${decisionId}, provider said ${providerSaid}${proof}): ${reason}`;
 }
 
-/** `callerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
-export function attemptDocument({ callerId, ...one }: AuditedAttempt): object {
-  return { journeyId: callerId, ...one };
+/** `ownerId` is called `journeyId` here as everywhere on the command line; of a pull it is `pull:<pullId>`. */
+export function attemptDocument({ ownerId, ...one }: AuditedAttempt): object {
+  return { journeyId: ownerId, ...one };
 }
 
 const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   claimedAt: (one) => one.claimedAt,
   requestedAt: (one) => one.requestedAt,
-  journeyId: (one) => one.callerId,
+  journeyId: (one) => one.ownerId,
   workflowType: (one) => one.workflowType,
   customerTraceNumber: (one) => one.customerTraceNumber,
   attempt: (one) => one.attempt,

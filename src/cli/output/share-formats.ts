@@ -19,9 +19,9 @@ export function shareLines(one: AuditedShare, width: number): string[] {
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
     report
-      ? `${report.productCode} of ${runName(report.callerId)}, ${report.customerTraceNumber}`
+      ? `${report.productCode} of ${runName(report.ownerId)}, ${report.customerTraceNumber}`
       : 'a report that the ledger does not know',
-    `share ${one.shareId ?? ''} of ${runName(one.callerId)}, ${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
+    `share ${one.shareId ?? ''} of ${runName(one.ownerId)}, ${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
     ...consents.map(consentLine),
   ];
   return [fit(head.trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
@@ -36,10 +36,10 @@ function seconds(instant: string): string {
   return instant.replace(/\.\d+/, '');
 }
 
-/** `callerId` is called `journeyId` here as everywhere on the command line. */
-export function shareDocument({ callerId, report, ...one }: AuditedShare): object {
-  const { callerId: ownerId, ...rest } = report ?? {};
-  return { journeyId: callerId, ...one, report: report ? { journeyId: ownerId, ...rest } : null };
+/** `ownerId` is called `journeyId` here as everywhere on the command line. */
+export function shareDocument({ ownerId, report, ...one }: AuditedShare): object {
+  const { ownerId: reportOwnerId, ...rest } = report ?? {};
+  return { journeyId: ownerId, ...one, report: report ? { journeyId: reportOwnerId, ...rest } : null };
 }
 
 const COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
@@ -50,11 +50,11 @@ const COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
   endUserCode: (one) => one.endUserCode,
   endUser: (one) => one.endUser,
   permissiblePurposeCode: (one) => one.permissiblePurposeCode,
-  journeyId: (one) => one.callerId,
+  journeyId: (one) => one.ownerId,
   shareId: (one) => one.shareId,
   customerTraceNumber: (one) => one.customerTraceNumber,
   attempt: (one) => one.attempt,
-  reportJourneyId: (one) => one.report?.callerId,
+  reportJourneyId: (one) => one.report?.ownerId,
   reportProductCode: (one) => one.report?.productCode,
   reportTraceNumber: (one) => one.report?.customerTraceNumber,
   consents: (one) => one.consents.map((consent) => `${consent.applicantId} ${consent.consentId}`).join('; '),

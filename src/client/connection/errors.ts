@@ -5,7 +5,7 @@
 
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { ShareReportInput } from '../../messages/share/shapes.ts';
-import { runName } from '../../model/owner-id.ts';
+import { type RunKind, runName } from '../../model/owner-id.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportProduct } from '../../model/products.ts';
 
@@ -193,63 +193,29 @@ export class KeysMissingError extends Error {
   }
 }
 
-/** Thrown when the run with this id was started with another input; nothing was started. */
-abstract class InputDiffersError extends Error {
+/**
+ * Thrown when this id is taken by a run with another input, or, of a pull, of another product; of a journey, where that
+ * one is running. Nothing was started.
+ */
+export class InputDiffersError extends Error {
+  override readonly name = 'InputDiffersError';
+  readonly kind: RunKind;
+  /** The caller's own id. */
+  readonly id: string;
   /** Where the two inputs differ, as far as this client may see it. */
   readonly problems: readonly Problem[];
 
-  constructor(run: string, paths: readonly string[]) {
+  constructor(kind: RunKind, id: string, paths: readonly string[]) {
     const list = paths.map((path) => path || '/').join(', ');
+    const run = `${kind === 'portfolio' ? 'portfolio review' : kind} ${id}`;
     super(
       `${run} was started with another input: ${list} ${paths.length > 1 ? 'differ' : 'differs'}; choose another id`,
     );
+    this.kind = kind;
+    this.id = id;
     this.problems = paths.map((path) => ({
       path,
       rule: 'must be as it was started: choose another id for another input',
     }));
-  }
-}
-
-/** Thrown when a journey that is running under this id was started with another input. Nothing was started. */
-export class JourneyDiffersError extends InputDiffersError {
-  override readonly name = 'JourneyDiffersError';
-  readonly journeyId: string;
-
-  constructor(journeyId: string, paths: readonly string[]) {
-    super(`journey ${journeyId}`, paths);
-    this.journeyId = journeyId;
-  }
-}
-
-/** Thrown when another pull has this id already: of another product, or with another input. Nothing was started. */
-export class PullDiffersError extends InputDiffersError {
-  override readonly name = 'PullDiffersError';
-  readonly pullId: string;
-
-  constructor(pullId: string, paths: readonly string[]) {
-    super(`pull ${pullId}`, paths);
-    this.pullId = pullId;
-  }
-}
-
-/** Thrown when another portfolio review has this id already, with another input. Nothing was started. */
-export class PortfolioDiffersError extends InputDiffersError {
-  override readonly name = 'PortfolioDiffersError';
-  readonly reviewId: string;
-
-  constructor(reviewId: string, paths: readonly string[]) {
-    super(`portfolio review ${reviewId}`, paths);
-    this.reviewId = reviewId;
-  }
-}
-
-/** Thrown when another share has this id already: of another report, or with another input. Nothing was started. */
-export class ShareDiffersError extends InputDiffersError {
-  override readonly name = 'ShareDiffersError';
-  readonly shareId: string;
-
-  constructor(shareId: string, paths: readonly string[]) {
-    super(`share ${shareId}`, paths);
-    this.shareId = shareId;
   }
 }

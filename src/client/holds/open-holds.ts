@@ -206,9 +206,9 @@ export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHo
   };
 }
 
-function nameOf({ callerId, customerTraceNumber, productCode, shareId }: OpenInquiry) {
+function nameOf({ ownerId, customerTraceNumber, productCode, shareId }: OpenInquiry) {
   return {
-    journeyId: callerId,
+    journeyId: ownerId,
     customerTraceNumber,
     productCode,
     ...defined({ shareId }),

@@ -87,7 +87,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished };
   if ('journeyId' in selection) {
     const { journeyId } = selection;
-    const one = await planOne(context, { callerId: journeyId });
+    const one = await planOne(context, { ownerId: journeyId });
     if (!one) throw new JourneyNotFoundError(journeyId);
     return { ...plan, ...placed([one]) };
   }
@@ -97,8 +97,8 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
     const query = { olderThanMs, ...defined({ productCode, after }) };
     const size = Math.min(PAGE, limit - plan.planned.length);
     const page = await context.ledger.retention.olderThan({ ...query, limit: size });
-    const found = await inParallel(page.callerIds, AT_ONCE, (callerId) =>
-      planOne(context, { callerId, ...defined({ productCode }) }),
+    const found = await inParallel(page.ownerIds, AT_ONCE, (ownerId) =>
+      planOne(context, { ownerId, ...defined({ productCode }) }),
     );
     const { planned, refused } = placed(found);
     plan.planned.push(...planned);
@@ -127,7 +127,7 @@ function placed(found: readonly (PlannedOne | undefined)[]) {
 async function planOne(context: DisposalContext, scope: DisposalScope): Promise<PlannedOne | undefined> {
   const { client, ledger } = context;
   const view = await ledger.retention.view(scope);
-  const runs = await runsOf(client, scope.callerId, view.runs);
+  const runs = await runsOf(client, scope.ownerId, view.runs);
   const obstacles = obstaclesOf(view.obstacles, runs);
   if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles } };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
@@ -176,7 +176,7 @@ export async function disposeOf(
   const { client, ledger } = context;
   const { retention } = ledger;
   const name = { journeyId, ...defined({ productCode }) };
-  const scope: DisposalScope = { callerId: journeyId, ...defined({ productCode }) };
+  const scope: DisposalScope = { ownerId: journeyId, ...defined({ productCode }) };
   const refused = (obstacles: RefusedDisposal['obstacles']) => ({ refused: { ...name, obstacles } });
   const view = await retention.view(scope);
   const before = obstaclesOf(view.obstacles, await runsOf(client, journeyId, view.runs));
@@ -193,6 +193,6 @@ export async function disposeOf(
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };
 }
 
-function nameOf({ callerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
-  return { journeyId: callerId, ...defined({ productCode }) };
+function nameOf({ ownerId, productCode }: DisposalScope): { journeyId: string; productCode?: ProductCode } {
+  return { journeyId: ownerId, ...defined({ productCode }) };
 }

@@ -67,7 +67,7 @@ export async function decideInLedger(
   const { customerTraceNumber, decisionId } = decision;
   const ledger = await context.ledger();
   const known = await rowOf(ledger, customerTraceNumber);
-  const journeyId = known.callerId;
+  const journeyId = known.ownerId;
   const message = parseDecision(decision, context);
   const same = known.decisions.find((one) => one.decisionId === decisionId);
   if (same) {
@@ -97,7 +97,7 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   requireWords(seen);
   const ledger = await context.ledger();
   const { customerTraceNumber } = seen;
-  const { callerId } = await rowOf(ledger, customerTraceNumber);
+  const { ownerId } = await rowOf(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, seen);
   if (verdict.kind === 'nothingToSee') {
     throw new DecisionRefusedError(customerTraceNumber, 'nothing has come too late that nobody has seen to');
@@ -105,7 +105,7 @@ export async function markSeen(context: LedgerDecisionContext, seen: SeenRecord)
   if (verdict.kind === 'known' && verdict.paths.length > 0) {
     throw new DecisionRefusedError(customerTraceNumber, otherContent('/decisionId was used', verdict.paths));
   }
-  return { journeyId: callerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
+  return { journeyId: ownerId, customerTraceNumber, duplicate: verdict.kind === 'known' };
 }
 
 function requireWords({ by, reason }: SeenRecord): void {
@@ -130,7 +130,7 @@ async function undecidedRow(
   const row = await rowOf(await ledger(), customerTraceNumber);
   // The run has the inquiry in hand, and would not learn of it.
   if (await isRunOpen(client, row.workflowId ?? '')) {
-    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.callerId)} is running: it must be told instead`);
+    throw new DecisionRefusedError(customerTraceNumber, `${runName(row.ownerId)} is running: it must be told instead`);
   }
   if (row.undecided) return row;
   throw new DecisionRefusedError(customerTraceNumber, whyNot(row));

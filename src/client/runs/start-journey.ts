@@ -5,7 +5,7 @@ import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
 import { translatedError } from '../connection/error-translation.ts';
-import { JourneyDiffersError, JourneyFinishedError } from '../connection/errors.ts';
+import { InputDiffersError, JourneyFinishedError } from '../connection/errors.ts';
 import { inputDifferences, startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
@@ -17,7 +17,7 @@ interface StartJourneyContext {
   maxApplicants: number;
 }
 
-/** @throws JourneyFinishedError, JourneyDiffersError, and what `translatedError` makes of the SDK's errors */
+/** @throws JourneyFinishedError, InputDiffersError, and what `translatedError` makes of the SDK's errors */
 export async function startJourney(
   { client, taskQueue, maxApplicants }: StartJourneyContext,
   journey: LendingJourneyInput,
@@ -41,7 +41,7 @@ export async function startJourney(
   });
   if (start.kind === 'started') return;
   if (!(await isRunning(client, journeyId))) throw new JourneyFinishedError(journeyId);
-  if (start.paths.length > 0) throw new JourneyDiffersError(journeyId, start.paths);
+  if (start.paths.length > 0) throw new InputDiffersError('journey', journeyId, start.paths);
 }
 
 async function isRunning(client: Client, journeyId: string): Promise<boolean> {

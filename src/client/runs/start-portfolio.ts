@@ -4,13 +4,13 @@ import { differingPaths } from '../../base/differing-paths.ts';
 import type { PortfolioReviewInput } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf } from '../../model/work-class.ts';
-import { PortfolioDiffersError } from '../connection/errors.ts';
+import { InputDiffersError } from '../connection/errors.ts';
 import { startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'ACCTRVW for each row of a portfolio file. The current details say where it stands; they need a running worker.';
 
-/** @throws PortfolioDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
 export async function startPortfolio(
   { client, taskQueue }: { client: Client; taskQueue: string },
   input: PortfolioReviewInput,
@@ -24,5 +24,5 @@ export async function startPortfolio(
     // Nothing of it is personal, so nothing is masked.
     differences: (started) => differingPaths(started, input),
   });
-  if (start.kind === 'found' && start.paths.length > 0) throw new PortfolioDiffersError(reviewId, start.paths);
+  if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('portfolio', reviewId, start.paths);
 }

@@ -4,7 +4,7 @@ import { parsePullInput } from '../../messages/parse-messages.ts';
 import type { PullInput } from '../../messages/pull/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
-import { PullDiffersError } from '../connection/errors.ts';
+import { InputDiffersError } from '../connection/errors.ts';
 import { inputDifferences, startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
@@ -16,7 +16,7 @@ interface StartPullContext {
   maxApplicants: number;
 }
 
-/** @throws PullDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
 export async function startPull(
   { client, taskQueue, maxApplicants }: StartPullContext,
   pull: PullInput,
@@ -38,5 +38,5 @@ export async function startPull(
         personal: 'applicants',
       }),
   });
-  if (start.kind === 'found' && start.paths.length > 0) throw new PullDiffersError(pullId, start.paths);
+  if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('pull', pullId, start.paths);
 }

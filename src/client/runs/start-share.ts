@@ -5,13 +5,13 @@ import type { ShareReportInput } from '../../messages/share/shapes.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import { priorityOf } from '../../model/work-class.ts';
-import { ShareDiffersError } from '../connection/errors.ts';
+import { InputDiffersError } from '../connection/errors.ts';
 import { inputDifferences, startOnce } from './start-once.ts';
 
 const STATIC_DETAILS =
   'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-/** @throws ShareDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
 export async function startShare(
   { client, taskQueue }: { client: Client; taskQueue: string },
   share: ShareReportInput,
@@ -28,5 +28,5 @@ export async function startShare(
     staticDetails: STATIC_DETAILS,
     differences: (started) => inputDifferences(started, share, { parse: parseShareReportInput, personal: 'report' }),
   });
-  if (start.kind === 'found' && start.paths.length > 0) throw new ShareDiffersError(shareId, start.paths);
+  if (start.kind === 'found' && start.paths.length > 0) throw new InputDiffersError('share', shareId, start.paths);
 }

@@ -41,7 +41,7 @@ export async function acceptProblem(
  */
 async function isAnothersNumber(
   { session, cipher }: Writing,
-  { customerTraceNumber, callerId, shareId }: InquiryDescription,
+  { customerTraceNumber, ownerId, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
   const digest = referenceDigest(cipher, reportReferenceNumber);
@@ -51,7 +51,7 @@ async function isAnothersNumber(
        AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
          AND ((s.caller_id = i.caller_id AND s.share_id = i.share_id) OR (s.caller_id = $3 AND s.share_id = $4)))
      LIMIT 1`,
-    [digest, customerTraceNumber, callerId, shareId ?? null],
+    [digest, customerTraceNumber, ownerId, shareId ?? null],
   );
   return rows.length > 0;
 }
@@ -64,7 +64,7 @@ async function isAnothersNumber(
  */
 async function othersConsumer(
   { session, cipher }: Writing,
-  { callerId, shareId }: InquiryDescription,
+  { ownerId, shareId }: InquiryDescription,
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
@@ -75,7 +75,7 @@ async function othersConsumer(
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,
-      [consumerDigest(cipher, consumerId), applicantId, callerId, shareId ?? null],
+      [consumerDigest(cipher, consumerId), applicantId, ownerId, shareId ?? null],
     );
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }

@@ -20,12 +20,12 @@ interface ClaimedShare extends KnownShare {
  */
 export async function readClaimedShare(writing: Writing, request: ClaimRequest): Promise<ClaimedShare | undefined> {
   const { inquiry, consents, consentValidForMs, sharedReference, applicantIds = [] } = request;
-  const { productCode, callerId, shareId } = inquiry;
+  const { productCode, ownerId, shareId } = inquiry;
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(writing);
   const { session, dialect, cipher } = writing;
   const { owners, stored, reportIsGone, nowMs } = await readShareFacts(session, dialect, cipher, {
-    callerId,
+    ownerId,
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });

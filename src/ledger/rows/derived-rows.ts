@@ -54,7 +54,7 @@ type FoundDerived =
 /** The document about the newest report, which may have been destroyed; `null` where there never was one. */
 export async function newestDerived(
   session: SqlSession,
-  callerId: string,
+  ownerId: string,
   kind: DerivedDocument['kind'],
 ): Promise<FoundDerived | null> {
   const [row] = await session.rows<DerivedRow>(
@@ -62,7 +62,7 @@ export async function newestDerived(
      JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
      JOIN inquiries f ON f.customer_trace_number = d.from_trace_number
      WHERE i.caller_id = $1 AND d.kind = $2 ORDER BY d.stored_at DESC, i.ordinal DESC, d.attempt DESC LIMIT 1`,
-    [callerId, kind],
+    [ownerId, kind],
   );
   if (!row) return null;
   const { body, key_id: keyId, wrapped_key: wrappedKey } = row;

@@ -44,10 +44,10 @@ export async function readDisposalView(
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
-          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)})`,
+          (SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.ownerId)})`,
       )
       .join(' UNION '),
-    [scope.callerId],
+    [scope.ownerId],
   );
   const { begunAtMs, disposedAtMs } = await readDisposalTimes(session, scope);
   const isUnfinished = begunAtMs !== null && (disposedAtMs === null || disposedAtMs < begunAtMs);
@@ -81,9 +81,9 @@ function newestOf(row: NewestRow | undefined): number | null {
  */
 async function readObstacles(session: SqlSession, dialect: SqlDialect, scope: DisposalScope): Promise<Obstacle[]> {
   const held = await session.rows<TraceRow>(
-    `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.callerId)} AND legal_hold_at IS NOT NULL
+    `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(scope.ownerId)} AND legal_hold_at IS NOT NULL
      ORDER BY customer_trace_number`,
-    [scope.callerId],
+    [scope.ownerId],
   );
   const { sql, values } = selectionOf(scope, 2);
   const needs = await session.rows<{ reason: Obstacle['reason'] } & TraceRow>(
@@ -108,11 +108,11 @@ interface TraceRow {
 }
 
 /** The scope's inquiries that are not disposed of yet; its values begin at `$from`. */
-function selectionOf({ callerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
+function selectionOf({ ownerId, productCode }: DisposalScope, from = 1): { sql: string; values: SqlValue[] } {
   const ofProduct = productCode === undefined ? '' : ` AND product_code = $${from + 1}`;
   return {
-    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId, from)}${ofProduct} AND disposed_at IS NULL`,
-    values: productCode === undefined ? [callerId] : [callerId, productCode],
+    sql: `SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId, from)}${ofProduct} AND disposed_at IS NULL`,
+    values: productCode === undefined ? [ownerId] : [ownerId, productCode],
   };
 }
 
@@ -145,7 +145,7 @@ export async function readOlderThan(
   );
   const last = rows.at(-1);
   return {
-    callerIds: rows.map((row) => row.caller_id),
+    ownerIds: rows.map((row) => row.caller_id),
     ...(last && rows.length === limit
       ? { next: { createdAtMs: last.created_at, customerTraceNumber: last.customer_trace_number } }
       : {}),
@@ -159,7 +159,7 @@ export async function beginDisposal(
   scope: DisposalScope,
   authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
-  await lockInquiriesOf(session, dialect, scope.callerId);
+  await lockInquiriesOf(session, dialect, scope.ownerId);
   const view = await readDisposalView(session, dialect, scope);
   const refused = refusalOf(view);
   if (refused) return { keep: false, value: refused };
@@ -176,7 +176,7 @@ export async function dispose(
   dialect: SqlDialect,
   { scope, authorization, runs }: { scope: DisposalScope; authorization: Authorization; runs: number },
 ): Promise<Written<DisposalVerdict>> {
-  await lockInquiriesOf(session, dialect, scope.callerId);
+  await lockInquiriesOf(session, dialect, scope.ownerId);
   const view = await readDisposalView(session, dialect, scope);
   const refused = refusalOf(view);
   if (refused) return { keep: false, value: refused };
@@ -218,9 +218,9 @@ function refusalOf({ obstacles }: DisposalView): DisposalVerdict | null {
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, callerId: string): Promise<void> {
+export async function lockInquiriesOf(session: SqlSession, dialect: SqlDialect, ownerId: string): Promise<void> {
   await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${ofOwner(callerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
-    [callerId],
+    `SELECT 1 FROM inquiries WHERE ${ofOwner(ownerId)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    [ownerId],
   );
 }

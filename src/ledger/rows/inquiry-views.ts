@@ -149,7 +149,7 @@ export function descriptionOf(row: InquiryRow): InquiryDescription {
     profile: row.profile,
     customerId: row.customer_id,
     workflowType: row.workflow_type,
-    callerId: row.caller_id,
+    ownerId: row.caller_id,
     productCode: row.product_code,
     ordinal: row.ordinal,
     ...(row.share_id === null ? {} : { shareId: row.share_id }),

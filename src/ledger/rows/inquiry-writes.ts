@@ -52,7 +52,7 @@ export async function readRepeat(
      WHERE caller_id = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
        AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
      ORDER BY permitted_repeat, ordinal`,
-    [inquiry.callerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+    [inquiry.ownerId, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
   );
   const numbers = rows.map((row) => ({
     customerTraceNumber: row.customer_trace_number,
@@ -81,7 +81,7 @@ export async function insertInquiry(
       profile: inquiry.profile,
       customer_id: inquiry.customerId,
       workflow_type: inquiry.workflowType,
-      caller_id: inquiry.callerId,
+      caller_id: inquiry.ownerId,
       product_code: inquiry.productCode,
       share_id: inquiry.shareId,
       ordinal: inquiry.ordinal,

@@ -35,7 +35,7 @@ export async function setLegalHold(
   // A share's claim reads the hold under this lock: the claim comes first, or finds the hold.
   await lockHead({ session, dialect });
   if (set.length === 0) return { keep: false, value: before ? { ...before, isNew: false } : null };
-  await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldSet' });
+  await insertEvent(session, dialect, { ownerId: journeyId, by, reason, kind: 'legalHoldSet' });
   const [hold] = await readHolds(session, journeyId);
   return { keep: true, value: hold ? { ...hold, isNew: true } : null };
 }
@@ -59,7 +59,7 @@ export async function releaseLegalHold(
     [journeyId],
   );
   if (released.length === 0) return { keep: false, value: false };
-  await insertEvent(session, dialect, { callerId: journeyId, by, reason, kind: 'legalHoldReleased' });
+  await insertEvent(session, dialect, { ownerId: journeyId, by, reason, kind: 'legalHoldReleased' });
   return { keep: true, value: true };
 }
 

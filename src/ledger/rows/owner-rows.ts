@@ -2,20 +2,20 @@
 import { ownerOf } from '../../model/owner-id.ts';
 
 /** The SQL condition on `caller_id`, with the owner's id as value `$place`. */
-export function ofOwner(callerId: string, place = 1): string {
-  if (!isReview(callerId)) return `caller_id = $${place}`;
+export function ofOwner(ownerId: string, place = 1): string {
+  if (!isReview(ownerId)) return `caller_id = $${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
   return `substr(caller_id, 1, length($${place}) + 1) = $${place} || '/'`;
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */
-export function reviewOfRow(callerId: string): string | null {
-  const { kind, id, accountId } = ownerOf(callerId);
+export function reviewOfRow(ownerId: string): string | null {
+  const { kind, id, accountId } = ownerOf(ownerId);
   return accountId === undefined ? null : `${kind}:${id}`;
 }
 
 /** Whether it is the id of a whole portfolio review. */
-export function isReview(callerId: string): boolean {
-  const { kind, accountId } = ownerOf(callerId);
+export function isReview(ownerId: string): boolean {
+  const { kind, accountId } = ownerOf(ownerId);
   return kind === 'portfolio' && accountId === undefined;
 }

@@ -36,7 +36,7 @@ export async function insertReport(
 
 /** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
 interface WantedReport {
-  callerId: string;
+  ownerId: string;
   productCode: ProductCode;
   customerTraceNumber?: string | undefined;
 }
@@ -44,8 +44,8 @@ interface WantedReport {
 const IS_WANTED =
   'i.caller_id = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)';
 
-function wanted({ callerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
-  return [callerId, productCode, customerTraceNumber ?? null];
+function wanted({ ownerId, productCode, customerTraceNumber }: WantedReport): SqlValue[] {
+  return [ownerId, productCode, customerTraceNumber ?? null];
 }
 
 /**

@@ -16,13 +16,13 @@ export async function insertShare(
   { session, dialect, cipher }: Writing,
   share: Omit<PlannedShare, 'reportEndUserCode'> & { reportEndUserCode?: string },
 ): Promise<boolean> {
-  const { callerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
+  const { ownerId, shareId, reportReferenceNumber, reportEndUserCode } = share;
   const digest = referenceDigest(cipher, reportReferenceNumber);
   const inserted = await insertRow(
     session,
     'report_shares',
     {
-      caller_id: callerId,
+      caller_id: ownerId,
       share_id: shareId,
       reference_digest: digest,
       report_end_user_code: reportEndUserCode,
@@ -32,7 +32,7 @@ export async function insertShare(
   if (inserted) return true;
   const [row] = await session.rows<{ reference_digest: string }>(
     'SELECT reference_digest FROM report_shares WHERE caller_id = $1 AND share_id = $2',
-    [callerId, shareId],
+    [ownerId, shareId],
   );
   return row?.reference_digest === digest;
 }
@@ -40,17 +40,17 @@ export async function insertShare(
 /** As `Retention.sharesOf`. */
 export async function readSeparateShares(
   session: SqlSession,
-  { callerId, productCode }: DisposalScope,
+  { ownerId, productCode }: DisposalScope,
 ): Promise<SeparateShare[]> {
   const ofProduct = productCode === undefined ? '' : ' AND product_code = $2';
   const rows = await session.rows<{ caller_id: string; inquiries: number }>(
     `SELECT DISTINCT caller_id, (SELECT count(*) FROM inquiries i
        WHERE i.caller_id = s.caller_id AND i.disposed_at IS NULL) AS inquiries
-     FROM report_shares s WHERE NOT (${ofOwner(callerId)}) AND reference_digest IN (
+     FROM report_shares s WHERE NOT (${ofOwner(ownerId)}) AND reference_digest IN (
        SELECT reference_digest FROM report_references WHERE customer_trace_number IN (
-         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(callerId)}${ofProduct}))
+         SELECT customer_trace_number FROM inquiries WHERE ${ofOwner(ownerId)}${ofProduct}))
      ORDER BY caller_id`,
-    productCode === undefined ? [callerId] : [callerId, productCode],
+    productCode === undefined ? [ownerId] : [ownerId, productCode],
   );
   return rows.map(({ caller_id, inquiries }) => ({ ownerId: caller_id, inquiries }));
 }
@@ -60,15 +60,15 @@ export async function readShareFacts(
   session: SqlSession,
   dialect: SqlDialect,
   cipher: LedgerCipher,
-  { callerId, shareId, reportReferenceNumber }: ConsentsQuery,
+  { ownerId, shareId, reportReferenceNumber }: ConsentsQuery,
 ): Promise<ShareFacts> {
   const digest = reportReferenceNumber === undefined ? '' : referenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   const [{ now: nowMs } = { now: Date.now() }] = reports;
   const found = reports.flatMap(({ caller_id }) => (caller_id === null ? [] : [caller_id]));
-  const owners = [...new Set([callerId, ...found])];
+  const owners = [...new Set([ownerId, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
-  const usedBy = await readUses(session, { callerId, shareId, owners });
+  const usedBy = await readUses(session, { ownerId, shareId, owners });
   const stored = rows.map((row) => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     return { consent: consentRecord(row), ...(user === undefined ? {} : { usedBy: user }) };
@@ -131,7 +131,7 @@ interface UseRow extends PostingRow {
  */
 async function readUses(
   session: SqlSession,
-  { callerId, shareId, owners }: { callerId: string; shareId: string; owners: readonly string[] },
+  { ownerId, shareId, owners }: { ownerId: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
   const uses = await session.rows<UseRow>(
@@ -140,7 +140,7 @@ async function readUses(
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
      WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.caller_id <> $1`,
-    [callerId, shareId, ...owners],
+    [ownerId, shareId, ...owners],
   );
   return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, share_id: shareId }), use.caller_id]));
 }

@@ -20,13 +20,13 @@ interface EventRow {
 export async function insertEvent(
   session: SqlSession,
   dialect: SqlDialect,
-  { callerId, productCode, kind, by, reason, details }: Omit<RetentionEvent, 'recordedAt'>,
+  { ownerId, productCode, kind, by, reason, details }: Omit<RetentionEvent, 'recordedAt'>,
 ): Promise<void> {
   await insertRow(
     session,
     'retention_events',
     {
-      caller_id: callerId,
+      caller_id: ownerId,
       event_id: randomUUID(),
       product_code: productCode,
       kind,
@@ -43,10 +43,10 @@ function laterThanOthers({ now }: SqlDialect): string {
   return `(SELECT max(at) FROM (SELECT ${now} AS at UNION ALL ${others}) AS times)`;
 }
 
-export async function readEvents(session: SqlSession, callerId: string): Promise<RetentionEvent[]> {
+export async function readEvents(session: SqlSession, ownerId: string): Promise<RetentionEvent[]> {
   const rows = await session.rows<EventRow>(
     'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at',
-    [callerId],
+    [ownerId],
   );
   return rows.map((row) => ({
     ...scopeOf(row),
@@ -72,19 +72,19 @@ export async function readUnfinished(session: SqlSession): Promise<DisposalScope
 /** When a scope's last disposal was begun and finished, in milliseconds. */
 export async function readDisposalTimes(
   session: SqlSession,
-  { callerId, productCode }: DisposalScope,
+  { ownerId, productCode }: DisposalScope,
 ): Promise<{ begunAtMs: number | null; disposedAtMs: number | null }> {
   const [row] = await session.rows<{ begun_at: number | null; disposed_at: number | null }>(
     `SELECT max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
        max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
      FROM retention_events WHERE caller_id = $1 AND coalesce(product_code, '') = $2`,
-    [callerId, productCode ?? ''],
+    [ownerId, productCode ?? ''],
   );
   return { begunAtMs: row?.begun_at ?? null, disposedAtMs: row?.disposed_at ?? null };
 }
 
 function scopeOf(row: Pick<EventRow, 'caller_id' | 'product_code'>): DisposalScope {
-  return { callerId: row.caller_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
+  return { ownerId: row.caller_id, ...(row.product_code === null ? {} : { productCode: row.product_code }) };
 }
 
 function authorizationOf(row: EventRow): Authorization {

@@ -37,7 +37,7 @@ function wanted(
   return ({ share, referenceDigest: own }) =>
     (endUser === undefined || [share.endUserCode, share.endUser, share.sharedBy].includes(endUser)) &&
     (report === undefined || own === digest || share.report?.customerTraceNumber === report) &&
-    (ownerId === undefined || share.callerId === ownerId || share.report?.callerId === ownerId);
+    (ownerId === undefined || share.ownerId === ownerId || share.report?.ownerId === ownerId);
 }
 
 async function* shares(
@@ -117,7 +117,7 @@ function reportView(row: ReportRow): SharedReportView | null {
   if (report_trace_number === null || report_caller_id === null || report_product_code === null) return null;
   return {
     customerTraceNumber: report_trace_number,
-    callerId: report_caller_id,
+    ownerId: report_caller_id,
     productCode: report_product_code,
     ...(report_end_user === null ? {} : { endUserCode: report_end_user }),
   };

@@ -249,9 +249,9 @@ async function applyDecision(writing: Writing, decision: DecisionRecord, effect:
 }
 
 async function insertClaimedShare(writing: Writing, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
-  const { callerId, shareId } = inquiry;
+  const { ownerId, shareId } = inquiry;
   if (sharedReference === undefined || shareId === undefined) return;
-  await insertShare(writing, { callerId, shareId, reportReferenceNumber: sharedReference });
+  await insertShare(writing, { ownerId, shareId, reportReferenceNumber: sharedReference });
 }
 
 async function keepReport(

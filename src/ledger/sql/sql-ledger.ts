@@ -175,8 +175,8 @@ export class SqlLedger implements Ledger {
     return auditedShares(this.#engine, this.#cipher, query);
   }
 
-  inquiriesOf(callerId: string): Promise<InquiryView[]> {
-    return this.#read('SELECT customer_trace_number FROM inquiries WHERE caller_id = $1', callerId);
+  inquiriesOf(ownerId: string): Promise<InquiryView[]> {
+    return this.#read('SELECT customer_trace_number FROM inquiries WHERE caller_id = $1', ownerId);
   }
 
   async inquiry(customerTraceNumber: string): Promise<OpenInquiry | null> {
@@ -205,8 +205,8 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  async readReport(callerId: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
-    const wanted = { callerId, productCode, customerTraceNumber: ofInquiry };
+  async readReport(ownerId: string, productCode: ProductCode, ofInquiry?: string): Promise<StoredReport | null> {
+    const wanted = { ownerId, productCode, customerTraceNumber: ofInquiry };
     const { sealed, disposedAtMs } = await this.#engine.read(async (session) => ({
       sealed: await newestReport(session, wanted),
       disposedAtMs: await disposedReport(session, wanted),
@@ -243,8 +243,8 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  async readDerived(callerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
-    const found = await this.#engine.read((session) => newestDerived(session, callerId, kind));
+  async readDerived(ownerId: string, kind: DerivedDocument['kind']): Promise<StoredDocument | null> {
+    const found = await this.#engine.read((session) => newestDerived(session, ownerId, kind));
     if (!found) return null;
     if (found.disposedAtMs !== undefined) throw new DisposedError(utcInstant(found.disposedAtMs));
     const { of, from, sealed, storedAtMs } = found;

@@ -58,11 +58,11 @@ export class SqlRetention implements Retention {
     return this.#engine.scrub();
   }
 
-  disposalOf(callerId: string): Promise<string | null> {
+  disposalOf(ownerId: string): Promise<string | null> {
     return this.#engine.read(async (session) => {
       const [row] = await session.rows<{ begun_at: number | null }>(
         `SELECT min(recorded_at) AS begun_at FROM retention_events WHERE caller_id = $1 AND kind = 'disposalBegun'`,
-        [callerId],
+        [ownerId],
       );
       const begunAtMs = row?.begun_at ?? null;
       return begunAtMs === null ? null : utcInstant(begunAtMs);
@@ -81,8 +81,8 @@ export class SqlRetention implements Retention {
     return this.#engine.read((session) => readHolds(session));
   }
 
-  events(callerId: string): Promise<RetentionEvent[]> {
-    return this.#engine.read((session) => readEvents(session, callerId));
+  events(ownerId: string): Promise<RetentionEvent[]> {
+    return this.#engine.read((session) => readEvents(session, ownerId));
   }
 
   /** Another database may answer at the same address by now: nothing of it may be destroyed. */

@@ -12,15 +12,15 @@ export function describeInquiry(
   ordinal: number,
   amends?: string,
 ): InquiryDescription {
-  const { callerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode } = spec;
+  const { ownerId, productCode, shareId, endUserCode, endUser, permissiblePurposeCode } = spec;
   const { workflowType } = workflowInfo();
   return {
-    customerTraceNumber: traceNumber({ ...run, workflowType, callerId, productCode, shareId, ordinal }),
+    customerTraceNumber: traceNumber({ ...run, workflowType, ownerId, productCode, shareId, ordinal }),
     environment: run.environment,
     profile: run.profile,
     customerId: run.customerId,
     workflowType,
-    callerId,
+    ownerId,
     productCode,
     ordinal,
     ...(shareId === undefined ? {} : { shareId }),

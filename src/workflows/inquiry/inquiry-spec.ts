@@ -13,7 +13,7 @@ import type { InFlightActivities } from '../run/in-flight-activities.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec {
-  callerId: string;
+  ownerId: string;
   productCode: ProductCode;
   shareId?: string;
   endUserCode?: string;

@@ -7,7 +7,7 @@ import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { currentDetails } from '../details/current-details.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { carryRun, type RunKind } from '../run/carry-run.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey, type JourneyResumption } from './journey.ts';
@@ -27,7 +27,7 @@ export async function lendingJourney(input: LendingJourneyInput, past?: JourneyR
   return carryRun(KIND, input, past);
 }
 
-const KIND: RunKind<Journey, JourneyResumption> = {
+const KIND: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
   details: (journey) => currentDetails(viewOf(journey)),

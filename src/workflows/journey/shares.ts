@@ -3,7 +3,7 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { changeShare, type ShareRecord } from '../consent/share-record.ts';
-import { SharePosting, type ShareTerms } from '../share/share-posting.ts';
+import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import type { Journey } from './journey.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
       const { shareId } = share.input;
       const inquiry = {
         workflowType,
-        callerId: journey.journeyId,
+        ownerId: journey.journeyId,
         productCode: 'SECONDUSE',
         shareId,
         ordinal: 0,
@@ -47,7 +47,12 @@ export async function runShare(journey: Journey, run: PreparedRun, share: ShareR
   }
 }
 
-function termsOf(journey: Journey, run: PreparedRun, share: ShareRecord, report: ShareTerms['report']): ShareTerms {
+function termsOf(
+  journey: Journey,
+  run: PreparedRun,
+  share: ShareRecord,
+  report: SharePostingHost['report'],
+): SharePostingHost {
   const { shareId } = share.input;
   return {
     ...{ share, report, called: `${shareId} ` },

@@ -138,7 +138,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     return undefined;
   }
   const end = await runInquiry(hostOf(journey, run, stage), {
-    callerId: journey.journeyId,
+    ownerId: journey.journeyId,
     productCode: status.productCode,
     endUserCode,
     ...(permissiblePurposeCode === undefined ? {} : { permissiblePurposeCode }),

@@ -12,7 +12,7 @@ import type { PortfolioOutcome, PortfolioResult, PortfolioReviewInput } from '..
 import { rowOwnerId } from '../../model/owner-id.ts';
 import { traceNumber } from '../../model/trace-number.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
-import { carryRun, type RunKind } from '../run/carry-run.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { prepareRun } from '../run/prepare-run.ts';
 import { preparePortfolio } from './portfolio-stubs.ts';
@@ -34,7 +34,7 @@ export async function portfolioReview(input: PortfolioReviewInput, past?: Review
   return carryRun(KIND, input, past);
 }
 
-const KIND: RunKind<Review, ReviewState> = {
+const KIND: RunDefinition<Review, ReviewState> = {
   State: Review,
   handleMessages: handleReviewMessages,
   details: reviewDetails,
@@ -78,7 +78,7 @@ function traceNumbersOf({ reviewId }: Review, { run, carried }: ReviewState): Se
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     traceNumber({
       ...{ ...run, workflowType, productCode: 'ACCTRVW', ordinal },
-      callerId: rowOwnerId(reviewId, accountId),
+      ownerId: rowOwnerId(reviewId, accountId),
     }),
   );
   return new Set(names);

@@ -160,7 +160,7 @@ export class ReviewRows {
     scope
       .run(() =>
         runInquiry(this.#hostOf(open), {
-          callerId: rowOwnerId(this.#review.reviewId, row.accountId),
+          ownerId: rowOwnerId(this.#review.reviewId, row.accountId),
           productCode: 'ACCTRVW',
           ...{ endUserCode, permissiblePurposeCode, applicants },
           ...(resume ? { resume } : {}),

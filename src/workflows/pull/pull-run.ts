@@ -7,7 +7,7 @@ import type { PreparedRun } from '../../activities/contract.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullOutcome, PullResult } from '../../messages/pull/shapes.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
-import { carryRun, type RunKind } from '../run/carry-run.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { pinnedWhereVersioned } from '../run/pinned-versions.ts';
 import { Pull, type PullResumption } from './pull.ts';
 import { pullDetails } from './pull-details.ts';
@@ -31,7 +31,7 @@ export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResump
 pinnedWhereVersioned(creditReport);
 pinnedWhereVersioned(failsafeCheck);
 
-const KIND: RunKind<Pull, PullResumption> = {
+const KIND: RunDefinition<Pull, PullResumption> = {
   State: Pull,
   handleMessages: handlePullMessages,
   details: pullDetails,
@@ -49,7 +49,7 @@ async function inquire(pull: Pull, run: PreparedRun): Promise<PullOutcome> {
   const { productCode, endUserCode, permissiblePurposeCode, applicants } = pull.input;
   const { carried } = pull;
   const end = await runInquiry(pull.hostIn(run), {
-    callerId: pull.ownerId,
+    ownerId: pull.ownerId,
     productCode,
     applicants: carried?.applicants ?? applicants,
     ...(carried ? { resume: carried } : {}),

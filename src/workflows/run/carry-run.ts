@@ -11,7 +11,7 @@ type Prepared<R extends AnyRun> = NonNullable<R['run']>;
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
 /** What differs between the kinds of runs. */
-export interface RunKind<R extends AnyRun, Past extends { run?: Prepared<R> }> {
+export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R> }> {
   State: new (input: R['input'], past?: Past) => R;
   handleMessages(run: R): void;
   /** Markdown for the Temporal UI. */
@@ -33,7 +33,7 @@ export interface RunKind<R extends AnyRun, Past extends { run?: Prepared<R> }> {
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunKind<R, Past>,
+  kind: RunDefinition<R, Past>,
   input: R['input'],
   past: Past | undefined,
 ): Promise<Awaited<ReturnType<R['result']>>> {
@@ -51,7 +51,7 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
 }
 
 async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunKind<R, Past>,
+  kind: RunDefinition<R, Past>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const recordWhatCameLast = async () => kind.recordWhatCameLast?.(run);
@@ -73,7 +73,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 }
 
 async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunKind<R, Past>,
+  kind: RunDefinition<R, Past>,
   run: R,
 ): Promise<Prepared<R>> {
   const prepared = await run.handOver.rest(prepareRun(run.input, () => kind.prepare(run)));

@@ -30,7 +30,7 @@ const FAULTS: Record<Exclude<GrantFault, 'refused'>, string> = {
 };
 
 /** A share, and what differs between a journey's shares and a share by itself. */
-export interface ShareTerms {
+export interface SharePostingHost {
   share: ShareRecord;
   report: ReportReference;
   inquiry: InquiryHost;
@@ -67,11 +67,11 @@ export type ShareEnd =
 
 export class SharePosting {
   readonly #run: ConsentHost;
-  readonly #terms: ShareTerms;
+  readonly #terms: SharePostingHost;
   readonly #share: ShareRecord;
   readonly #applicantIds: readonly string[];
 
-  constructor(run: ConsentHost, terms: ShareTerms) {
+  constructor(run: ConsentHost, terms: SharePostingHost) {
     this.#run = run;
     this.#terms = terms;
     this.#share = terms.share;
@@ -223,7 +223,7 @@ export class SharePosting {
     const validForMs = consentValidForMs(input);
     const permissiblePurposeCode = input.permissiblePurposeCode ?? this.#terms.permissiblePurposeCode;
     return {
-      callerId: this.#run.journeyId,
+      ownerId: this.#run.journeyId,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
       reference: this.#terms.report,

@@ -5,7 +5,7 @@ import type { ShareReportInput, ShareReportOutcome, ShareReportResult } from '..
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { journeyActivities, untilDone } from '../run/activity-stubs.ts';
-import { carryRun, type RunKind } from '../run/carry-run.ts';
+import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { shareReportDetails } from './share-report-details.ts';
@@ -22,7 +22,7 @@ export async function shareReport(input: ShareReportInput, past?: ShareReportRes
   return carryRun(KIND, input, past);
 }
 
-const KIND: RunKind<ReportShare, ShareReportResumption> = {
+const KIND: RunDefinition<ReportShare, ShareReportResumption> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: shareReportDetails,

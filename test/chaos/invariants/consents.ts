@@ -102,7 +102,7 @@ function claimProblems(
     if (!grant) return [`${applicantId} had not granted it by then`];
     const row = ledger.consents.find(
       (one) =>
-        one.journeyId === inquiry?.callerId &&
+        one.journeyId === inquiry?.ownerId &&
         one.shareId === submission.shareId &&
         one.applicantId === applicantId &&
         one.consentId === linked.consentId &&
@@ -140,10 +140,10 @@ function heardBefore(
 /** A share by itself asks the ledger before each attempt: what was said before it began is there alone. */
 function readBefore(
   rows: readonly LedgerConsent[],
-  { callerId, shareId }: LedgerInquiry,
+  { ownerId, shareId }: LedgerInquiry,
   { claimedAtMs }: LedgerAttempt,
 ): LedgerConsent[] {
-  return rows.filter((row) => row.journeyId === callerId && row.shareId === shareId && row.recordedAtMs < claimedAtMs);
+  return rows.filter((row) => row.journeyId === ownerId && row.shareId === shareId && row.recordedAtMs < claimedAtMs);
 }
 
 export const noClaimAgainstRefusal: Invariant = {
@@ -152,10 +152,10 @@ export const noClaimAgainstRefusal: Invariant = {
     const index = new InquiryIndex(evidence);
     const shares = evidence.ledger.attempts.filter(({ consents }) => consents.length > 0);
     const failures = shares.flatMap(({ customerTraceNumber, attempt, claimedAtMs, consents }) => {
-      const callerId = index.inquiries.get(customerTraceNumber)?.callerId;
+      const ownerId = index.inquiries.get(customerTraceNumber)?.ownerId;
       const problems = consents.filter(({ shareId, applicantId, consentId }) => {
         const rows = evidence.ledger.consents.filter(
-          (row) => row.journeyId === callerId && row.shareId === shareId && row.applicantId === applicantId,
+          (row) => row.journeyId === ownerId && row.shareId === shareId && row.applicantId === applicantId,
         );
         const grant = rows.find((row) => row.consentId === consentId && row.decision === 'granted');
         // A grant is written with its claim: refusals alone have to be older.
@@ -183,10 +183,10 @@ export const refusalAfterPosting: Invariant = {
     const failures: string[] = [];
     let count = 0;
     for (const inquiry of index.inquiries.values()) {
-      const { customerTraceNumber, callerId, shareId } = inquiry;
-      const run = runs.get(callerId);
+      const { customerTraceNumber, ownerId, shareId } = inquiry;
+      const run = runs.get(ownerId);
       if (shareId === undefined || !posted.has(customerTraceNumber) || run?.status !== 'COMPLETED') continue;
-      const rows = evidence.ledger.consents.filter((row) => row.journeyId === callerId && row.shareId === shareId);
+      const rows = evidence.ledger.consents.filter((row) => row.journeyId === ownerId && row.shareId === shareId);
       const links = index.attempts(customerTraceNumber).flatMap(({ consents }) => consents);
       const isRefused = links.some(({ applicantId, consentId }) => {
         const mine = rows.filter((row) => row.applicantId === applicantId);

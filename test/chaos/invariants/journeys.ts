@@ -122,6 +122,6 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
 
 /** A journey that was started again, or amended, with other applicants. */
 function mayDiffer(customerTraceNumber: string, index: InquiryIndex, { plans }: Evidence): boolean {
-  const callerId = index.inquiries.get(customerTraceNumber)?.callerId;
-  return (plans.find(({ journeyId }) => journeyId === callerId)?.laterApplicants?.length ?? 0) > 0;
+  const ownerId = index.inquiries.get(customerTraceNumber)?.ownerId;
+  return (plans.find(({ journeyId }) => journeyId === ownerId)?.laterApplicants?.length ?? 0) > 0;
 }

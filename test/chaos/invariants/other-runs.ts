@@ -74,7 +74,7 @@ export const ownReferencesOfOthers: Invariant = {
 };
 
 function ownerOfPosting({ customerTraceNumber }: SandboxPosting, { inquiries }: InquiryIndex): string | undefined {
-  return inquiries.get(customerTraceNumber)?.callerId;
+  return inquiries.get(customerTraceNumber)?.ownerId;
 }
 
 function consumersMeant({ ownerId, ssns }: OtherPlan, { decisionsTaken }: Evidence): Set<string> {
@@ -129,7 +129,7 @@ export const reviewedRows: Invariant = {
       }
       for (const { accountId, outcome, customerTraceNumber } of lines) {
         const inquiry = index.inquiries.get(customerTraceNumber);
-        const isOwn = inquiry?.callerId === rowOwnerId(reviewId, accountId);
+        const isOwn = inquiry?.ownerId === rowOwnerId(reviewId, accountId);
         const recorded = outcomeOf(customerTraceNumber, index);
         if (!isOwn) failures.push(`${ownerId}: row ${accountId} names an inquiry that is not its own`);
         else if (recorded !== outcome) failures.push(`${ownerId}: row ${accountId} ${outcome}, the ledger ${recorded}`);

@@ -30,9 +30,9 @@ GatewayClient.prototype.submit = async function (options) {
 const failed = new Set<string>();
 const { claim } = SqlLedger.prototype;
 SqlLedger.prototype.claim = async function (request) {
-  const { callerId } = request.inquiry;
-  if (callerId.startsWith(CLAIM_BUG_PREFIX) && !failed.has(callerId)) {
-    failed.add(callerId);
+  const { ownerId } = request.inquiry;
+  if (ownerId.startsWith(CLAIM_BUG_PREFIX) && !failed.has(ownerId)) {
+    failed.add(ownerId);
     throw new Error(
       `the secret is ${process.env.GATEWAY_CLIENT_SECRET}, and the digests ${JSON.stringify(request.digests)}`,
     );

@@ -166,7 +166,7 @@ async function disposeEach(
 
 async function unfinishedOf({ ledger }: DisposalContext): Promise<DisposalPlan['unfinished']> {
   const scopes = await ledger.retention.unfinished().catch(() => []);
-  return scopes.map(({ callerId, productCode }) => ({ journeyId: callerId, ...defined({ productCode }) }));
+  return scopes.map(({ ownerId, productCode }) => ({ journeyId: ownerId, ...defined({ productCode }) }));
 }
 
 /** By age, what may not go yet is left for the next time; one journey by its id that may not go is a failure. */
