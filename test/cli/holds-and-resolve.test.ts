@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { OpenHold } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { JourneyStatus, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { RECORD } from '../ledger/fixtures.ts';
 import {
   applicant,
@@ -19,6 +17,7 @@ import {
   startHarness,
   untilStatus,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { type Ran, runCli } from './run-cli.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
@@ -36,8 +35,7 @@ before(async () => {
     LEDGER_URL: at.url,
     KEY_RING_FILE: keyRingFile,
   };
-  const keyRing = await openKeyRing({ ...harness.config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: at.url, environment: 'sandbox', keyRing });
+  ledger = await openLedgerOf(harness);
 });
 after(async () => {
   await ledger?.close();

@@ -14,9 +14,8 @@ import {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -26,25 +25,15 @@ import {
   newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 120_000,
-    openLedger: async () =>
-      openLedger({
-        url: config.ledger.url,
-        environment: 'sandbox',
-        keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
-      }),
+  journeys = await connectTo(harness, {
+    openLedger: () => openLedgerOf(harness),
   });
 });
 
@@ -264,9 +253,7 @@ describe('the client without a worker', () => {
   test('waits in a watch until one is there, and knows a completed journey without one', async (t) => {
     const own = await startHarness();
     t.after(() => own.close());
-    const { address, namespace } = own.config.temporal;
-    const { taskQueue } = own.config;
-    await using alone = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 1_000 });
+    await using alone = await connectTo(own, { queryTimeoutMs: 1_000 });
     const done = await alone.start(oneStage());
     await done.result();
     await own.stopWorker();

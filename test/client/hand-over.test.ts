@@ -1,8 +1,9 @@
 /** The client follows a run from one hand-over to the next: journeys, pulls, shares by themselves. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, untilNextRun } from '../support/floods.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -19,9 +20,7 @@ let journeys: CreditJourneys;
 
 before(async () => {
   harness = await startHarness({ env: HANDS_OVER_SOON });
-  const { address, namespace } = harness.config.temporal;
-  const { taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await connectTo(harness);
 });
 
 after(async () => {

@@ -22,6 +22,7 @@ import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { KEY_SET, type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { claimOf, outcomeOf, RECORD } from '../ledger/fixtures.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
@@ -59,15 +60,8 @@ function tokenOf(roles: readonly string[]): Promise<string> {
 
 /** Without a key and without a ledger; the harness's key ring is in a place of its own. */
 async function connected(roles: readonly string[], url = server.endpoint): Promise<CreditJourneys> {
-  const { temporal, taskQueue } = harness.config;
   const bearer = await tokenOf(roles);
-  const journeys = await CreditJourneys.connect({
-    address: temporal.address,
-    namespace: temporal.namespace,
-    taskQueue,
-    queryTimeoutMs: 120_000,
-    codecServer: { url, readToken: async () => bearer },
-  });
+  const journeys = await connectTo(harness, { codecServer: { url, readToken: async () => bearer } });
   closing.unshift(() => journeys.close());
   return journeys;
 }
@@ -203,9 +197,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
   });
 
   test('cannot do without the codec server either', async () => {
-    const { temporal, taskQueue } = harness.config;
-    const { address, namespace } = temporal;
-    await using keyless = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+    await using keyless = await connectTo(harness);
     const journey = await platform.start(oneStage());
     await journey.result();
     await assert.rejects(keyless.get(journey.journeyId).status(), KeysMissingError);

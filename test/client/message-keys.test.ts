@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { CreditJourneys, InvalidInputError, type ResolveInquiryMessage, UpdateRefusedError } from '../../src/client.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import {
+  type CreditJourneys,
+  InvalidInputError,
+  type ResolveInquiryMessage,
+  UpdateRefusedError,
+} from '../../src/client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -13,6 +17,7 @@ import {
   newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 
@@ -21,20 +26,10 @@ let journeys: CreditJourneys;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
+  journeys = await connectTo(harness, {
     // More than the worker takes: so a message is accepted, and refused when the worker has checked it.
     maxApplicants: 3,
-    queryTimeoutMs: 120_000,
-    openLedger: async () =>
-      openLedger({
-        url: config.ledger.url,
-        environment: 'sandbox',
-        keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
-      }),
+    openLedger: () => openLedgerOf(harness),
   });
 });
 

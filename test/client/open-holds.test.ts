@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
+import { type CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   type Harness,
@@ -16,6 +15,7 @@ import {
   startHarness,
   untilStatus,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -23,18 +23,8 @@ let ledger: Ledger;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  const open = () => openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  ledger = await open();
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 120_000,
-    openLedger: open,
-  });
+  ledger = await openLedgerOf(harness);
+  journeys = await connectTo(harness, { openLedger: () => openLedgerOf(harness) });
 });
 after(async () => {
   await journeys?.close();

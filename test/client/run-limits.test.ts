@@ -1,8 +1,9 @@
 /** What Temporal refuses because one run has had too many messages: nothing of it is lost without a word. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ConsentMessage, CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
+import { type ConsentMessage, type CreditJourneys, TooManyMessagesError } from '../../src/client.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
 
@@ -19,9 +20,7 @@ before(async () => {
     dynamicConfig: { 'history.maxInFlightUpdates': 1, 'history.maximumSignalsPerExecution': SIGNALS },
   });
   harness = await startHarness({ server });
-  const { address, namespace } = harness.config.temporal;
-  const { taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 20_000 });
+  journeys = await connectTo(harness, { queryTimeoutMs: 20_000 });
 });
 
 after(async () => {

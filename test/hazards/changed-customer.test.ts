@@ -10,7 +10,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { decisionAbout, inquiriesOf } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {

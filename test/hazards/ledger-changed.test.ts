@@ -16,8 +16,9 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { type LedgerStore, postgresStore, sqliteStore } from './ledger-store.ts';
-import { decisionAbout, inquiriesOf, SHORT_TIMEOUTS, withLedger } from './operator-hands.ts';
+import { decisionAbout, inquiriesOf, withLedger } from './operator-hands.ts';
 
 let directory: string;
 let postgres: PostgresServer | undefined;

@@ -17,7 +17,8 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { decisionAbout, SHORT_TIMEOUTS, until } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { decisionAbout, until } from './operator-hands.ts';
 
 let postgres: PostgresServer;
 let harness: Harness;

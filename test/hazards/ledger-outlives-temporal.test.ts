@@ -15,7 +15,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, SHORT_TIMEOUTS, until } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { decisionAbout, until } from './operator-hands.ts';
 
 let old: Harness;
 let server: TemporalServer | undefined;

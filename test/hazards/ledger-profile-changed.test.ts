@@ -12,7 +12,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, resetTo, SHORT_TIMEOUTS, taskBeforeSend } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { decisionAbout, resetTo, taskBeforeSend } from './operator-hands.ts';
 
 let harness: Harness;
 let other: Awaited<ReturnType<typeof startSandbox>>;

@@ -13,7 +13,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { activityCommands, decisionAbout, eventsOf, pendingAttempt, SHORT_TIMEOUTS, until } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { activityCommands, decisionAbout, eventsOf, pendingAttempt, until } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {

@@ -13,11 +13,11 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   decisionAbout,
   inquiriesOf,
   resetTo,
-  SHORT_TIMEOUTS,
   taskBeforeSend,
   taskOfMessage,
   traceOf,

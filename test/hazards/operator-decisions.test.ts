@@ -14,7 +14,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { decisionAbout, eventsOf, ledgerRows, SHORT_TIMEOUTS, withLedger } from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { decisionAbout, eventsOf, ledgerRows, withLedger } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {

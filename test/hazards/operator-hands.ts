@@ -28,19 +28,6 @@ export type EventId = NonNullable<HistoryEvent['eventId']>;
 
 const { ResetReapplyType, PendingActivityState } = proto.temporal.api.enums.v1;
 
-/**
- * Short enough for tests, and long enough for a machine that is three times as slow as ours: an HTTP time-out of 3 s, a
- * start-to-close of 6.5 s. An attempt that is not sent within its time is followed by another one.
- */
-export const SHORT_TIMEOUTS = {
-  SEND_BY_MS: '2000',
-  GATEWAY_HEADERS_TIMEOUT_MS: '3000',
-  GATEWAY_BODY_TIMEOUT_MS: '1000',
-  SUBMIT_TIMEOUT_MS: '6500',
-  HEARTBEAT_TIMEOUT_MS: '3000',
-  BACKOFF_INITIAL_MS: '200',
-} as const;
-
 /** The journey's current run, whichever that is by now. */
 export function currentRun(harness: Harness, { workflowId }: { workflowId: string }): JourneyHandle {
   return harness.client.workflow.getHandle(workflowId) as JourneyHandle;

@@ -11,13 +11,13 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   activityCommands,
   eventsOf,
   inquiriesOf,
   pendingAttempt,
   runsPerAttempt,
-  SHORT_TIMEOUTS,
   withoutGatewayWorker,
 } from './operator-hands.ts';
 

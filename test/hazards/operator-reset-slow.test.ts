@@ -15,12 +15,12 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   currentRun,
   decisionAbout,
   inquiriesOf,
   resetTo,
-  SHORT_TIMEOUTS,
   taskBeforeSend,
   taskOfMessage,
   until,

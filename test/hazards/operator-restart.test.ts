@@ -15,6 +15,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   currentRun,
   decisionAbout,
@@ -22,7 +23,6 @@ import {
   inquiriesOf,
   ledgerRows,
   pendingAttempt,
-  SHORT_TIMEOUTS,
   until,
 } from './operator-hands.ts';
 

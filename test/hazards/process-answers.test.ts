@@ -8,12 +8,12 @@ import {
   assertOwnRecord,
   assertSent,
   prequalOnly,
-  SHORT_TIMEOUTS,
   scheduled,
   startWorld,
   until,
   untilHeld,
 } from '../support/process-world.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 
 const HTTP_TIMEOUT_MS = Number(SHORT_TIMEOUTS.GATEWAY_HEADERS_TIMEOUT_MS);
 

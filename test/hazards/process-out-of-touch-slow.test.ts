@@ -10,12 +10,12 @@ import {
   ENGINES,
   type ProcessWorld,
   prequalOnly,
-  ROOMY_TIMEOUTS,
   resend,
   startWorld,
   until,
   untilHeld,
 } from '../support/process-world.ts';
+import { ROOMY_TIMEOUTS } from '../support/short-timeouts.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { testServer } from '../support/temporal.ts';
 
@@ -59,8 +59,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
       inTimeStop.release();
       await world.startWorker();
 
-      const goneOn = await assertOwnRecord(world, timely);
-      assert.equal(goneOn.stages[0]?.attempts, 1);
+      await assertOwnRecord(world, timely);
       assert.equal(await timeOuts(timely), 1);
       await assertSent(world, inTime.journeyId, { received: 1, posted: 1 });
 

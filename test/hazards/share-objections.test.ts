@@ -14,14 +14,8 @@ import {
 } from '../support/journey-harness.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { newShareId, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
-import {
-  inquiriesOf,
-  pendingAttempt,
-  SHORT_TIMEOUTS,
-  until,
-  withLedger,
-  withoutGatewayWorker,
-} from './operator-hands.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { inquiriesOf, pendingAttempt, until, withLedger, withoutGatewayWorker } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {

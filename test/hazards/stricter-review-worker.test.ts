@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CreditJourneys, type PortfolioHandle, type PortfolioStatus } from '../../src/client.ts';
+import type { PortfolioHandle, PortfolioStatus } from '../../src/client.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import { runWorker } from '../../src/worker.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -33,13 +34,7 @@ test('a row that a later worker’s limits refuse waits for a person, and each o
   const harness = await startHarness({ env: { PORTFOLIO_DIR: directory } });
   t.after(() => harness.close());
   const { config } = harness;
-  const { address, namespace } = config.temporal;
-  const journeys = await CreditJourneys.connect({
-    address,
-    namespace,
-    taskQueue: config.taskQueue,
-    queryTimeoutMs: 120_000,
-  });
+  const journeys = await connectTo(harness);
   t.after(() => journeys.close());
   const lines = Array.from({ length: ROWS }, (_, index) => (index === JOINT ? jointLine(index) : jsonlLine(index)));
   const [file, word] = ['rows.jsonl', { by: 'ops', reason: 'a deploy' }];

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { startSandbox } from '../../sandbox/server.ts';
+import { isTaskFailure } from '../../src/client/connection/error-translation.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
@@ -31,6 +32,8 @@ import { testServer } from './temporal.ts';
 import { untilQuery, WAIT_LIMIT_MS } from './until-query.ts';
 
 export { WAIT_LIMIT_MS } from './until-query.ts';
+
+const RETRY_MS = 200;
 
 // Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
 installLogger(createLogger('INFO', keptLines), 'INFO');
@@ -225,8 +228,18 @@ export function untilStatus(
   return untilQuery(handle, isWanted, { limitMs });
 }
 
-export function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
-  return handle.executeUpdate<UpdateAnswer, [object]>(name, { args: [message] });
+/** Sends the same update again where the run's task has failed meanwhile, as the product's client does. */
+export async function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
+  const options = { updateId: randomUUID(), args: [message] as [object] };
+  const endsAt = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    try {
+      return await handle.executeUpdate<UpdateAnswer, [object]>(name, options);
+    } catch (error) {
+      if (!isTaskFailure(error) || performance.now() > endsAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
 }
 
 /** The reason of a refused update. */

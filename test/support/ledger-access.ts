@@ -1,9 +1,10 @@
 /** The ledger beside the worker: as the command line opens it, as the client does, or with every other writer kept out. */
 import { DatabaseSync } from 'node:sqlite';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { connectTo } from './harness-client.ts';
 import type { Harness } from './journey-harness.ts';
 
 type Configured = Pick<Harness, 'config'>;
@@ -13,16 +14,9 @@ export async function openLedgerOf({ config }: Configured): Promise<Ledger> {
   return openLedger({ url: config.ledger.url, environment: config.environment, keyRing });
 }
 
-export async function connectWithLedger({ config }: Configured): Promise<{ journeys: CreditJourneys; ledger: Ledger }> {
-  const ledger = await openLedgerOf({ config });
-  const { address, namespace } = config.temporal;
-  const journeys = await CreditJourneys.connect({
-    ...{ address, namespace, taskQueue: config.taskQueue },
-    // Not what is tested, and the machine may be busy.
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledger,
-  });
-  return { journeys, ledger };
+export async function connectWithLedger(harness: Configured): Promise<{ journeys: CreditJourneys; ledger: Ledger }> {
+  const ledger = await openLedgerOf(harness);
+  return { journeys: await connectTo(harness, { openLedger: async () => ledger }), ledger };
 }
 
 /** Keeps every other writer out of an SQLite ledger until the returned function is called. */

@@ -17,6 +17,7 @@ import { traceNumber } from '../../src/model/trace-number.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus, update } from './journey-harness.ts';
 import type { PostgresServer } from './postgres.ts';
+import { SHORT_TIMEOUTS } from './short-timeouts.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { testServer } from './temporal.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -24,27 +25,6 @@ import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 export type Engine = 'SQLite' | 'PostgreSQL';
 
 export const ENGINES: readonly Engine[] = ['SQLite', 'PostgreSQL'];
-
-/**
- * HTTP gives up after 2 s, the activity after 5 s: an attempt whose worker is gone becomes a hold within seconds.
- * Heartbeats outlast a pause of a loaded machine.
- */
-export const SHORT_TIMEOUTS = {
-  GATEWAY_HEADERS_TIMEOUT_MS: '2000',
-  GATEWAY_BODY_TIMEOUT_MS: '1000',
-  SEND_BY_MS: '1500',
-  SUBMIT_TIMEOUT_MS: '5000',
-  HEARTBEAT_TIMEOUT_MS: '3000',
-  BACKOFF_INITIAL_MS: '200',
-  BACKOFF_MAX_MS: '1000',
-};
-
-/** For what must not run out of time on a loaded machine: 4 s for HTTP, 9 s for the activity. */
-export const ROOMY_TIMEOUTS = {
-  GATEWAY_HEADERS_TIMEOUT_MS: '4000',
-  SUBMIT_TIMEOUT_MS: '9000',
-  HEARTBEAT_TIMEOUT_MS: '9000',
-};
 
 /** What the sandbox posted, with what it gave out for it. */
 export interface Posted {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Worker } from '@temporalio/worker';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, newSsn, startHarness } from '../support/journey-harness.ts';
 import { workflowBundle } from '../support/temporal.ts';
 import { bundleWorkflows, TRACING_MODULES } from '../support/workflow-bundle.ts';
@@ -36,9 +37,7 @@ before(async () => {
   harness = await startHarness({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url } });
   if (plain === undefined) delete process.env.TEST_WORKFLOW_BUNDLE;
   else process.env.TEST_WORKFLOW_BUNDLE = plain;
-  const { temporal, taskQueue } = harness.config;
-  const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, traces: true });
+  journeys = await connectTo(harness, { traces: true });
 });
 after(async () => {
   await journeys?.close();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
-  CreditJourneys,
+  type CreditJourneys,
   type HoldStatus,
   InvalidInputError,
   type ReportReference,
@@ -14,6 +14,7 @@ import {
 } from '../../src/client.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { inquiriesOf } from '../hazards/operator-hands.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
@@ -27,13 +28,7 @@ let theirs: ReportReference;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-accept-'));
   harness = await startHarness({ env: { PORTFOLIO_DIR: directory } });
-  const { temporal, taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({
-    address: temporal.address,
-    namespace: temporal.namespace,
-    taskQueue,
-    queryTimeoutMs: 30_000,
-  });
+  journeys = await connectTo(harness);
   theirs = (await (await journeys.pull(reportPull())).result()).reference ?? assert.fail();
 });
 after(async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import {
-  CreditJourneys,
+  type CreditJourneys,
   DecisionRefusedError,
   decisionContent,
   type PortfolioHandle,
@@ -21,6 +21,7 @@ import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -33,6 +34,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { newShareId } from '../support/share-scenarios.ts';
@@ -52,13 +54,7 @@ before(async () => {
   process.env.GATEWAY_PROFILES_FILE = join(dataDir, 'profiles.json');
   process.env.CONSENT_JWKS_FILE = config.consentKeysFile;
   process.env.DECISION_JWKS_FILE = config.decisionKeysFile;
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledgerOf(harness),
-  });
+  journeys = await connectTo(harness, { openLedger: () => openLedgerOf(harness) });
 });
 
 after(async () => {
@@ -66,15 +62,6 @@ after(async () => {
   await harness?.close();
   await rm(directory, { recursive: true, force: true });
 });
-
-async function ledgerOf({ config }: Harness) {
-  const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../src/ledger/sql/open-ledger.ts'),
-    import('../../src/protection/keys/open-key-ring.ts'),
-  ]);
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  return openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-}
 
 function inLedger(ownerId: string): Promise<InquiryView[]> {
   return withLedger(harness, (ledger) => ledger.inquiriesOf(ownerId));

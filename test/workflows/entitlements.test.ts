@@ -1,8 +1,14 @@
 /** What a profile allows, asked when a share is requested, and again when it has been corrected. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { CreditJourneys, type HoldStatus, type ResolveInquiryMessage, UpdateRefusedError } from '../../src/client.ts';
+import {
+  type CreditJourneys,
+  type HoldStatus,
+  type ResolveInquiryMessage,
+  UpdateRefusedError,
+} from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
@@ -12,9 +18,7 @@ let journeys: CreditJourneys;
 
 before(async () => {
   harness = await startHarness();
-  const { temporal, taskQueue } = harness.config;
-  const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await connectTo(harness);
 });
 after(async () => {
   await journeys?.close();

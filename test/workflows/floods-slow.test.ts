@@ -1,8 +1,8 @@
 /** Floods as large as Temporal lets them be, with everything as it is configured by default. Minutes long. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { CreditJourneys } from '../../src/client.ts';
 import { floodedJourney } from '../support/floods.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
 
@@ -16,9 +16,7 @@ test('after 10,001 signals that make no sense a revocation and a decision get th
   floodedJourney({ harness, consents: 0, signals: 10_001 }));
 
 test('fifty updates at once, of which the server takes ten in flight, get through one after the other', async () => {
-  const { address, namespace } = harness.config.temporal;
-  const { taskQueue } = harness.config;
-  const journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  const journeys = await connectTo(harness);
   try {
     const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares }));

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Worker } from '@temporalio/worker';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
 import { resetTo, taskOfMessage } from '../hazards/operator-hands.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -25,8 +26,7 @@ let harness: Harness;
 let journeys: CreditJourneys;
 before(async () => {
   harness = await startHarness();
-  const { temporal, taskQueue } = harness.config;
-  journeys = await CreditJourneys.connect({ ...temporal, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await connectTo(harness);
 });
 after(async () => {
   await journeys?.close();

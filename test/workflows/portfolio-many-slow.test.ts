@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { CreditJourneys } from '../../src/client.ts';
+import type { CreditJourneys } from '../../src/client.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import type { PortfolioStatus, RowResult } from '../../src/messages/portfolio/shapes.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
+import { patiently } from '../support/patiently.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { newWebhookSecret, startWebhookReceiver, typesOf, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -39,9 +41,7 @@ before(async () => {
       WEBHOOK_ALLOW_PRIVATE_ADDRESSES: 'yes',
     },
   });
-  const { temporal, taskQueue } = harness.config;
-  const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await connectTo(harness);
 });
 
 after(async () => {
@@ -64,7 +64,7 @@ describe('a portfolio of 2,000 rows', () => {
     // Seldom: each question is a workflow task beside those of the rows.
     const until = async (isWanted: (status: PortfolioStatus) => boolean): Promise<HoldStatus[]> => {
       for (;;) {
-        const status = await review.status();
+        const status = await patiently(() => review.status());
         if (isWanted(status)) return status.holds;
         await new Promise((resolve) => setTimeout(resolve, 500));
       }

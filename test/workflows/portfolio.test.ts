@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
-  CreditJourneys,
+  type CreditJourneys,
   InputDiffersError,
   InvalidInputError,
   JourneyFailedError,
@@ -21,6 +21,7 @@ import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -31,13 +32,7 @@ let directory: string;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
   harness = await startHarness({ env: { PORTFOLIO_DIR: directory } });
-  const { config } = harness;
-  journeys = await CreditJourneys.connect({
-    address: config.temporal.address,
-    namespace: config.temporal.namespace,
-    taskQueue: config.taskQueue,
-    queryTimeoutMs: 120_000,
-  });
+  journeys = await connectTo(harness);
 });
 
 after(async () => {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { PullHandle } from '../../src/client/runs/pull-handle.ts';
-import { CreditJourneys, InputDiffersError, InvalidInputError, type PullStatus } from '../../src/client.ts';
+import { type CreditJourneys, InputDiffersError, InvalidInputError, type PullStatus } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
+import { connectWithLedger } from '../support/ledger-access.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
 
 let harness: Harness;
@@ -19,23 +19,9 @@ let ledger: Ledger;
 
 before(async () => {
   harness = await startHarness();
-  const { config } = harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
-  journeys = await connected(config.temporal.namespace);
-  elsewhere = await connected('temporal-system');
+  ({ journeys, ledger } = await connectWithLedger(harness));
+  elsewhere = await connectTo(harness, { namespace: 'temporal-system', openLedger: async () => ledger });
 });
-
-function connected(namespace: string): Promise<CreditJourneys> {
-  return CreditJourneys.connect({
-    address: harness.config.temporal.address,
-    namespace,
-    taskQueue: harness.config.taskQueue,
-    // Not what is tested here, and the machine may be busy.
-    queryTimeoutMs: 120_000,
-    openLedger: async () => ledger,
-  });
-}
 
 after(async () => {
   await elsewhere?.close();

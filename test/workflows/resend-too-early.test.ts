@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CreditJourneys, type HoldStatus, type JourneyHandle, UpdateRefusedError } from '../../src/client.ts';
+import { type CreditJourneys, type HoldStatus, type JourneyHandle, UpdateRefusedError } from '../../src/client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, journeyInput, newSsn, startHarness } from '../support/journey-harness.ts';
 
 const RESEND_AFTER_MS = 8_000;
@@ -12,9 +13,7 @@ let journeys: CreditJourneys;
 
 before(async () => {
   harness = await startHarness({ env: { RESEND_AFTER: `PT${RESEND_AFTER_MS / 1_000}S` } });
-  const { temporal, taskQueue } = harness.config;
-  const { address, namespace } = temporal;
-  journeys = await CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000 });
+  journeys = await connectTo(harness);
 });
 after(async () => {
   await journeys?.close();

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/inquiry-audit.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
-import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { ShareReportResult } from '../../src/messages/share/shapes.ts';
-import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,
   consentMessage,
@@ -15,6 +13,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
@@ -24,9 +23,7 @@ let stage: WebhookStage;
 let ledger: Ledger;
 before(async () => {
   stage = await startWebhookStage();
-  const { config } = stage.harness;
-  const keyRing = await openKeyRing({ ...config, keyRingMayBeMade: false });
-  ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
+  ledger = await openLedgerOf(stage.harness);
 });
 after(async () => {
   await ledger?.close();
