@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { PROFILE_NAME, text } from '../fields/fields.ts';
 import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/endpoint.ts';
-import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../messages/webhooks/events.ts';
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../messages/webhooks/schemas.ts';
 import type { Environment } from '../model/products.ts';
 import { secretProblem } from '../webhooks/signature.ts';
 import { type EnvironmentReader, errorCode } from './environment-reader.ts';

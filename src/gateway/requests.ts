@@ -39,7 +39,7 @@ export interface ReportRequestParts {
   applicants: readonly Applicant[];
 }
 
-/** CR, PREQUAL, PREAPP, PRECLOSE, ACCTRVW and REFUPD (interface 2.3, 4.2.1). */
+/** For each of `REPORT_PRODUCTS` (interface 2.3, 4.2.1). */
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   const { profile, ...fields } = parts;
   const body = { ...fields, customerId: profile.customerId, softwareProviderId: profile.softwareProviderId };

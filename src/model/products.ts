@@ -4,6 +4,9 @@
 export const REPORT_PRODUCTS = ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD'] as const;
 export type ReportProduct = (typeof REPORT_PRODUCTS)[number];
 
+/** Products of single pulls. */
+export const PULL_PRODUCTS = [...REPORT_PRODUCTS, 'FAILSAFE'] as const;
+
 /** Every `productCode` that the interface names. */
 export const PRODUCTS = [...REPORT_PRODUCTS, 'SECONDUSE', 'FAILSAFE'] as const;
 export type ProductCode = (typeof PRODUCTS)[number];

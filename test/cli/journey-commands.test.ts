@@ -11,7 +11,7 @@ import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { samplePull } from '../../src/cli/demo/sample-pull.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
-import { PRODUCTS } from '../../src/model/products.ts';
+import { PRODUCTS, PULL_PRODUCTS } from '../../src/model/products.ts';
 import { openShell, type Shell } from '../runbook/shell.ts';
 import { applicant, type Harness, newSsn, type PostedInquiry, startHarness } from '../support/journey-harness.ts';
 import { type Ran, runCli, spawnCli } from './run-cli.ts';
@@ -133,7 +133,7 @@ async function postedFor(customerTraceNumber: string | undefined): Promise<strin
 describe('of each product of the gateway the example in the README works as it stands', { concurrency: 4 }, () => {
   const examples = productExamples();
 
-  for (const product of ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD', 'FAILSAFE']) {
+  for (const product of PULL_PRODUCTS) {
     test(`${product}: its example in the README works`, async () => {
       const { code, stdout, stderr } = await shell.run(examples.get(product) ?? '', env);
       assert.equal(code, 0, stderr);

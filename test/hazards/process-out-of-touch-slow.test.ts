@@ -15,7 +15,7 @@ import {
   until,
   untilHeld,
 } from '../support/process-world.ts';
-import { ROOMY_TIMEOUTS } from '../support/short-timeouts.ts';
+import { ROOMY_TIMEOUTS, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { testServer } from '../support/temporal.ts';
 
@@ -114,7 +114,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     const handle = await world.start(input);
     await stop.reached;
     worker.freeze();
-    await sleep(1_700);
+    await sleep(Number(SHORT_TIMEOUTS.SEND_BY_MS) + 300);
     // In its queue before it wakes: the first thing that it does is to try to send.
     stop.release();
     worker.thaw();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PRODUCTS } from '../../src/model/products.ts';
 import { MAX_ORDINAL, type TraceNumberParts, traceNumber } from '../../src/model/trace-number.ts';
 
 const parts: TraceNumberParts = {
@@ -30,6 +31,11 @@ test('each part counts, and parts are kept apart', () => {
     { ...parts, customerId: 'CUST1L', ownerId: '-1' },
   ].map(traceNumber);
   assert.equal(new Set(numbers).size, numbers.length);
+});
+
+test('each product has two letters of its own', () => {
+  const letters = PRODUCTS.map((productCode) => traceNumber({ ...parts, productCode }).slice(0, 2));
+  assert.equal(new Set(letters).size, PRODUCTS.length);
 });
 
 test('amendments change the last two digits alone, and there are a hundred at the most', () => {

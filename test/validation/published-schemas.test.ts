@@ -11,6 +11,8 @@ import * as messages from '../../src/messages/parse-messages.ts';
 import type { WebhookEventData, WebhookEventType, WebhookSubject } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
+import { PRODUCTS } from '../../src/model/products.ts';
+import { DESCRIPTIONS } from '../../src/workflows/run/message-descriptions.ts';
 import { aConsent, aDecision, aJourney, anApplicant } from './sample-messages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -67,9 +69,10 @@ const SHARE_REPORT = {
   ...{ permissiblePurposeCode: '02', awaitConsentFor: 'P30D', consentValidFor: 'P90D' },
 };
 
-function aShareDecision(change: Record<string, unknown> = {}): object {
-  const { journeyId: _, ...decision } = aDecision(change) as { journeyId: string };
-  return { ...decision, shareId: 'S-1' };
+/** A decision to a run of another kind than a journey. */
+function aDecisionOf(address: Record<string, string>, change: Record<string, unknown> = {}): Record<string, unknown> {
+  const { journeyId: _, ...decision } = aDecision(change);
+  return { ...decision, ...address };
 }
 
 const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unknown }> = {
@@ -116,7 +119,10 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     parse: messages.parseShareReportInput,
   },
   'resolve-share-report': {
-    samples: [aShareDecision(), aShareDecision({ action: 'accept', outcome: 'record', reference: REFERENCE })],
+    samples: [
+      aDecisionOf({ shareId: 'S-1' }),
+      aDecisionOf({ shareId: 'S-1' }, { action: 'accept', outcome: 'record', reference: REFERENCE }),
+    ],
     parse: messages.parseResolveShareReport,
   },
   'withdraw-share-report': {
@@ -148,6 +154,20 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
     ],
     parse: (value) => messages.parseResolveInquiry(value, LIMIT),
+  },
+  'resolve-pull': {
+    samples: [
+      aDecisionOf({ pullId: 'P-1' }),
+      aDecisionOf({ pullId: 'P-1' }, { action: 'accept', outcome: 'noRecord' }),
+    ],
+    parse: (value) => messages.parseResolvePull(value, LIMIT),
+  },
+  'resolve-portfolio': {
+    samples: [
+      aDecisionOf({ reviewId: 'R-1' }),
+      aDecisionOf({ reviewId: 'R-1' }, { action: 'amend', applicants: [FULL_APPLICANT] }),
+    ],
+    parse: (value) => messages.parseResolvePortfolio(value, LIMIT),
   },
   withdraw: {
     samples: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
@@ -196,6 +216,27 @@ describe('the published schemas', () => {
 
   it('are valid JSON Schema 2020-12', () => {
     for (const name of published.keys()) validator(name);
+  });
+
+  it('have a sample here where they are of an input or a message', () => {
+    const taken = [...published].filter(([, { title }]) => /^(Input of|The update|The signal)/.test(String(title)));
+    assert.ok(taken.length > 10);
+    // A consent in a wrapper, whose other members nobody reads.
+    const withoutSample = ['record-late-consent-input'];
+    assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(INPUTS), ...withoutSample].sort());
+  });
+
+  it('and every message of a journey are on the pages for callers', () => {
+    for (const page of ['journeys', 'integrating']) {
+      const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8');
+      const missing = Object.keys(DESCRIPTIONS).filter((name) => !text.includes(`\`${name}\``));
+      assert.deepEqual(missing, [], page);
+    }
+  });
+
+  it('name the same products as the codec server’s document, which is written by hand', () => {
+    const { components } = JSON.parse(readFileSync(join(root, 'schemas', 'codec-server.openapi.json'), 'utf8'));
+    assert.deepEqual([...components.schemas.ProductCode.enum].sort(), [...PRODUCTS].sort());
   });
 
   it('take a form that is not only JavaScript’s: no shorthand classes but whitespace, no look-around, no Unicode classes', () => {

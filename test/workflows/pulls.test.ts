@@ -34,6 +34,11 @@ async function untilHeld(pull: PullHandle): Promise<PullStatus> {
   throw new Error('it was never held');
 }
 
+async function untilEndedOrHeld(pull: PullHandle): Promise<PullStatus> {
+  for await (const status of pull.watch()) if (status.state !== 'running') return status;
+  throw new Error('it never ended');
+}
+
 const inLedger = (pullId: string) => ledger.inquiriesOf(`pull:${pullId}`);
 
 async function postedWith(customerTraceNumber: string): Promise<number> {
@@ -47,6 +52,9 @@ describe('a single pull', { concurrency: 8 }, () => {
     test(`pulls ${productCode} once, and keeps its report and its reference`, async () => {
       const input = reportPull('0001', { productCode });
       const pull = await journeys.pull(input);
+      // A sandbox that does not know the product refuses it, and the pull waits for a person.
+      const ended = await untilEndedOrHeld(pull);
+      assert.deepEqual(ended.holds, []);
       const result = await pull.result();
       const { pullId } = input;
       assert.equal(result.outcome, 'record');

@@ -2,7 +2,7 @@
  * The schema of each answer of a single pull; open, as journey/result-schemas.ts.
  */
 import { z } from 'zod';
-import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
+import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   holdStatusSchema,
@@ -11,7 +11,7 @@ import {
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 
-const productCode = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
+const productCode = z.enum(PULL_PRODUCTS);
 const reportOutcome = z.enum(['record', 'noRecord', 'noReport']);
 const outcome = z.enum([...reportOutcome.options, 'abandoned', 'withdrawn']);
 const attempts = z.int().min(0);

@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { ENVIRONMENTS, PRODUCTS, REPORT_PRODUCTS } from '../../model/products.ts';
+import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
 import { TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
-import type { WebhookEventType } from './events.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
 const environment = z.enum(ENVIRONMENTS);
@@ -23,13 +22,14 @@ const answered = {
   customerTraceNumber: customerTraceNumber.exactOptional(),
   attempts: attempt,
 };
-const pullProduct = z.enum([...REPORT_PRODUCTS, 'FAILSAFE']);
+const pullProduct = z.enum(PULL_PRODUCTS);
 
 /** The end of a run: its outcome, `cancelled` or `failed`. */
 function ended<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
 
+/** Nothing personal, and no report reference: that is half of a SECONDUSE (interface 2.6). */
 const DATA = {
   'stage.answered': { stage, ...answered },
   'gate.reached': { stage, until: instant.meta({ description: 'When the gate expires.' }) },
@@ -39,6 +39,7 @@ const DATA = {
     until: instant.meta({ description: 'When the share expires.' }),
   },
   'consent.refused': {
+    // It came by signal, or its refusal came after its answer.
     consentId: z.string().exactOptional().meta({ description: 'Where the message has one that looks like an id.' }),
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
   },
@@ -68,7 +69,16 @@ const DATA = {
     outcome: ended(SHARE_REPORT_OUTCOMES),
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
-} satisfies Record<WebhookEventType, z.ZodRawShape>;
+} satisfies Record<string, z.ZodRawShape>;
+
+export type WebhookEventType = keyof typeof DATA;
+
+export const WEBHOOK_EVENT_TYPES = Object.keys(DATA) as WebhookEventType[];
+
+type DataOf = { [T in WebhookEventType]: z.output<z.ZodObject<(typeof DATA)[T]>> };
+
+/** `data` of each type, without the members that all types have. */
+export interface WebhookEventData extends DataOf {}
 
 const timestamp = instant.meta({ description: 'When it happened.' });
 

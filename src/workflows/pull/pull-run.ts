@@ -14,7 +14,7 @@ import { pullDetails } from './pull-details.ts';
 import { handlePullMessages } from './pull-messages.ts';
 
 /**
- * One report of one product: CR, PREQUAL, PREAPP, PRECLOSE, ACCTRVW or REFUPD.
+ * One report of one of `REPORT_PRODUCTS`.
  *
  * @param past what the run before has come to; never given by a caller
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted

@@ -2,6 +2,7 @@
 import { ApplicationFailure, setDefaultSignalHandler } from '@temporalio/workflow';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { ownerOf, type RunKind } from '../../model/owner-id.ts';
+import { DESCRIPTIONS, PORTFOLIO_DESCRIPTIONS } from './message-descriptions.ts';
 
 /** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
 export function refused(reason: string): ApplicationFailure {
@@ -58,7 +59,7 @@ export function refuseMessage(
 }
 
 /** What callers may have meant: our names, misspelt or sent as a signal. Any other name is the sender's own text. */
-const NEARLY_OURS = /^(consent|requestWithdrawal|recordConsent|requestShare|resolveInquiry|advance|withdraw)s?$/i;
+const NEARLY_OURS = new RegExp(`^(${Object.keys({ ...DESCRIPTIONS, ...PORTFOLIO_DESCRIPTIONS }).join('|')})s?$`, 'i');
 
 /** Notes signals that the run does not know. Called after all other handlers are set: it is given what they are not. */
 export function handleUnknownSignals(run: { refuse(refused: RefusedMessage): void }): void {

@@ -1,8 +1,8 @@
 /** `pull`: one report of one product, or FAILSAFE. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { PullInput, PullProduct } from '../../../messages/pull/shapes.ts';
-import { REPORT_PRODUCTS } from '../../../model/products.ts';
+import type { PullInput } from '../../../messages/pull/shapes.ts';
+import { PULL_PRODUCTS } from '../../../model/products.ts';
 import { showStarted, withJourneys } from '../../decisions/journey-action.ts';
 import { samplePull } from '../../demo/sample-pull.ts';
 import { checkMessage } from '../../output/check-message.ts';
@@ -20,8 +20,6 @@ interface PullOptions extends ServerOptions {
   batch?: boolean;
   watch?: boolean;
 }
-
-const PULL_PRODUCTS: readonly PullProduct[] = [...REPORT_PRODUCTS, 'FAILSAFE'];
 
 export function registerPullCommand(program: Command): void {
   const command = program
