@@ -40,7 +40,7 @@ export const PAYLOAD_DICTIONARY_1 = Buffer.from(
     '"2026-","secondaryUser":{"endUserCode":""},"evidence":{"method":"web","textVersion":"v1","capturedAt":"2026-',
     '","reference":""},"applicantId":"1A","receivedAt":"2026-',
     '{"inquiry":{"customerTraceNumber":"SU","environment":"sandbox","profile":"default","customerId":"","workflowType":',
-    '"lendingJourney","ownerId":"","productCode":"SECONDUSE","ordinal":0,"shareId":"S1","endUserCode":"',
+    '"lendingJourney","callerId":"","productCode":"SECONDUSE","ordinal":0,"shareId":"S1","endUserCode":"',
     '","permissiblePurposeCode":"01"},"attempt":1,"consents":[],"applicants":[{"applicantId":"1A","names":[{"first":"',
     '"run":{"environment":"sandbox","profile":"default","customerId":"","profileFingerprint":"","ledgerId":"ledger-',
     '{"kind":"answered","attempt":1,"answer":{"kind":"outcome","outcome":"record","returnCode":"Record","reference":{',
