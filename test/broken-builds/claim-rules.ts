@@ -86,7 +86,10 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: 'test/ledger/postgres-ledger.test.ts', title: 'is not claimed for another customer, at once neither' },
+      {
+        path: 'test/ledger/postgres-ledger-slow.test.ts',
+        title: 'is not claimed for another customer, at once neither',
+      },
     ],
   },
   {
