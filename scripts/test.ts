@@ -95,7 +95,7 @@ const SLOW = '-slow.test.ts';
 const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
 /** For one test: the explorer needs about half of it on two cores that four files share. */
 const TEST_TIMEOUT_MS = 12 * 60_000;
-/** For the run, whatever hangs in it: a run that says nothing helps nobody. */
+/** For the run: one that hangs without a word tells a reader nothing. */
 const RUN_TIMEOUT_MS = 80 * 60_000;
 /** Ends a process that hangs; node:test would wait for it. */
 const ENDS_BY_ITSELF = join(import.meta.dirname, '..', 'test/support/ends-by-itself.ts');

@@ -221,7 +221,7 @@ describe('the published schemas', () => {
   it('have a sample here where they are of an input or a message', () => {
     const taken = [...published].filter(([, { title }]) => /^(Input of|The update|The signal)/.test(String(title)));
     assert.ok(taken.length > 10);
-    // A consent in a wrapper, whose other members nobody reads.
+    // A consent in a wrapper: the worker reads no other member.
     const withoutSample = ['record-late-consent-input'];
     assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(INPUTS), ...withoutSample].sort());
   });
