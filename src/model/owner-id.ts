@@ -29,8 +29,8 @@ export function workflowTypesFilter(types: readonly string[]): string {
 export const RUNS_WITH_INQUIRIES = workflowTypesFilter(Object.values(RUN_KINDS).flat());
 
 /**
- * The `ownerId`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`, such
- * as `pull:P-1`. No caller's id holds a colon, so a pull and a journey of one name never mix. Nor does one hold a
+ * The `ownerId`, which the command line takes as a journey's id: a journey's own id as it is, others as `<kind>:<id>`,
+ * such as `pull:P-1`. No caller's id holds a colon, so a pull and a journey of one name never mix. Nor does one hold a
  * slash, so a row of a portfolio is `portfolio:<reviewId>/<accountId>`.
  */
 export function ownerIdOf(kind: RunKind, id: string): string {

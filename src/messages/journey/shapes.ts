@@ -1,6 +1,7 @@
 /**
- * The types of the JSON that callers in any language send and receive: one object per message (docs/journeys.md, "Messages"). They
- * follow from the schemas. Instants are RFC 3339 with offset, durations ISO 8601 in days and time, dates YYYY-MM-DD.
+ * The types of the JSON that callers in any language send and receive: one object per message (docs/journeys.md,
+ * "Messages"). They follow from the schemas. Instants are RFC 3339 with offset, durations ISO 8601 in days and time,
+ * dates YYYY-MM-DD.
  */
 import type { z } from 'zod';
 import type { Applicant } from '../../model/applicant.ts';

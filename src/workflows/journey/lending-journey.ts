@@ -24,10 +24,10 @@ import { runStages } from './stages.ts';
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function lendingJourney(input: LendingJourneyInput, past?: JourneyResumption): Promise<JourneyResult> {
-  return carryRun(KIND, input, past);
+  return carryRun(DEFINITION, input, past);
 }
 
-const KIND: RunDefinition<Journey, JourneyResumption> = {
+const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
   details: (journey) => currentDetails(viewOf(journey)),

@@ -31,10 +31,10 @@ import type { ReviewState } from './review-state.ts';
  *   `details[0] = { progress }` where the file is not the one any more
  */
 export async function portfolioReview(input: PortfolioReviewInput, past?: ReviewState): Promise<PortfolioResult> {
-  return carryRun(KIND, input, past);
+  return carryRun(DEFINITION, input, past);
 }
 
-const KIND: RunDefinition<Review, ReviewState> = {
+const DEFINITION: RunDefinition<Review, ReviewState> = {
   State: Review,
   handleMessages: handleReviewMessages,
   details: reviewDetails,

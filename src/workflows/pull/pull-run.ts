@@ -20,18 +20,18 @@ import { handlePullMessages } from './pull-messages.ts';
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function creditReport(input: CreditReportInput, past?: PullResumption): Promise<PullResult> {
-  return carryRun(KIND, input, past);
+  return carryRun(DEFINITION, input, past);
 }
 
 /** FAILSAFE (interface 4.3), with outcome and reference per consumer. As `creditReport`. */
 export async function failsafeCheck(input: FailsafeCheckInput, past?: PullResumption): Promise<PullResult> {
-  return carryRun(KIND, input, past);
+  return carryRun(DEFINITION, input, past);
 }
 
 pinnedWhereVersioned(creditReport);
 pinnedWhereVersioned(failsafeCheck);
 
-const KIND: RunDefinition<Pull, PullResumption> = {
+const DEFINITION: RunDefinition<Pull, PullResumption> = {
   State: Pull,
   handleMessages: handlePullMessages,
   details: pullDetails,

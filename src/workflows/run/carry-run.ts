@@ -33,30 +33,30 @@ export interface RunDefinition<R extends AnyRun, Past extends { run?: Prepared<R
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunDefinition<R, Past>,
+  definition: RunDefinition<R, Past>,
   input: R['input'],
   past: Past | undefined,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(past);
-  const run = new kind.State(input, past);
+  const run = new definition.State(input, past);
   if (past?.run) run.begin(past.run);
-  kind.handleMessages(run);
-  showDetails(() => kind.details(run));
-  const { handedOver } = kind;
-  if (!handedOver) return toItsEnd(kind, run);
-  return run.handOver.carry(() => toItsEnd(kind, run), {
+  definition.handleMessages(run);
+  showDetails(() => definition.details(run));
+  const { handedOver } = definition;
+  if (!handedOver) return toItsEnd(definition, run);
+  return run.handOver.carry(() => toItsEnd(definition, run), {
     state: () => handedOver(run),
     continueWith: (state) => continueAsNew<(input: R['input'], past: Past) => Promise<never>>(input, state),
   });
 }
 
 async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunDefinition<R, Past>,
+  definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
-  const recordWhatCameLast = async () => kind.recordWhatCameLast?.(run);
+  const recordWhatCameLast = async () => definition.recordWhatCameLast?.(run);
   try {
-    const outcome = await kind.work(run, run.run ?? (await prepare(kind, run)));
+    const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
     await tellEnded(run, outcome);
     await recordWhatCameLast();
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
@@ -73,12 +73,12 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
 }
 
 async function prepare<R extends AnyRun, Past extends { run?: Prepared<R> }>(
-  kind: RunDefinition<R, Past>,
+  definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Prepared<R>> {
-  const prepared = await run.handOver.rest(prepareRun(run.input, () => kind.prepare(run)));
+  const prepared = await run.handOver.rest(prepareRun(run.input, () => definition.prepare(run)));
   run.begin(prepared);
-  kind.onPrepared?.(run, prepared);
+  definition.onPrepared?.(run, prepared);
   return prepared;
 }
 

@@ -19,10 +19,10 @@ import { handleShareReportMessages } from './share-report-messages.ts';
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function shareReport(input: ShareReportInput, past?: ShareReportResumption): Promise<ShareReportResult> {
-  return carryRun(KIND, input, past);
+  return carryRun(DEFINITION, input, past);
 }
 
-const KIND: RunDefinition<ReportShare, ShareReportResumption> = {
+const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: shareReportDetails,
