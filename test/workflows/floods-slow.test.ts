@@ -1,17 +1,11 @@
 /** Floods as large as Temporal lets them be. Minutes long. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { floodedJourney } from '../support/floods.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
-
-let harness: Harness;
-before(async () => {
-  harness = await startHarness();
-});
-after(() => harness.close());
 
 /**
  * By default the server takes 10,000 in one run. While signals never stop, it lets no run hand over, and the one task
@@ -20,17 +14,20 @@ after(() => harness.close());
  */
 const MOST_SIGNALS_IN_A_RUN = 3_000;
 
-test('after 10,001 signals that make no sense a revocation and a decision get through', async (t) => {
+let server: TemporalServer | undefined;
+let harness: Harness;
+before(async () => {
   const dynamicConfig = { 'history.maximumSignalsPerExecution': MOST_SIGNALS_IN_A_RUN };
-  const server = await startTemporalServer({ headless: true, dynamicConfig });
-  let own: Harness | undefined;
-  t.after(async () => {
-    await own?.close();
-    await server.stop();
-  });
-  own = await startHarness({ server });
-  await floodedJourney({ harness: own, consents: 0, signals: 10_001 });
+  server = await startTemporalServer({ headless: true, dynamicConfig });
+  harness = await startHarness({ server });
 });
+after(async () => {
+  await harness?.close();
+  await server?.stop();
+});
+
+test('after 10,001 signals that make no sense a revocation and a decision get through', () =>
+  floodedJourney({ harness, consents: 0, signals: 10_001 }));
 
 test('fifty updates at once, of which the server takes ten in flight, get through one after the other', async () => {
   const journeys = await connectTo(harness);
