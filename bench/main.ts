@@ -12,9 +12,9 @@ import { workerKilled } from './worker-killed.ts';
 
 const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--beside clear] [--profile DIR] [--json]
 
-  --pairs N      interleaved pairs (default 3)
+  --pairs N      interleaved pairs (default 5)
   --journeys N   journeys of one load run (default 400, 200 of them at once)
-  --waiting N    journeys that wait while memory is measured (default 2000)
+  --waiting N    journeys that wait while memory is measured (default 1000)
   --quick        one pair, 100 journeys, 200 waiting
   --only load    nothing but throughput and CPU
   --beside NAME  bare: a bare workflow (default); clear: the journey with its payloads unencrypted
@@ -74,9 +74,9 @@ function readOptions(): Options {
     if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
     const { quick } = values;
     return {
-      pairs: whole(values.pairs, quick ? 1 : 3),
+      pairs: whole(values.pairs, quick ? 1 : 5),
       journeys: whole(values.journeys, quick ? 100 : 400),
-      waiting: whole(values.waiting, quick ? 200 : 2_000),
+      waiting: whole(values.waiting, quick ? 200 : 1_000),
       rounds: quick ? 10 : 30,
       onlyLoad: values.only === 'load',
       json: values.json,

@@ -66,9 +66,11 @@ async function decide(
       const wasPosted = isPosted(received, customerTraceNumber);
       if (!wasPosted) tally.resends++;
       if (wasPosted && !allowedActions.includes('accept')) throw new Error('posted, and may not be accepted');
-      const consumers = [{ applicantId: '1A', consumerId: 'ASKED' }];
+      // The ledger takes one report number for one inquiry, and one consumer id for one applicant.
+      const asked = `ASKED${customerTraceNumber.slice(2, 13)}`;
+      const consumers = [{ applicantId: '1A', consumerId: asked }];
       const reference = {
-        reportReferenceNumber: 'ASKED',
+        reportReferenceNumber: asked,
         requestedAt: new Date().toISOString(),
         applicants: consumers,
       };

@@ -15,7 +15,7 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 compile();
 const stacks = join(dist, 'src/workflows/run/promise-stacks.js');
-const interceptors = [stacks, join(dist, 'src/workflows/run/updates-last.js')];
+const interceptors = [stacks, join(dist, 'src/workflows/run/as-replayed.js')];
 await bundle(BUNDLE_FILES.plain, interceptors);
 // A separate bundle, so that a worker without traces pays nothing for them.
 await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);

@@ -13,19 +13,13 @@ import { cpuSeconds } from '../test/support/cpu-seconds.ts';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 
 const OLDEST_NODE = 24;
-/** Most tests wait for servers, so this is more than the two cores of a small machine. */
-const CONCURRENCY = 4;
+/** Most tests wait for servers, so these are more than the two cores of a small machine. Slow ones load it more. */
+const CONCURRENCY = { all: 4, usual: 5 };
 /** The longest files after the slow ones. They begin first, so that none of them runs alone at the end. */
-const BEGUN_FIRST = [
-  'test/cli/holds-and-resolve',
-  'test/hazards/process-ledger-gone',
-  'test/local',
-  'test/cli/journey-commands',
-  'test/hazards',
-];
+const BEGUN_FIRST = ['test/workflows/long-waits', 'test/hazards', 'test/workflows', 'test/client', 'test/cli'];
 /**
  * Files that start no program and change nothing outside of what they make. They share one process, which loads the
- * sources once. Every file that is not named here has a process of its own.
+ * sources once.
  */
 const TOGETHER = [
   'test/activities/inquiry-request',
@@ -79,7 +73,6 @@ const TOGETHER = [
  */
 const ALONE: readonly string[] = [
   'test/chaos',
-  'test/cli/',
   'test/hazards/process-',
   'test/ledger/explorer',
   'test/local',
@@ -92,16 +85,16 @@ const ALONE: readonly string[] = [
 const FILES_IN_A_PROCESS = 8;
 /** Files that take minutes by nature: run by `npm run test:all`, or where one is named. */
 const SLOW = '-slow.test.ts';
-const TOGETHER_FILE = join(import.meta.dirname, 'tests-together.ts');
 /** For one test: the explorer needs about half of it on two cores that four files share. */
 const TEST_TIMEOUT_MS = 12 * 60_000;
 /** For the run: one that hangs without a word tells a reader nothing. */
 const RUN_TIMEOUT_MS = 80 * 60_000;
 /** Ends a process that hangs; node:test would wait for it. */
 const ENDS_BY_ITSELF = join(import.meta.dirname, '..', 'test/support/ends-by-itself.ts');
+const CPU_RECORD = join(import.meta.dirname, '..', 'test/support/cpu-record.ts');
 
-/** The files of each process that runs some in turn. */
-const filesInTurn = new Map<string, string>();
+/** By their loader. */
+const sharedProcesses = new Map<string, readonly string[]>();
 
 const root = join(import.meta.dirname, '..');
 
@@ -112,6 +105,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   fail(`tests need Node ${OLDEST_NODE} or newer, this is ${process.version}: use \`npm test\`, which brings its own`);
 }
 const given = process.argv.slice(2);
+const filters = given.filter((argument) => !argument.startsWith('-'));
 const names = given.filter((argument) => argument.startsWith('--name='));
 const isAll = given.includes('--all');
 const hasTimes = given.includes('--times');
@@ -121,11 +115,15 @@ const unknown = given.filter(
 if (unknown.length > 0) fail(`unknown option ${unknown.join(' ')}; known: --all, --times, --name=<pattern>`);
 const scratch = mkdtempSync(join(tmpdir(), 'credit-journey-tests-'));
 const timesFile = join(scratch, 'times.jsonl');
-process.env.TEST_TIMES_FILE = timesFile;
+if (hasTimes) process.env.TEST_TIMES_FILE = timesFile;
 
-const files = selectFiles(given.filter((argument) => !argument.startsWith('-')));
+if (!isAll && filters.length === 0) process.env.TEST_SLOW_PARTS = 'off';
+
+const files = selectFiles();
 if (files.length === 0) fail('no test file matches');
 
+/** Of the Temporal server that has ended, in seconds. */
+let serverCpu = 0;
 let outcome: Outcome = { isGood: false, lines: ['0 passed, 1 failed'] };
 setTimeout(() => fail('the run is not over after 80 minutes\n0 passed, 1 failed'), RUN_TIMEOUT_MS).unref();
 try {
@@ -135,7 +133,9 @@ try {
 } catch (error) {
   console.error(error);
 } finally {
+  const untilThen = cpuSeconds();
   await globalTeardown();
+  serverCpu = cpuSeconds() - untilThen;
 }
 if (hasTimes) console.log(timesOf(timesFile));
 rmSync(scratch, { recursive: true, force: true });
@@ -154,13 +154,9 @@ function runTests(): Promise<Outcome> {
     run({
       files: inProcesses(files),
       cwd: root,
-      concurrency: CONCURRENCY,
+      concurrency: isAll ? CONCURRENCY.all : CONCURRENCY.usual,
       timeout: TEST_TIMEOUT_MS,
-      execArgv: [
-        '--import',
-        ENDS_BY_ITSELF,
-        ...(hasTimes ? ['--import', join(root, 'test/support/cpu-record.ts')] : []),
-      ],
+      execArgv: ['--import', ENDS_BY_ITSELF, ...(hasTimes ? ['--import', CPU_RECORD] : [])],
       ...(names.length > 0 ? { testNamePatterns: names.map((name) => new RegExp(name.slice('--name='.length))) } : {}),
     }),
   );
@@ -172,7 +168,7 @@ function fail(message: string): never {
 }
 
 /** Every file except slow ones, or the files that any of the filters names. */
-function selectFiles(filters: readonly string[]): string[] {
+function selectFiles(): string[] {
   const turn = (file: string) => {
     if (file.endsWith(SLOW)) return -1;
     const first = BEGUN_FIRST.findIndex((prefix) => file.startsWith(prefix));
@@ -193,8 +189,9 @@ function selectFiles(filters: readonly string[]): string[] {
 }
 
 /**
- * A line for each process, the slowest first: seconds of CPU with those of its ended children, and from start to end.
- * The sum is the whole run's, with the Temporal server and the bundle.
+ * A line for each file, the dearest first: seconds of CPU with those of its ended children, and from start to end. What
+ * a shared process takes besides (loading, processes that stay) has a line of its own. The sum is the whole run's, with
+ * the bundle.
  */
 function timesOf(path: string): string {
   const text = statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : '';
@@ -205,47 +202,40 @@ function timesOf(path: string): string {
   const lines = rows
     .sort((a, b) => b.cpu - a.cpu)
     .map(({ file, cpu, seconds }) => `${cpu.toFixed(1).padStart(7)} ${seconds.toFixed(1).padStart(7)}  ${named(file)}`);
-  return ['   cpu s  wall s', ...lines, `${cpuSeconds().toFixed(0)} s of CPU in all`].join('\n');
-}
-
-/** The files that share one process; empty where only one was selected. */
-function togetherOf(wanted: readonly string[]): string[] {
-  const together = wanted.filter((file) => TOGETHER.some((prefix) => file.startsWith(join(root, prefix))));
-  return together.length < 2 ? [] : together;
+  const server = `${serverCpu.toFixed(1).padStart(7)}          the Temporal server`;
+  return ['   cpu s  wall s', ...lines, server, `${cpuSeconds().toFixed(0)} s of CPU in all`].join('\n');
 }
 
 function inProcesses(wanted: readonly string[]): string[] {
-  const together = togetherOf(wanted);
-  if (together.length > 0) process.env.TESTS_TOGETHER = JSON.stringify(together);
-  const others = wanted.filter((file) => !together.includes(file));
-  const alone = others.filter(
-    (file) => file.endsWith(SLOW) || ALONE.some((prefix) => file.startsWith(join(root, prefix))),
+  const isOneOf = (file: string, prefixes: readonly string[]) =>
+    prefixes.some((prefix) => file.startsWith(join(root, prefix)));
+  const alone = wanted.filter((file) => file.endsWith(SLOW) || isOneOf(file, ALONE));
+  const others = wanted.filter((file) => !alone.includes(file));
+  const together = others.filter((file) => isOneOf(file, TOGETHER));
+  const inTurn = others.filter((file) => !together.includes(file));
+  const groups = Array.from({ length: Math.ceil(inTurn.length / FILES_IN_A_PROCESS) }, (_, index) =>
+    inTurn.slice(index * FILES_IN_A_PROCESS, (index + 1) * FILES_IN_A_PROCESS),
   );
-  const inTurn = others.filter((file) => !alone.includes(file));
-  return [...(together.length > 0 ? [TOGETHER_FILE] : []), ...alone, ...shared(inTurn)];
+  return [...alone, ...[together, ...groups].filter((group) => group.length > 0).map(inOneProcess)];
 }
 
 /** Files that run one after another in one process. Each is a suite, so that its hooks are its own. */
-function shared(wanted: readonly string[]): string[] {
-  const groups = Array.from({ length: Math.ceil(wanted.length / FILES_IN_A_PROCESS) }, (_, index) =>
-    wanted.slice(index * FILES_IN_A_PROCESS, (index + 1) * FILES_IN_A_PROCESS),
-  );
-  return groups.map((group, index) => {
-    const [only] = group;
-    if (group.length === 1 && only) return only;
-    const loader = join(scratch, `in-turn-${index + 1}.mjs`);
-    filesInTurn.set(loader, `${only?.replace(`${root}/`, '')} and ${group.length - 1} after it`);
-    const suites = group.map(
-      (file) =>
-        `await describe(${JSON.stringify(file.replace(`${root}/`, ''))}, () => import(${JSON.stringify(pathToFileURL(file).href)}));`,
-    );
-    const imports = [
-      "import { describe } from 'node:test';",
-      `import { endsSoon } from ${JSON.stringify(pathToFileURL(ENDS_BY_ITSELF).href)};`,
-    ];
-    writeFileSync(loader, [...imports, ...suites, 'endsSoon();', ''].join('\n'));
-    return loader;
+function inOneProcess(group: readonly string[]): string {
+  const [first = ''] = group;
+  if (group.length === 1) return first;
+  const loader = join(scratch, `in-turn-${sharedProcesses.size + 1}.mjs`);
+  sharedProcesses.set(loader, group);
+  const imports = [
+    "import { after, before, describe } from 'node:test';",
+    `import { endsSoon } from ${JSON.stringify(pathToFileURL(ENDS_BY_ITSELF).href)};`,
+    `import { recordEnd, recordStart } from ${JSON.stringify(pathToFileURL(CPU_RECORD).href)};`,
+  ];
+  const suites = group.map((file) => {
+    const [title, url] = [JSON.stringify(file.replace(`${root}/`, '')), JSON.stringify(pathToFileURL(file).href)];
+    return `await describe(${title}, () => { before(recordStart); after(() => recordEnd(${title})); return import(${url}); });`;
   });
+  writeFileSync(loader, [...imports, ...suites, 'endsSoon();', ''].join('\n'));
+  return loader;
 }
 
 /** `failed` is not yet in @types/node. */
@@ -261,7 +251,7 @@ async function report(tests: TestsStream): Promise<Outcome> {
   let counts: SummaryCounts | undefined;
   const failedFiles = new Set<string>();
   const emptyFiles = new Set<string>();
-  const silentFiles = new Set(togetherOf(files));
+  const silentFiles = new Set([...sharedProcesses.values()].flat());
   tests.on('test:summary', (summary) => {
     if (summary.file === undefined) counts = summary.counts as typeof summary.counts & SummaryCounts;
   });
@@ -300,5 +290,7 @@ function listed(title: string, found: ReadonlySet<string>): string[] {
 }
 
 function named(file: string): string {
-  return filesInTurn.get(file) ?? file.replace(`${root}/`, '');
+  const group = sharedProcesses.get(file);
+  const name = (group?.[0] ?? file).replace(`${root}/`, '');
+  return group ? `the process of ${name} and ${group.length - 1} more` : name;
 }

@@ -8,6 +8,7 @@ import { registerDevCommand } from './cli/commands/programs/dev-command.ts';
 import { registerDoctorCommand } from './cli/commands/programs/doctor-command.ts';
 import { registerKeysCommand } from './cli/commands/programs/keys-command.ts';
 import { registerLedgerCommand } from './cli/commands/programs/ledger-command.ts';
+import { registerPauseCommands } from './cli/commands/programs/pause-commands.ts';
 import { registerSandboxCommand } from './cli/commands/programs/sandbox-command.ts';
 import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
@@ -65,6 +66,7 @@ export function createProgram(): Command {
     registerKeysCommand,
     registerAuditCommand,
     registerLedgerCommand,
+    registerPauseCommands,
     registerStartCommand,
     registerPullCommand,
     registerPortfolioCommand,

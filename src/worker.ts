@@ -4,6 +4,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Logger } from 'pino';
 import type { ActivityDependencies } from './activities/dependencies.ts';
 import { createGatewayActivities, createJourneyActivities } from './activities/index.ts';
+import { inquirySlots, permitsOf } from './activities/inquiry-permits.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { defined } from './base/defined.ts';
@@ -98,11 +99,13 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
         onUndecodable: (reason) => telemetry.metrics.undecodable(reason),
       })
     : undefined;
+  const permits = permitsOf(config);
   const dependencies: ActivityDependencies = {
     config,
     ledger,
     tokens,
     gateways,
+    permits,
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
@@ -195,9 +198,13 @@ async function keptIn<T extends { close(): Promise<void> }>(
   return part;
 }
 
-async function connectTo({ temporal }: Config): Promise<NativeConnection> {
+async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<NativeConnection> {
   try {
-    return await NativeConnection.connect(temporal.connectionOptions);
+    return await NativeConnection.connect({
+      ...temporal.connectionOptions,
+      // What is encrypted was compressed before, and does not get shorter.
+      ...(payloadsAreEncrypted ? { grpcCompression: { codec: 'none' } } : {}),
+    });
   } catch {
     // The cause may hold metadata, and so an API key.
     throw new TemporalUnavailableError(`nothing answers at ${temporal.address}`);
@@ -297,20 +304,18 @@ async function createWorkers(
     ...workflows,
     interceptors: { ...interceptors, ...workflows.interceptors },
     ...defined({ sinks }),
-    activities: { ...createJourneyActivities(dependencies) },
+    activities: { ...createJourneyActivities(dependencies), ...createGatewayActivities(dependencies) },
     maxConcurrentWorkflowTaskExecutions: settings.maxConcurrentWorkflowTasks,
     maxCachedWorkflows: settings.maxCachedWorkflows,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,
   });
   const gatewayQueues = [...config.profiles.values()].map((profile) => {
-    // A slot without a connection would hold a claimed attempt in the client's own queue past its `sendBy`.
-    const slots = Math.min(settings.maxConcurrentInquiries, profile.limits.connections);
     return Worker.create({
       ...common,
       taskQueue: gatewayQueueOf(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
-      maxConcurrentActivityTaskExecutions: slots,
+      maxConcurrentActivityTaskExecutions: inquirySlots(config, profile),
       ...defined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
     });
   });

@@ -61,7 +61,11 @@ const activities: BareActivities = {
   },
 };
 
-const connection = await NativeConnection.connect(config.temporal.connectionOptions);
+const connection = await NativeConnection.connect({
+  ...config.temporal.connectionOptions,
+  // As the journey's worker has it.
+  grpcCompression: { codec: 'none' },
+});
 const worker = await Worker.create({
   connection,
   namespace: config.temporal.namespace,

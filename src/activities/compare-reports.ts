@@ -1,13 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { changesBetween } from '../changes/changes-between.ts';
 import { sealedChangesText } from '../changes/sealed-changes.ts';
 import { readResponse } from '../gateway/envelope.ts';
+import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import { DisposedError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/port.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import type { ComparisonGap } from '../messages/journey/change-summary.ts';
+import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import { SealBrokenError } from '../protection/errors.ts';
-import type { ComparedReport, JourneyActivities } from './contract.ts';
+import type { ComparedReport, JourneyActivities, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, preparedProfile } from './dependencies.ts';
 import { translating } from './failures.ts';
 
@@ -69,4 +71,30 @@ async function named(ledger: Ledger, report: GatewayResponse, customerTraceNumbe
     return applicantId === undefined ? entry : { ...entry, applicantId };
   });
   return { ...report, applicants };
+}
+
+/** A longer report would hold up the answer: it is compared by an activity of its own. */
+const MOST_CHARACTERS = 256 * 1024;
+const COMPARED_WITHIN_MS = 2_000;
+
+/**
+ * Compares a recorded answer with the earlier report that the attempt names. `undefined` where none is named, and where it
+ * did not succeed at once: the run asks `compareReports` then.
+ */
+export async function comparedSoon(
+  dependencies: ActivityDependencies,
+  { run, inquiry, compareWith: earlier }: Pick<SubmitInquiryArgs, 'run' | 'inquiry' | 'compareWith'>,
+  { answer, body }: Pick<GatewayReply, 'answer' | 'body'>,
+  untilMs: number,
+): Promise<StageChanges | undefined> {
+  const waitMs = Math.min(COMPARED_WITHIN_MS, untilMs - performance.now());
+  const isReport = answer.kind === 'outcome' && answer.outcome === 'record';
+  if (!earlier || !isReport || body.length > MOST_CHARACTERS || waitMs <= 0) return undefined;
+  const later = { productCode: 'PRECLOSE', customerTraceNumber: inquiry.customerTraceNumber } as const;
+  const tooLate = new AbortController();
+  const comparison = createCompareReports(dependencies).compareReports({ run, earlier, later });
+  return Promise.race([
+    comparison.catch(() => undefined),
+    setTimeout(waitMs, undefined, { signal: tooLate.signal }).catch(() => undefined),
+  ]).finally(() => tooLate.abort());
 }

@@ -46,10 +46,18 @@ export interface PreparedRun extends RunIdentity {
   searchAttributes: SearchAttributeName[];
   /** What makes a grant count. */
   consentTrust: GatewayProfile['consentTrust'];
+  /** Attempts begin on the workflow queue, where a worker dispatches them to itself. Absent: on the gateway queue. */
+  submitsOnWorkflowQueue?: true;
   /** The profile has endpoints for events. Absent where it has none. */
   sendsEvents?: true;
   /** Result of the preflight: the run meets `refused` and `unavailable` again, visibly, before the first attempt. */
   token: 'ready' | 'unavailable' | 'refused';
+}
+
+/** What a `lendingJourney` run learns at its start beside that. */
+export interface PreparedJourney extends PreparedRun {
+  /** Consents from before the run. Absent where the ledger did not answer, or has more than a start should carry. */
+  heard?: HeardConsent[];
 }
 
 /** What a `shareReport` run fixes at its start beside that. */
@@ -84,11 +92,27 @@ export interface SubmitInquiryArgs extends InquiryContent {
   consentValidForMs?: number;
   /** After a 401: only a token fetched after this instant will do. */
   tokenFetchedAfter?: string;
+  /** A stage's report is compared with this earlier one, once its outcome is recorded. */
+  compareWith?: ComparedReport;
+  /** The activity was scheduled on the workflow queue. */
+  onWorkflowQueue?: true;
+}
+
+export interface AnsweredAttempt {
+  attempt: number;
+  answer: Answer;
+  /** Whether the ledger has it. */
+  recorded: boolean;
+  requestedAt?: string;
+  /** Absent where the comparison was not asked for, or did not come about in time. */
+  changes?: StageChanges;
 }
 
 export type SubmitInquiryResult =
   /** Answered now, or by an earlier attempt that the ledger knows of. */
-  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string; seen: SeenAttempt }
+  | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
+  /** Nothing was claimed: this worker has no permit for it, and the gateway queue is to have it. */
+  | { kind: 'elsewhere' }
   /** Nothing was sent: this is how the latest attempt stands in the ledger. */
   | { kind: 'latest'; latest: AttemptView }
   /** Nothing was claimed or sent: a consent or another row in the ledger does not permit the share. */
@@ -169,7 +193,8 @@ export interface RecordConsentsResult {
 
 /** The activities as a workflow calls them. */
 export interface JourneyActivities {
-  prepareJourney(args: { input: LendingJourneyInput }): Promise<PreparedRun>;
+  /** `firstRunId`: of the run's chain. */
+  prepareJourney(args: { input: LendingJourneyInput; firstRunId: string }): Promise<PreparedJourney>;
   preparePull(args: { input: PullInput }): Promise<PreparedRun>;
   /** `firstRunId`: of the run's chain. */
   prepareShareReport(args: { input: ShareReportInput; firstRunId: string }): Promise<PreparedShare>;

@@ -9,6 +9,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier } from '../protection/proofs/consent-proof.ts';
 import type { DecisionProofVerifier } from '../protection/proofs/decision-proof.ts';
+import type { InquiryPermits } from './inquiry-permits.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
@@ -17,6 +18,8 @@ export interface ActivityDependencies {
   tokens: TokenSource;
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
+  /** By profile name: for attempts from both queues. */
+  permits: ReadonlyMap<string, InquiryPermits>;
   checkConsentProof: ConsentProofVerifier;
   checkDecisionProof: DecisionProofVerifier;
   /** Those of the project's search attributes that the server has registered. */

@@ -28,6 +28,7 @@ const MESSAGES: Record<FailureType, string> = {
   AnotherNumber: 'the ledger has this inquiry under another trace number; nothing was sent',
   LedgerChanged: 'this is not the ledger that the run has used',
   LedgerRestored: 'this is an older copy of the ledger, which nobody has accepted; nothing was sent',
+  Paused: 'a person has paused inquiries; nothing was sent',
   InvalidInput: 'the input is invalid; nothing was sent',
   ActivityFailed: 'the activity could not be carried out',
 };

@@ -14,7 +14,7 @@ import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createTokenActivities } from './token-activities.ts';
 import { createQueueWebhooks } from './webhook-activities.ts';
 
-/** The activities of the workflow queue: none of them can post an inquiry. */
+/** The activities of the workflow queue alone: none of them can post an inquiry. */
 export function createJourneyActivities(dependencies: ActivityDependencies): JourneyActivities & PortfolioActivities {
   return {
     ...createPrepareJourney(dependencies),
@@ -31,7 +31,7 @@ export function createJourneyActivities(dependencies: ActivityDependencies): Jou
   };
 }
 
-/** The one activity of a profile's gateway queue. */
+/** The one activity that can: on a profile's gateway queue, and on the workflow queue. */
 export function createGatewayActivities(dependencies: ActivityDependencies): GatewayActivities {
   return { submitInquiry: createSubmitInquiry(dependencies) };
 }

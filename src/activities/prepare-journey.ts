@@ -10,11 +10,11 @@ import {
 } from '../messages/parse-messages.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
-import type { JourneyActivities } from './contract.ts';
+import type { JourneyActivities, PreparedJourney } from './contract.ts';
 import { type ActivityDependencies, preparedProfile, profileNamed } from './dependencies.ts';
 import { entitlementProblems } from './entitlements.ts';
 import { translating } from './failures.ts';
-import { fixRun, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
+import { fixRun, ifAnswered, ownerProblems, profileNameOf, refuseInTheClear } from './prepared-run.ts';
 
 export function createPrepareJourney(
   dependencies: ActivityDependencies,
@@ -25,7 +25,7 @@ export function createPrepareJourney(
      *
      * @throws `InvalidInput` (final) with every problem.
      */
-    prepareJourney: ({ input }) =>
+    prepareJourney: ({ input, firstRunId }) =>
       translating(async () => {
         const profile = profileNamed(dependencies, profileNameOf(input));
         const journey = parseLendingJourneyInput(input, { maxApplicants: profile.limits.maxApplicants });
@@ -37,7 +37,7 @@ export function createPrepareJourney(
         ];
         if (problems.length > 0) throw new InvalidInputError(problems);
         checkRequestsCanBeBuilt(profile, journey);
-        return fixRun(dependencies, profile);
+        return { ...(await fixRun(dependencies, profile)), ...(await heardAtStart(dependencies, journey, firstRunId)) };
       }),
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
@@ -60,6 +60,24 @@ export function createPrepareJourney(
         if (problems.length > 0) throw new InvalidInputError(problems);
       }),
   };
+}
+
+/** More than these, with their proofs, would be too long a result: the run asks for them by themselves. */
+const MOST_HEARD_AT_START = 100;
+
+/** A ledger that does not answer keeps no journey from its stages: the run asks again. */
+async function heardAtStart(
+  { ledger }: ActivityDependencies,
+  { journeyId, shares = [], applicants }: LendingJourneyInput,
+  firstRunId: string,
+): Promise<Pick<PreparedJourney, 'heard'>> {
+  const run = {
+    ...{ ownerId: journeyId, firstRunId },
+    shareIds: shares.map(({ shareId }) => shareId),
+    applicantIds: applicants.map(({ applicantId }) => applicantId),
+  };
+  const heard = await ifAnswered(ledger.kept.hear(ledger.identity.ledgerId, run));
+  return heard === null || heard.length > MOST_HEARD_AT_START ? {} : { heard };
 }
 
 function journeyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {

@@ -27,6 +27,7 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
+    ...(dependencies.permits.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
     token: await preflight(dependencies, profile),
   };
@@ -34,11 +35,16 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
 
 /** A ledger that does not answer is no reason to refuse: the run sees attempts of its own. */
 async function newestAttempt({ ledger }: ActivityDependencies): Promise<Pick<PreparedRun, 'seen'>> {
+  const { newest } = (await ifAnswered(ledger.restoreState())) ?? {};
+  return newest ? { seen: newest } : {};
+}
+
+/** `null` where the ledger does not answer: that is no reason to refuse a start. */
+export async function ifAnswered<T>(asked: Promise<T>): Promise<T | null> {
   try {
-    const { newest } = await ledger.restoreState();
-    return newest ? { seen: newest } : {};
+    return await asked;
   } catch (error) {
-    if (error instanceof LedgerUnavailableError) return {};
+    if (error instanceof LedgerUnavailableError) return null;
     throw error;
   }
 }
@@ -77,10 +83,7 @@ export async function refuseInTheClear(dependencies: ActivityDependencies, profi
 
 /** A ledger that does not answer is no reason to refuse: each claim asks it the same, and sends nothing either. */
 async function disposalProblems({ ledger }: ActivityDependencies, { ownerId, path }: OwnerInput): Promise<Problem[]> {
-  const disposedAt = await ledger.retention.disposalOf(ownerId).catch((error: unknown) => {
-    if (error instanceof LedgerUnavailableError) return null;
-    throw error;
-  });
+  const disposedAt = await ifAnswered(ledger.retention.disposalOf(ownerId));
   return disposedAt === null ? [] : [{ path, rule: 'was disposed of: choose another id' }];
 }
 

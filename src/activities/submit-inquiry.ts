@@ -7,6 +7,7 @@ import { requestDigests } from '../ledger/request-digests.ts';
 import type { SeenAttempt } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import { ATTEMPT_STATE_OF_FAILURE } from '../model/inquiry.ts';
+import { comparedSoon } from './compare-reports.ts';
 import type { SubmitFailureDetails, SubmitInquiryArgs, SubmitInquiryResult } from './contract.ts';
 import { type ActivityDependencies, callingRun } from './dependencies.ts';
 import { finalFailure, translatedFailure } from './failures.ts';
@@ -22,13 +23,14 @@ const FAILURE_OF_VERDICT = {
   anotherNumber: 'AnotherNumber',
   ledgerRestored: 'LedgerRestored',
   ledgerChanged: 'LedgerChanged',
+  paused: 'Paused',
 } as const satisfies Record<string, FailureType>;
 
 /**
  * One attempt of one inquiry: claim it in the ledger, send it once, record what came of it. docs/protocol.md.
  *
  * Never repeated by Temporal: it refuses a second activity attempt, and each failure it throws is final, with
- * {@link SubmitFailureDetails}. After the answer it does nothing that can fail.
+ * {@link SubmitFailureDetails}. Once the outcome is recorded, nothing changes it: what follows may fail or be late.
  *
  * @throws every failure type of docs/protocol.md's table
  */
@@ -39,11 +41,16 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     // execution cannot know what the first one has done.
     if (info.attempt > 1) throw finalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
+    const permits = dependencies.permits.get(args.run.profile);
+    const release = args.onWorkflowQueue ? permits?.takeNow() : await permits?.take();
+    // A worker without the profile says so below, unless another queue is still to be asked.
+    if (permits ? !release : args.onWorkflowQueue) return { kind: 'elsewhere' };
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
     try {
       return await attempt(dependencies, args, endsAt);
     } finally {
       clearInterval(heartbeats);
+      release?.();
     }
   };
 }
@@ -98,6 +105,7 @@ async function attempt(
   const durationMs = sinceMs();
   const recorded = await recorder.answered(reply);
   say('info', 'the gateway has answered', { durationMs, recorded, ...answerFields(reply) });
+  const changes = recorded ? await comparedSoon(dependencies, args, reply, endsAt - REPORTING_MARGIN_MS) : undefined;
   return {
     kind: 'answered',
     attempt: args.attempt,
@@ -105,6 +113,7 @@ async function attempt(
     recorded,
     requestedAt: reply.requestedAt,
     seen,
+    ...defined({ changes }),
   };
 }
 

@@ -15,6 +15,7 @@ import { keyRingCheck, ledgerKeysCheck } from './checks/key-checks.ts';
 import { ledgerCheck, ledgerDurabilityCheck } from './checks/ledger-checks.ts';
 import { ledgerWatchCheck } from './checks/ledger-watch-check.ts';
 import { markerCheck } from './checks/marker-check.ts';
+import { pausesCheck } from './checks/pauses-check.ts';
 import { runChecks } from './checks/run-checks.ts';
 import { standingDecisionChecks } from './checks/standing-decision-checks.ts';
 import { namespaceCheck, searchAttributesCheck, temporalCheck } from './checks/temporal-checks.ts';
@@ -85,6 +86,7 @@ function checksOf({ profiles }: Config, codecServer: InspectedCodecServer | unde
     ...trustChecks(all),
     ...webhookChecks(all),
     clearStartsCheck,
+    pausesCheck,
     holdsCheck,
   ];
 }

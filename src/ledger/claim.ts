@@ -40,6 +40,8 @@ export interface KnownInquiry {
   digest: string | null;
   /** The ledger is an older copy of itself, which no operator has accepted. */
   isRestored?: boolean;
+  /** A person has paused the inquiries of this profile, or of all. */
+  isPaused?: boolean;
   abandoned: boolean;
   /** Absent without a disposal. After its begin nothing is sent; after its end no answer is left. */
   disposal?: 'begun' | 'done';
@@ -81,7 +83,9 @@ export type ClaimDecision =
   | { kind: 'ledgerChanged' }
   | { kind: 'ledgerRestored' }
   /** A newer program must make the claim. */
-  | { kind: 'writerTooOld' };
+  | { kind: 'writerTooOld' }
+  /** A person must end the pause first. */
+  | { kind: 'paused' };
 
 export interface ClaimRule {
   name: string;
@@ -103,7 +107,7 @@ const SETTLED_STATES: readonly AttemptState[] = ['answered', 'accepted', 'abando
 const NOT_PERMITTED = { kind: 'notPermitted' } as const;
 
 /**
- * For shares alone, after all other rules: an attempt that was made is reported even where its permission has ended
+ * For shares alone, after all rules about attempts: an attempt that was made is reported even where its permission has ended
  * since.
  */
 export const SHARE_RULES: readonly ClaimRule[] = [
@@ -174,6 +178,11 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
       isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
   },
   ...SHARE_RULES,
+  {
+    // Last of all: what was made already is reported while a pause is in force, too.
+    name: 'paused',
+    forbids: (known) => (known.isPaused ? { kind: 'paused' } : null),
+  },
 ];
 
 /** Decides a claim. Tests leave out single `rules` to show what each rule prevents. */

@@ -14,6 +14,7 @@ import type { AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
+import type { Pauses } from './pauses.ts';
 import type {
   ChainReport,
   ClaimRequest,
@@ -57,6 +58,8 @@ export interface Ledger {
   /** Disposal and legal holds: for operators. */
   readonly retention: Retention;
   readonly kept: KeptConsents;
+  /** The stop that holds for every worker at once: for operators. */
+  readonly pauses: Pauses;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;

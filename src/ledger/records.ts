@@ -59,7 +59,9 @@ export type ClaimVerdict =
   /** Another ledger than the run has used: its id differs, or attempt n−1 is missing. */
   | { kind: 'ledgerChanged' }
   /** This program lacks a fence that the ledger has: a newer one must make the claim. */
-  | { kind: 'writerTooOld' };
+  | { kind: 'writerTooOld' }
+  /** Inquiries of this profile are paused: nothing new is claimed until a person ends that. */
+  | { kind: 'paused' };
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
 export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
@@ -283,7 +285,7 @@ export interface ChainFinding {
   position?: number;
   /** For `removed` without a key: the number of missing rows, from `position` on. */
   rows?: number;
-  table?: 'consents' | 'decisions' | 'ledger_restores';
+  table?: 'consents' | 'decisions' | 'ledger_restores' | 'inquiry_pauses';
   /** The row's primary key; ids, opaque. */
   key?: string[];
 }

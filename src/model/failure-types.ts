@@ -21,6 +21,7 @@ export const FAILURE_TYPES = [
   'AnotherNumber',
   'LedgerChanged',
   'LedgerRestored',
+  'Paused',
   'InvalidInput',
   'ActivityFailed',
 ] as const;
@@ -63,6 +64,8 @@ export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {
   Throttled: ['resend', 'abandon'],
   // A second refusal is CredentialsRefused; listed so that the table is whole.
   TokenRejected: ['resend', 'abandon'],
+  // Waits for as long as the pause lasts, and never becomes a hold; listed so that the table is whole.
+  Paused: ['resend', 'abandon'],
 };
 
 /** The failures that the workflow's retry loop may retry. Nothing was posted, and a new attempt needs no person. */
@@ -70,6 +73,7 @@ export const RETRIED_BY_THEMSELVES = [
   'TokenUnavailable',
   'LedgerUnavailable',
   'LedgerRestored',
+  'Paused',
   'GatewayUnreachable',
   'TokenRejected',
   'Throttled',

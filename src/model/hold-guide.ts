@@ -228,6 +228,10 @@ export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
     happened: 'an older copy of our ledger was put back, and no person has accepted it for longer than retries go on.',
     file: ['not known', ': what was posted since that copy was made is not in this ledger.'],
   },
+  Paused: {
+    happened: 'a person has paused inquiries. The run goes on by itself once they are resumed.',
+    file: NOTHING,
+  },
   ProfileChanged: {
     happened: 'the gateway profile’s addresses or customer are not those that this run started with.',
     file: NOTHING,

@@ -142,6 +142,7 @@ export const ATTEMPT_STATE_OF_FAILURE: Record<FailureType, AttemptState | null> 
   AnotherNumber: null,
   LedgerChanged: null,
   LedgerRestored: null,
+  Paused: null,
   InvalidInput: null,
   ActivityFailed: null,
 };

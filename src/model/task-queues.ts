@@ -1,4 +1,4 @@
-/** The queue on which `submitInquiry` of one profile runs: the only one with a rate limit (ARCHITECTURE.md). */
+/** The queue on which `submitInquiry` of one profile waits for its turn: the only one with a rate limit (docs/operating.md). */
 export function gatewayQueueOf(taskQueue: string, profile: string): string {
   return `${taskQueue}-gateway-${profile}`;
 }

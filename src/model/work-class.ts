@@ -30,6 +30,11 @@ export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: s
   return fairnessOf(inquiry.endUserCode);
 }
 
+/** Whether no person waits for a run's work: by its type, or by the priority that it was started with. */
+export function isBatch(workflowType: string, priorityKey: number | undefined): boolean {
+  return workClassOf(workflowType) === 'batch' || (priorityKey ?? 0) > PRIORITY_KEYS.interactive;
+}
+
 /** At most 16 characters (interface 2.1); Temporal takes 64 bytes. */
 function fairnessOf(endUserCode: string | undefined): Priority {
   return endUserCode === undefined ? {} : { fairnessKey: endUserCode };

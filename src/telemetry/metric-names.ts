@@ -84,6 +84,12 @@ export const METRICS = {
     help: 'Age of the oldest consent in the ledger that matches nothing; 0 where there is none',
     labels: [],
   },
+  paused: {
+    name: `${PREFIX}paused`,
+    kind: 'gauge',
+    help: '1 where a person has paused inquiries, of one profile or of all, else 0',
+    labels: [],
+  },
   webhooks: {
     name: `${PREFIX}webhooks_total`,
     kind: 'counter',

@@ -67,6 +67,7 @@ export class Metrics {
     this.eventLoopDelay(0);
     this.openWork({ holds: new Map(), attention: new Map(), withoutRun: 0 });
     this.unmatchedConsents({ counts: new Map(), oldestMs: 0 });
+    this.paused(false);
   }
 
   attempt(product: unknown, result: 'answered' | FailureType): void {
@@ -128,6 +129,10 @@ export class Metrics {
   unmatchedConsents({ counts, oldestMs }: UnmatchedCounts): void {
     for (const unmatched of UNMATCHED) this.#put('unmatchedConsents', counts.get(unmatched) ?? 0, { unmatched });
     this.#put('oldestUnmatchedConsentAge', oldestMs / 1_000);
+  }
+
+  paused(isPaused: boolean): void {
+    this.#put('paused', isPaused ? 1 : 0);
   }
 
   #put(key: MetricKey, value: number, labels?: MetricTags): void {

@@ -11,7 +11,7 @@ import type { OpenWork } from '../ledger/records.ts';
 import { ATTENTION_REASONS, type AttentionWord, type Metrics } from '../telemetry/metrics.ts';
 
 interface OpenWorkOptions {
-  ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept'>;
+  ledger: Pick<Ledger, 'oldestOpen' | 'ping' | 'kept' | 'pauses'>;
   client: Client;
   taskQueue: string;
   metrics: Metrics;
@@ -58,6 +58,8 @@ async function count(options: OpenWorkOptions, runs: KnownRuns): Promise<void> {
   const [rows, journeys] = await Promise.all([readLedger(options), readJourneys(options).catch(() => undefined)]);
   if (!rows) return;
   await countConsents(options).catch(() => {});
+  const pauses = await options.ledger.pauses.list().catch(() => undefined);
+  if (pauses) metrics.paused(pauses.some(({ ended }) => !ended));
   const attention = journeys && tally([...journeys.values()].map((reason) => ({ reason })));
   const waiting = rows.filter(({ reason }) => !LATE_NEWS.has(reason));
   await runs.learn(waiting.flatMap(({ workflowId }) => (workflowId && !journeys?.has(workflowId) ? [workflowId] : [])));

@@ -14,12 +14,17 @@ function moduleFile(path: string): string {
 
 const PROMISE_STACKS = moduleFile('../workflows/run/promise-stacks');
 
-const UPDATES_LAST = moduleFile('../workflows/run/updates-last');
+const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
-/** What each workflow bundle is made with. Preloaded: what a thread needs once, and not for each run. */
+const WORKFLOWS = moduleFile('../workflows/index');
+
+/**
+ * What each workflow bundle is made with. All of it is preloaded: a thread evaluates it once, and not for each run. So no
+ * module of it has state of its own, but what it keeps by run id.
+ */
 export const BUNDLE_MODULES = {
-  workflowInterceptorModules: [PROMISE_STACKS, UPDATES_LAST],
-  preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks')],
+  workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
+  preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks'), WORKFLOWS],
 };
 
 interface WorkflowSourceOptions {
@@ -46,7 +51,7 @@ export function workflowSource({ bundlePath, isEncrypting, isTracing }: Workflow
     const { workflowInterceptorModules, preloadModules } = BUNDLE_MODULES;
     const tracing = isTracing ? [moduleFile('../telemetry/workflow-tracing')] : [];
     return {
-      workflowsPath: moduleFile('../workflows/index'),
+      workflowsPath: WORKFLOWS,
       interceptors: { workflowModules: [...workflowInterceptorModules, ...tracing] },
       bundlerOptions: { preloadModules },
     };

@@ -77,6 +77,47 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [{ path: ON_SQLITE, title: 'has seen an attempt that is not there' }],
   },
   {
+    name: 'claims go on while inquiries are paused',
+    edits: [
+      {
+        file: CLAIM,
+        find: "forbids: (known) => (known.isPaused ? { kind: 'paused' } : null)",
+        replace: "forbids: (known) => (known.isPaused && known.ledgerId === '' ? { kind: 'paused' } : null)",
+      },
+    ],
+    tests: [
+      { path: CLAIM_TABLE, title: 'paused, nothing yet' },
+      { path: ON_SQLITE, title: 'a pause of all refuses each new claim and nothing else' },
+    ],
+  },
+  {
+    name: 'a claim that was decided before a pause is written after it',
+    edits: [
+      {
+        file: 'src/ledger/sql/inquiry-transactions.ts',
+        find: 'if (await pausedBy({ pausesInForce })) throw',
+        replace: 'if (pausesInForce < 0) throw',
+      },
+    ],
+    tests: [
+      {
+        path: 'test/ledger/postgres-ledger-slow.test.ts',
+        title: 'of claims that come at the same time as a pause',
+      },
+    ],
+  },
+  {
+    name: 'the time of a pause counts towards giving up',
+    edits: [
+      {
+        file: 'src/workflows/inquiry/inquiry-protocol.ts',
+        find: 'this.#retriedSinceMs + this.#pause.note(failure)',
+        replace: 'this.#retriedSinceMs + 0 * this.#pause.note(failure)',
+      },
+    ],
+    tests: [{ path: 'test/workflows/pauses.test.ts', title: 'runs of each kind send nothing' }],
+  },
+  {
     name: 'no key keeps two customers at once from one inquiry',
     edits: [
       {

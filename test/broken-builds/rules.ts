@@ -14,7 +14,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '    if (failure.attempt < 0 && mayHaveMissedAnAttempt(failure)) {\n',
       },
     ],
-    tests: [{ path: 'test/hazards/ledger-profile-changed.test.ts', title: 'asks the ledger before it says that' }],
+    tests: [{ path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'asks the ledger before it says that' }],
   },
   {
     name: 'a decision passes over an attempt that was not judged',

@@ -19,6 +19,7 @@ interface Tables {
   closed: SqlRow[];
   decisions: SqlRow[];
   consents: SqlRow[];
+  pauseEnds: SqlRow[];
   attemptConsents: SqlRow[];
   reports: SqlRow[];
 }
@@ -47,6 +48,7 @@ export async function readLedger(
     ...claimsSinceMigration(tables.attempts),
     decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
     consents: tables.consents.map((row) => consentOf(row, aheadMs)),
+    pauseEnds: tables.pauseEnds.length,
     open,
     views,
     reports: await readReports(ledger, tables),
@@ -67,6 +69,7 @@ async function readTables(url: string): Promise<Tables> {
         closed: await session.rows('SELECT customer_trace_number, attempt FROM closed_attempts'),
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
+        pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
       };

@@ -197,6 +197,8 @@ export interface LedgerEvidence {
   claimsSinceMigration?: { customerTraceNumber: string; attempt: number; keepsFence: boolean }[];
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
+  /** How many beginnings and ends of pauses it has. */
+  pauseEnds: number;
   /** What `openInquiries` lists. */
   open: {
     customerTraceNumber: string;

@@ -589,7 +589,7 @@ const DOCTORED: readonly Doctored[] = [
   {
     what: 'a decision that is not chained',
     caughtBy: rows.auditChain,
-    as: /3 entries over 4 decisions and consents/,
+    as: /3 entries over 4 decisions, consents and pauses/,
     doctor: ({ ledger }) => void ledger.chain.entries--,
   },
   {

@@ -37,14 +37,15 @@ const startedAt = performance.now();
 const say = (text: string) =>
   console.log(`${String(Math.round((performance.now() - startedAt) / 1_000)).padStart(4)} s  ${text}`);
 const { engine, workersAheadMs, sandboxAheadMs, notProcessedStatuses, handOverAfterEvents } = plan.world;
-const { isVersioned, hasEndpoints, isUpgraded } = plan.world;
+const { isVersioned, hasEndpoints, isUpgraded, isOnGatewayQueue } = plan.world;
 console.log(`chaos seed ${plan.seed}`);
 console.log(
   `${plan.journeys.length} journeys, ${otherRunsOf(plan).length} other runs, ${plan.storm.length} faults in ${Math.round(plan.lengthMs / 1_000)} s; ${engine}; ` +
     `workers ahead by ${workersAheadMs.map((ms) => ms / 1_000).join(', ')} s, sandbox by ${sandboxAheadMs / 1_000} s; ` +
     `not processed: ${notProcessedStatuses.join(', ') || 'nothing'}; ` +
     `${isVersioned ? 'versioned' : 'unversioned'} workers; ${hasEndpoints ? 'with' : 'without'} webhook endpoints; ` +
-    `${isUpgraded ? 'upgraded; ' : ''}hand-over after ${handOverAfterEvents} events`,
+    `${isUpgraded ? 'upgraded; ' : ''}hand-over after ${handOverAfterEvents} events; ` +
+    `attempts on ${isOnGatewayQueue ? 'gateway queues' : 'the workflow queue'}`,
 );
 
 const stop = new AbortController();

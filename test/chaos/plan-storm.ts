@@ -42,6 +42,7 @@ const PER_MINUTE: Record<Exclude<StormKind, 'upgrade'>, number> = {
   widenRetriesOfOther: 4,
   cancelOther: 0.7,
   terminateOther: 3,
+  pauseInquiries: 3,
 };
 
 const POSTGRES_ONLY: readonly StormKind[] = ['killPostgres', 'commitAnswerLost', 'ledgerSlow'];
@@ -127,6 +128,8 @@ function drawStep(draw: Draw, kind: StormKind, { lengthMs, world, journeyIds, ot
     case 'widenRetries':
     case 'consentAgain':
       return { ...step, journeyId, pick: draw.next() };
+    case 'pauseInquiries':
+      return { ...step, forMs: draw.between(200, 8_000), pick: draw.next() };
     case 'pauseActivity':
       return { ...step, journeyId, forMs: draw.between(200, 5_000), pick: draw.next() };
     case 'consentFlood':

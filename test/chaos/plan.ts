@@ -25,6 +25,8 @@ export interface WorldPlan {
   hasEndpoints?: true;
   /** HAND_OVER_AFTER_EVENTS: so few that a flood, or a few resets and messages, make a run hand over. */
   handOverAfterEvents: number;
+  /** A rate limit that nothing meets: every attempt goes through the gateway queue. */
+  isOnGatewayQueue?: true;
 }
 
 export interface GatewayFault {
@@ -112,6 +114,7 @@ export const STORM_KINDS = [
   ...KINDS_OF_OTHERS,
   // Last, as all that came later: what a seed drew before, it draws still.
   'upgrade',
+  'pauseInquiries',
 ] as const;
 export type StormKind = (typeof STORM_KINDS)[number];
 
@@ -204,10 +207,12 @@ function drawWorld(draw: Draw, options: PlanOptions): WorldPlan {
   const hasEndpoints = draw.chance(0.5);
   const handOverAfterEvents = draw.of([100, 150, 3_000]);
   const isUpgraded = draw.chance(0.5);
+  const isOnGatewayQueue = draw.chance(0.5);
   return {
     ...world,
     handOverAfterEvents,
     ...((options.upgrade ?? isUpgraded) ? { isUpgraded: true } : {}),
+    ...(isOnGatewayQueue ? { isOnGatewayQueue } : {}),
     ...((options.versions ?? isVersioned) ? { isVersioned: true } : {}),
     ...((options.endpoints ?? hasEndpoints) ? { hasEndpoints: true } : {}),
   };

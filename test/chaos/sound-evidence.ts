@@ -47,6 +47,7 @@ class Storm {
       ledger: {
         ledgerId: 'ledger-1',
         ...{ inquiries: [], attempts: [], closed: [], decisions: [], consents: [], open: [], views: [], reports: [] },
+        pauseEnds: 0,
         chain: { entries: 0, head: '', findings: [] },
       },
       ...{ runs: [], plans: [], others: [], reviewResults: [], decisionsTaken: [], consentsSent: [], logs: [] },

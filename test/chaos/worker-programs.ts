@@ -1,7 +1,9 @@
 /** The workers of a world as programs: their settings, and what differs from build to build. */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ON_GATEWAY_QUEUE } from '../support/short-timeouts.ts';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { WorldPlan } from './plan.ts';
 import type { ProfileFiles } from './profile-files.ts';
@@ -69,7 +71,7 @@ export function fleetOf(
   plan: WorldPlan,
   { taskQueue, logDir, bundles, profiles, cliOf, env, ...on }: WorkersPlace,
 ): WorkerFleet {
-  const { isVersioned, workersAheadMs, handOverAfterEvents } = plan;
+  const { isVersioned, workersAheadMs, handOverAfterEvents, isOnGatewayQueue } = plan;
   return new WorkerFleet({
     size: workersAheadMs.length,
     ...(isVersioned ? { deploymentName: taskQueue } : {}),
@@ -87,6 +89,7 @@ export function fleetOf(
           ...SHORT_TIMEOUTS,
           ...env,
           ...(isVersioned ? { DEPLOYMENT_NAME: taskQueue, BUILD_ID: buildId } : {}),
+          ...(isOnGatewayQueue ? ON_GATEWAY_QUEUE : {}),
           HAND_OVER_AFTER_EVENTS: String(handOverAfterEvents),
           TASK_QUEUE: taskQueue,
           GATEWAY_PROFILES_FILE: profiles.fileOf(worker),

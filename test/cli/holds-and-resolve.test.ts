@@ -18,6 +18,7 @@ import {
   untilStatus,
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
+import { environmentOf } from './command-stage.ts';
 import { type Ran, runCli } from './run-cli.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
@@ -27,14 +28,7 @@ let ledger: Ledger;
 
 before(async () => {
   harness = await startHarness();
-  const { temporal, taskQueue, ledger: at, keyRingFile } = harness.config;
-  env = {
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
-    LEDGER_URL: at.url,
-    KEY_RING_FILE: keyRingFile,
-  };
+  env = environmentOf(harness);
   ledger = await openLedgerOf(harness);
 });
 after(async () => {

@@ -1,165 +1,34 @@
+/** Journeys and pulls on the command line: what a command prints, and with which exit code it ends. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { samplePull } from '../../src/cli/demo/sample-pull.ts';
-import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
-import { PRODUCTS, PULL_PRODUCTS } from '../../src/model/products.ts';
-import { openShell, type Shell } from '../runbook/shell.ts';
-import { applicant, type Harness, newSsn, type PostedInquiry, startHarness } from '../support/journey-harness.ts';
+import { applicant, newSsn } from '../support/journey-harness.ts';
+import { type CommandStage, documentsOf, openCommandStage } from './command-stage.ts';
 import { type Ran, runCli, spawnCli } from './run-cli.ts';
 
-let harness: Harness;
-/** Loads the command line once: most of what a command costs. */
-let shell: Shell;
-let env: Record<string, string>;
+let stage: CommandStage;
 
 before(async () => {
-  [harness, shell] = await Promise.all([startHarness(), openShell()]);
-  const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
-  env = {
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
-    LEDGER_URL: ledger.url,
-    KEY_RING_FILE: keyRingFile,
-    GATEWAY_AUTH_URL: harness.sandboxUrl,
-    GATEWAY_BASE_URL: harness.sandboxUrl,
-  };
+  stage = await openCommandStage();
 });
-after(async () => {
-  await shell?.close();
-  await harness?.close();
-});
+after(() => stage?.close());
 
-const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
-
-async function done(...args: string[]) {
-  const ran = await cli(...args);
-  assert.equal(ran.code, 0, ran.stderr);
-  return JSON.parse(ran.stdout);
-}
-
-/** Ids that only this run of an example has, in place of those it shows. */
-function withOwnIds(script: string): string {
-  const id = randomUUID().slice(0, 8);
-  return script.replaceAll(/\b(?:[JP]-|LOAN-|S-(?=\d{4}))\d+/g, (shown) => `${shown}-${id}`);
-}
-
-/** The examples of a command's help, one command each. */
-async function examplesOf(command: string): Promise<string[]> {
-  const { stdout } = await shell.run(`credit-journey ${command} --help`, env);
-  const examples = stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ (credit-journey .*)$/gm);
-  return withOwnIds([...examples].map(([, line]) => line).join('\n')).split('\n');
-}
-
-/** A report or a hold is there a moment after its journey has started: the example is typed by hand. */
-async function eventually(command: string): Promise<Ran> {
-  for (let tries = 1; ; tries++) {
-    const ran = await shell.run(command, env);
-    if (!/^credit-journey (?:report|changes|resolve) /.test(command) || ran.code === 0 || tries === 40) return ran;
-    await delay(250);
-  }
-}
-
-/** One document, or one on each line. */
-function documentsOf<T>(stdout: string): T[] {
-  const documents = stdout.startsWith('{\n') ? [stdout] : stdout.trim().split('\n');
-  return documents.map((document) => JSON.parse(document) as T);
-}
-
-describe('the examples in the help work as they stand:', { concurrency: 4 }, () => {
-  for (const command of [
-    'status',
-    'advance',
-    'consent',
-    'share',
-    'holds',
-    'resolve',
-    'withdraw',
-    'references',
-    'report',
-    'changes',
-    'pull',
-    'list',
-    'setup',
-  ]) {
-    test(command, async () => {
-      const examples = await examplesOf(command);
-      assert.ok(examples.length > 0);
-      for (const example of examples) {
-        const ran = await eventually(example);
-        // Other tests' journeys may be on hold at this moment.
-        const good = command === 'holds' ? [0, 3] : [0];
-        assert.ok(good.includes(ran.code ?? -1), `${example}: ${ran.stderr}`);
-        assert.ok(documentsOf(ran.stdout).length > 0);
-      }
-    });
-  }
-});
-
-/** The README's section on products: a command in the row of each; that of SECONDUSE is the consent system's first page. */
-function productExamples(): Map<string, string> {
-  const sectionOf = (page: string, title: string) => {
-    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
-    return new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(text)?.[1] ?? '';
-  };
-  const shared = sectionOf('docs/README.md', 'Consent system');
-  const commands = [...shared.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
-  const rows = [
-    ...sectionOf('README.md', 'Products').matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|\[.+\]\(.+\)) \|$/gm),
-  ];
-  return new Map(
-    rows.map(([, product = '', command = commands]) => [
-      product,
-      command.replaceAll('npx credit-journey', 'credit-journey'),
-    ]),
-  );
-}
-
-async function postedFor(customerTraceNumber: string | undefined): Promise<string[]> {
-  const posted = (await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as PostedInquiry[];
-  const ours = posted.filter((inquiry) => inquiry.customerTraceNumber === customerTraceNumber);
-  return ours.map(({ productCode }) => productCode);
-}
-
-describe('of each product of the gateway the example in the README works as it stands', { concurrency: 4 }, () => {
-  const examples = productExamples();
-
-  for (const product of PULL_PRODUCTS) {
-    test(`${product}: its example in the README works`, async () => {
-      const { code, stdout, stderr } = await shell.run(examples.get(product) ?? '', env);
-      assert.equal(code, 0, stderr);
-      const last = documentsOf<PullStatus>(stdout).at(-1);
-      assert.equal(last?.state, 'record');
-      assert.deepEqual(await postedFor(last?.customerTraceNumber), [product]);
-    });
-  }
-
-  test('SECONDUSE: its example in the README works', async () => {
-    const { code, stdout, stderr } = await shell.run(withOwnIds(examples.get('SECONDUSE') ?? ''), env);
-    assert.equal(code, 0, stderr);
-    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as JourneyStatus;
-    assert.deepEqual([last.state, last.shares[0]?.state], ['completed', 'posted']);
-    assert.deepEqual(await postedFor(last.shares[0]?.customerTraceNumber), ['SECONDUSE']);
-  });
-
-  test('and every product has one', () => assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort()));
-});
+const cli = (...args: string[]) => stage.cli(...args);
+const done = (...args: string[]) => stage.done(...args);
 
 describe('a journey on the command line', { concurrency: 4 }, () => {
   test('is shared by itself once it has ended, and the ledger says who shared what', async () => {
     const journeyId = `J-${randomUUID()}`;
     const shareId = `S-${randomUUID().slice(0, 8)}`;
     await done('start', '--sample', '--journey-id', journeyId);
-    await eventually(`credit-journey report ${journeyId} PREQUAL`);
+    await stage.eventually(`credit-journey report ${journeyId} PREQUAL`);
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
     await cli('watch', journeyId);
     const options = ['--share-id', shareId, '--end-user-code', 'EU789', '--report-of', 'PREQUAL', '--purpose', '02'];
@@ -173,7 +42,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
       shareId,
       id: `share:${shareId}`,
       workflowId: `share-${shareId}`,
-      taskQueue: env.TASK_QUEUE,
+      taskQueue: stage.env.TASK_QUEUE,
     });
     for (const applicantId of ['1A', '2A']) {
       const evidence = ['--method', 'web', '--text-version', 'v1', '--reference', 'doc-1'];
@@ -200,7 +69,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.deepEqual(await done('start', '--sample', '--auto', '--journey-id', journeyId), {
       journeyId,
       workflowId: `journey-${journeyId}`,
-      taskQueue: env.TASK_QUEUE,
+      taskQueue: stage.env.TASK_QUEUE,
     });
     const watch = cli('watch', journeyId);
     for (const applicantId of ['1A', '2A']) {
@@ -269,7 +138,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const advance = ['advance', journeyId, '--to', 'PRECLOSE'];
     assert.equal((await done(...advance)).duplicate, false);
     assert.equal((await done(...advance)).duplicate, true);
-    const file = join(harness.dataDir, `${journeyId}.json`);
+    const file = join(stage.harness.dataDir, `${journeyId}.json`);
     await writeFile(file, JSON.stringify({ applicants: [applicant('1A')] }));
     const refused = await cli(...advance, '--file', file);
     assert.equal(refused.code, 1);
@@ -301,7 +170,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
   test('that needs a person ends watch and status with exit code 3', async () => {
     const journeyId = `J-${randomUUID()}`;
-    const file = join(harness.dataDir, `${journeyId}.json`);
+    const file = join(stage.harness.dataDir, `${journeyId}.json`);
     const applicants = [applicant('1A', newSsn('3408'))];
     await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
     const started = await cli('start', '--file', file, '--watch');
@@ -328,7 +197,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
 
 describe('a single pull on the command line', { concurrency: 4 }, () => {
   const told = async (command: string, code: number): Promise<Ran> => {
-    const ran = await shell.run(`credit-journey ${command}`, env);
+    const ran = await stage.shell.run(`credit-journey ${command}`, stage.env);
     assert.equal(ran.code, code, `${command}: ${ran.stderr}`);
     return ran;
   };
@@ -352,7 +221,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
 
   test('comes from a file too, is found by a repeated start, and not taken for another one', async () => {
     const pullId = `P-${randomUUID()}`;
-    const file = join(shell.directory, `${pullId}.json`);
+    const file = join(stage.shell.directory, `${pullId}.json`);
     const input = samplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
     await writeFile(file, JSON.stringify(input));
     await told(`pull --file ${file} --watch`, 0);
@@ -380,12 +249,12 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
 });
 
 test('setup names the ledger’s id, also outside the sandbox, where nothing else makes one', async () => {
-  const keys = join(harness.dataDir, 'uat-keys.json');
+  const keys = join(stage.harness.dataDir, 'uat-keys.json');
   await done('keys', 'new', '--file', keys);
   const uat = {
-    ...env,
+    ...stage.env,
     GATEWAY_ENVIRONMENT: 'uat',
-    LEDGER_URL: `file:${join(harness.dataDir, 'uat.db')}`,
+    LEDGER_URL: `file:${join(stage.harness.dataDir, 'uat.db')}`,
     KEY_RING_FILE: keys,
   };
   const ran = await runCli(['setup', '--no-temporal'], { env: uat });
@@ -395,14 +264,14 @@ test('setup names the ledger’s id, also outside the sandbox, where nothing els
   const other = await runCli(['setup', '--no-temporal'], { env: { ...uat, LEDGER_ID: 'another' } });
   assert.equal(other.code, 1);
   assert.match(other.stderr, /another was asked for/);
-  const unknown = await runCli(['setup', '--no-ledger', '--namespace', 'nowhere'], { env });
+  const unknown = await runCli(['setup', '--no-ledger', '--namespace', 'nowhere'], { env: stage.env });
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /no namespace nowhere/);
 });
 
 test('worker says when it is ready, does the work, and stops in good order', async (t) => {
   const taskQueue = `test-${randomUUID()}`;
-  const worker = spawnCli(['worker', '--task-queue', taskQueue], { env });
+  const worker = spawnCli(['worker', '--task-queue', taskQueue], { env: stage.env });
   t.after(() => worker.kill('SIGKILL'));
   worker.stderr?.resume();
   const lines = createInterface(worker.stdout ?? assert.fail());
@@ -411,7 +280,7 @@ test('worker says when it is ready, does the work, and stops in good order', asy
     ready: true,
     taskQueue,
     environment: 'sandbox',
-    namespace: env.TEMPORAL_NAMESPACE,
+    namespace: stage.env.TEMPORAL_NAMESPACE,
   });
   const journeyId = `J-${randomUUID()}`;
   await done('start', '--sample', '--journey-id', journeyId, '--task-queue', taskQueue);

@@ -11,37 +11,22 @@ import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
 import type { ListedSchedule } from '../../src/client/runs/portfolio-schedules.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
 import type { Problem } from '../../src/model/problems.ts';
-import { openShell, type Shell } from '../runbook/shell.ts';
-import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { type CommandStage, openCommandStage } from './command-stage.ts';
 
 let directory: string;
-let harness: Harness;
-let shell: Shell;
-let env: Record<string, string>;
+let stage: CommandStage;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
-  [harness, shell] = await Promise.all([startHarness({ env: { PORTFOLIO_DIR: directory } }), openShell()]);
-  const { temporal, taskQueue, ledger, keyRingFile } = harness.config;
-  env = {
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
-    LEDGER_URL: ledger.url,
-    KEY_RING_FILE: keyRingFile,
-    PAYLOAD_ENCRYPTION: 'off',
-    GATEWAY_AUTH_URL: harness.sandboxUrl,
-    GATEWAY_BASE_URL: harness.sandboxUrl,
-  };
+  stage = await openCommandStage({ env: { PORTFOLIO_DIR: directory } });
 });
 after(async () => {
-  await shell?.close();
-  await harness?.close();
+  await stage?.close();
   await rm(directory, { recursive: true, force: true });
 });
 
-const portfolio = (...args: string[]) => shell.cli(['portfolio', ...args], env);
+const portfolio = (...args: string[]) => stage.shell.cli(['portfolio', ...args], stage.env);
 const ORDER = ['--end-user', 'EU123', '--purpose', '01'];
 const WORD = ['--by', 'ops', '--reason', 'a test'];
 
@@ -79,7 +64,7 @@ const linesOf = <T>(stdout: string) =>
     .map((line) => JSON.parse(line) as T);
 
 async function postedCount(): Promise<number> {
-  return ((await (await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;
+  return ((await (await fetch(`${stage.harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;
 }
 
 describe('a review on the command line', () => {
@@ -100,7 +85,7 @@ describe('a review on the command line', () => {
     const { customerTraceNumber = '' } = holds[0] ?? {};
     const decision = ['--attempt', '1', '--action', 'abandon', '--provider-said', 'notPosted', ...WORD];
     const resolve = ['resolve', `portfolio:${reviewId}`, customerTraceNumber, '--decision-id', 'D1', ...decision];
-    const decided = await shell.cli(resolve, env);
+    const decided = await stage.shell.cli(resolve, stage.env);
     assert.equal(decided.code, 0, decided.stderr);
     assert.equal((await portfolio('watch', reviewId)).code, 0);
     const { state, progress } = await answered(0, 'status', reviewId);

@@ -14,7 +14,7 @@ import {
   UpdateRefusedError,
   WorkerUnavailableError,
 } from '../../src/client.ts';
-import { eventsOf, resetTo } from '../hazards/operator-hands.ts';
+import { eventsOf, resetTo, taskBeforeSend } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -276,10 +276,37 @@ test('the client says so where there is no server', async () => {
   await assert.rejects(CreditJourneys.connect(nowhere), TemporalUnavailableError);
 });
 
-test('the same decision is taken again by a run that was reset and has refused it before its hold was there', async () => {
+test('the same decision reaches a run that was reset and has refused it before its hold was there', async () => {
+  const other = await journeys.start(oneStage());
+  const { reference } = (await other.result()).stages[0] ?? {};
+  assert.ok(reference);
+  const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('4002'))] }));
+  const held = () => watchUntil(journey.watch(), ({ state }) => state === 'held');
+  const [hold] = (await held()).holds;
+  const decision = {
+    decisionId: 'D1',
+    customerTraceNumber: hold?.customerTraceNumber ?? '',
+    attempt: 1,
+    by: 'operator',
+    reason: 'asked the provider',
+    providerSaid: 'posted',
+  } as const;
+  const accept = () =>
+    journey.resolve({ ...decision, action: 'accept', outcome: 'record', reference }, { messageId: 'sent-twice' });
+  // The run takes it, and the ledger does not: so the hold is there again after the reset.
+  await assert.rejects(accept(), /the ledger has it of another one/);
+  const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
+  await resetTo(harness, handle, await taskBeforeSend(handle));
+  await held();
+  await assert.rejects(accept(), /the ledger has it of another one/);
+  await journey.resolve({ ...decision, decisionId: 'D2', action: 'abandon' });
+  assert.equal((await journey.result()).outcome, 'abandoned');
+});
+
+test('a run that was reset to where its hold began takes the decision about it again', async () => {
   const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('4002'))] }));
   const [hold] = (await watchUntil(journey.watch(), ({ state }) => state === 'held')).holds;
-  const decision = {
+  await journey.resolve({
     decisionId: 'D1',
     customerTraceNumber: hold?.customerTraceNumber ?? '',
     attempt: 1,
@@ -287,8 +314,7 @@ test('the same decision is taken again by a run that was reset and has refused i
     by: 'operator',
     reason: 'asked the provider',
     providerSaid: 'posted',
-  } as const;
-  await journey.resolve(decision);
+  });
   assert.equal((await journey.result()).outcome, 'abandoned');
   // The task that takes up the attempt's failure: the decision is admitted again in that very task.
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
@@ -297,7 +323,5 @@ test('the same decision is taken again by a run that was reset and has refused i
   const task = events.slice(failed).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
   assert.ok(failed > 0 && task);
   await resetTo(harness, handle, task);
-  await watchUntil(journey.watch(), ({ state }) => state === 'held');
-  await journey.resolve(decision);
   assert.equal((await journey.result()).outcome, 'abandoned');
 });

@@ -16,13 +16,23 @@ import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { deadPort, httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import { untilTaken } from '../support/patiently.ts';
 
 let harness: Harness;
 
 before(async () => {
   harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
+  await untilTaken(
+    async () => assert.deepEqual(Object.keys(await troubles()).filter(isOfWorkers), []),
+    (error) => error instanceof assert.AssertionError,
+  );
 });
 after(() => harness?.close());
+
+/** A worker is ready before the server has heard its first poll of each queue. */
+function isOfWorkers(check: string): boolean {
+  return check.startsWith('workers');
+}
 
 type Findings = Record<string, Finding['status']>;
 
@@ -99,6 +109,7 @@ test('the checks are told in one order, whichever ends first', async () => {
       'consent-trust/default',
       'decision-trust/default',
       'clear-starts',
+      'pauses',
       'holds',
       'clock',
     ],
@@ -248,7 +259,7 @@ describe('what is wrong is named', () => {
     const found = await troubles({ ledger });
     assert.deepEqual(found, {
       ...{ ledger: 'fail', 'ledger-durability': 'fail', 'ledger-keys': 'fail' },
-      ...{ 'ledger-watch': 'fail', holds: 'fail' },
+      ...{ 'ledger-watch': 'fail', pauses: 'fail', holds: 'fail' },
     });
   });
 

@@ -126,6 +126,8 @@ describe('a share', { concurrency: 4 }, () => {
     await update(handle, 'resolveInquiry', decisionAbout(status));
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 1);
+    // The stage's and the share's: the run itself makes no further one; the ledger would refuse it, too.
+    await assert.rejects(taskBeforeSend(handle, 3), /has made 2 attempts/);
     // The gateway may have posted the share. The consumer who revoked the consent has a right to know that.
     assert.notEqual((await share(input.journeyId))?.lateConsentAt, undefined);
   });

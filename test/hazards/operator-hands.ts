@@ -123,7 +123,7 @@ export async function until(isSo: () => Promise<boolean> | boolean, what: string
   const endsAt = performance.now() + WAIT_LIMIT_MS;
   while (!(await isSo())) {
     if (performance.now() > endsAt) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
@@ -154,7 +154,11 @@ export async function pendingAttempt(
 }
 
 /** The operator's commands about one activity: `temporal activity reset`, `pause`, `unpause`, `update-options`. */
-export function activityCommands(harness: Pick<Harness, 'client'>, handle: JourneyHandle, id: string) {
+export function activityCommands(
+  harness: Pick<Harness, 'client'>,
+  handle: Pick<WorkflowHandle, 'workflowId'>,
+  id: string,
+) {
   const { workflowService, options } = harness.client;
   const target = {
     namespace: options.namespace,
@@ -279,6 +283,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
         ledger,
         tokens,
         gateways: new Map(),
+        permits: new Map(),
         registeredSearchAttributes: async () => [],
         startedEncrypted: async () => false,
         checkConsentProof: createConsentProofVerifier(undefined),

@@ -11,7 +11,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { ON_GATEWAY_QUEUE, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import {
   activityCommands,
   eventsOf,
@@ -23,7 +23,7 @@ import {
 
 let harness: Harness;
 before(async () => {
-  harness = await startHarness({ env: SHORT_TIMEOUTS });
+  harness = await startHarness({ env: { ...SHORT_TIMEOUTS, ...ON_GATEWAY_QUEUE } });
 });
 after(() => harness?.close());
 

@@ -20,7 +20,8 @@ let tree: string;
 
 describe('workers of two versions', { concurrency: 1 }, () => {
   before(async () => {
-    [postgres, tree] = await Promise.all([startPostgres(), buildNextVersion()]);
+    tree = await buildNextVersion();
+    postgres = await startPostgres();
   });
   after(async () => {
     await postgres?.stop();

@@ -158,6 +158,30 @@ const TABLE: Row[] = [
     expected: { kind: 'ledgerRestored' },
   },
   {
+    title: 'paused, nothing yet',
+    known: known({ isPaused: true, digest: null }),
+    claim: facts(1),
+    expected: { kind: 'paused' },
+  },
+  {
+    title: 'paused, although a resend stands',
+    known: known({ isPaused: true, attempts: [attempt('unknown')], decisions: [RESEND] }),
+    claim: facts(2),
+    expected: { kind: 'paused' },
+  },
+  {
+    title: 'paused, and the outcome stands',
+    known: known({ isPaused: true, attempts: [attempt('answered')] }),
+    claim: facts(1),
+    expected: LATEST,
+  },
+  {
+    title: 'paused, and a person must decide first',
+    known: known({ isPaused: true, attempts: [attempt('unknown')] }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
     title: 'the inquiry stands under another number',
     known: known({ digest: null, otherNumber: 'U' }),
     claim: facts(1),

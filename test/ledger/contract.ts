@@ -14,6 +14,7 @@ import { identityTests } from './contract-identity.ts';
 import { keptConsentTests } from './contract-kept.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
+import { pauseTests } from './contract-pauses.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
@@ -37,6 +38,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: attempts that nobody claimed`, () => closingTests(opened, backend));
   describe(`${backend.name}: whose request it is`, () => digestTests(opened, backend));
   describe(`${backend.name}: older copies`, () => restoreTests(opened));
+  describe(`${backend.name}: pauses`, () => pauseTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));

@@ -125,13 +125,23 @@ function keyOfPast({ scheduled, holds }: Run): string {
 }
 
 function keyOfBudget(budget: Budget): string {
-  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals } = budget;
-  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}`;
+  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals, pauses } = budget;
+  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}${pauses}`;
 }
 
 function keyOfLedger(ledger: LedgerCopy): string {
-  const { ledgerId, oldestWriter, copy, digest, abandoned, disposal, isRestored, permittedRepeat = '' } = ledger;
-  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}`;
+  const {
+    ledgerId,
+    oldestWriter,
+    copy,
+    digest,
+    abandoned,
+    disposal,
+    isRestored,
+    isPaused,
+    permittedRepeat = '',
+  } = ledger;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}`;
   let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
   for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
   for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;

@@ -15,7 +15,7 @@ export function stepOfView(view: AttemptView): Step {
 }
 
 export function ofARow(step: AttemptStep): Step {
-  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'notPermitted') {
+  if (step.kind === 'stop' || step.kind === 'cancelled' || step.kind === 'elsewhere' || step.kind === 'notPermitted') {
     throw new Error(`a row that means ${step.kind}`);
   }
   return step;
@@ -56,6 +56,8 @@ export function afterFailure(run: Run, failure: Failure, resendStands?: true): R
   const moved = { ...run, attempt: next };
   if (run.isWithdrawn && (resendStands || isRetried(failure))) return [withdrawn(moved)];
   if (resendStands) return [queue(moved)];
+  // A pause of any length never becomes a hold.
+  if (failure.failureType === 'Paused') return [queue(moved)];
   const held = beforeHold(moved, failure);
   return isRetried(failure) && next <= MAX_ATTEMPTS ? [queue(moved), held] : [held];
 }

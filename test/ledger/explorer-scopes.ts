@@ -14,6 +14,7 @@ const NOTHING: Budget = {
   disposals: 0,
   miscounts: 0,
   withdrawals: 0,
+  pauses: 0,
 };
 const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
 /** One for each way to go on: with an outcome, by itself, by a decision. */
@@ -96,6 +97,12 @@ export const REFUSED_INPUT = scope(
   { crashes: ANY, restarts: 1, decisions: 1 },
   { refusesInput: true },
 );
+export const PAUSED = scope('the same, while a person pauses inquiries once and resumes them', {
+  crashes: ANY,
+  timeOuts: 1,
+  decisions: 1,
+  pauses: 1,
+});
 /** All of each is walked within seconds. */
 export const SMALL_SCOPES = [
   MISCOUNTING_RUN,
@@ -105,6 +112,7 @@ export const SMALL_SCOPES = [
   OLDER_LEDGER,
   WATCHED_LEDGER,
   REFUSED_INPUT,
+  PAUSED,
 ];
 /** All of each takes up to a minute. */
 export const LARGE_SCOPES = [STARTED_AGAIN, MIXED_WORKERS, CHANGED_CUSTOMER, FOREIGN_LEDGER, ONE_RUN];

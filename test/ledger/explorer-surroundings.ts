@@ -175,3 +175,16 @@ export function personDecides(scene: Scene): void {
     });
   }
 }
+
+/** A person pauses all inquiries, or ends that. */
+export function isPausedOrResumed(scene: Scene): void {
+  const { world, emit } = scene;
+  const { ledger, budget } = world;
+  if (ledger.isPaused) {
+    const { isPaused: _, ...resumed } = ledger;
+    emit('inquiries are resumed', { ...world, ledger: resumed });
+  } else if (budget.pauses > 0) {
+    const paused = { ...ledger, isPaused: true };
+    emit('inquiries are paused', { ...world, ...spend(scene, { pauses: budget.pauses - 1 }), ledger: paused });
+  }
+}

@@ -11,6 +11,7 @@ import {
   MISCOUNTING_RUN,
   MIXED_WORKERS,
   OLDER_LEDGER,
+  PAUSED,
   REFUSED_INPUT,
   SCOPES,
   STARTED_AGAIN,
@@ -25,6 +26,7 @@ const SCENE_OF: Record<string, Scope> = {
   anotherNumber: CHANGED_CUSTOMER,
   disposedOf: DISPOSED_OF,
   olderWriter: MIXED_WORKERS,
+  paused: PAUSED,
   previousMissing: OLDER_LEDGER,
   restored: WATCHED_LEDGER,
 };

@@ -62,6 +62,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'ledgerRestored':
       lands(scene, `${who} finds an older copy`, execution, failedAs('LedgerRestored', attempt));
       break;
+    case 'paused':
+      lands(scene, `${who} is told that inquiries are paused`, execution, failedAs('Paused', attempt));
+      break;
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;

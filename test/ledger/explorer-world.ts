@@ -123,6 +123,8 @@ export interface Budget {
   miscounts: number;
   /** The run is withdrawn, and its worker is out of touch. */
   withdrawals: number;
+  /** A person pauses inquiries; that they are resumed needs no counting. */
+  pauses: number;
 }
 
 export interface World {

@@ -16,6 +16,7 @@ import {
   attemptTimesOut,
   isDisposedOf,
   isMigrated,
+  isPausedOrResumed,
   isReset,
   isStartedAgain,
   isWithdrawn,
@@ -99,6 +100,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   personDecides(scene);
   isDisposedOf(scene);
   isMigrated(scene);
+  isPausedOrResumed(scene);
 }
 
 /** Every state that was met, how it was first come to, and what led where. */

@@ -245,6 +245,7 @@ describe('PostgreSQL: the server', () => {
       environment: 'sandbox',
       wrappedUnder: [{ keyId: ring.current('ledger').id, secret: true, reports: 0 }],
       openInquiries: 0,
+      pauses: [],
     });
     // As the server of the tests is started.
     assert.deepEqual(durability, { isFlushed: false, waitsForStandby: false, isStandby: false });

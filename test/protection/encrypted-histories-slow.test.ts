@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Payload } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
+import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import { payloadRing, ringKey } from './codec-fixtures.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');
@@ -69,11 +69,7 @@ test('the encrypted history of a journey is smaller than the plain one, however 
 });
 
 test('every recorded history replays when it is encrypted, under a key that was rotated out since', async () => {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
-    failureConverterPath: FAILURE_CONVERTER_PATH,
-    logger: new DefaultLogger('WARN'),
-  });
+  const code = await bundleWorkflows();
   const rotated = new KeyRing([{ ...keys.current('payload'), status: 'retired' }, ringKey('payload-ba9876543210')]);
   const dataConverter = createDataConverter({ ...options, keys: rotated });
   const histories = [...encrypted].map(([workflowId, { history }]) => ({ workflowId, history }));

@@ -39,11 +39,14 @@ test('a value is found in each of its spellings', () => {
     ['phone', Buffer.from('2025550187', 'utf16le')],
     ['birth date', '02/27/1937'],
     ['birth date', '19370227'],
+    ['birth date', 'born 19370227, of age'],
     ['birth date', '27.02.1937'],
     ['street', '4711%20Sentinelweg'],
     ['street', '4711+SENTINELWEG'],
     ['street', '4711sentinelweg'],
     ['zip', '"00544"'],
+    ['zip', 'zip00544'],
+    ['zip', 'zip=00544&city'],
   ];
   for (const [name, text] of texts) assert.deepEqual([...new Set(namesIn(text))], [name], String(text));
 });
@@ -62,14 +65,24 @@ test('a value is found in base64, wherever it begins in it', () => {
 });
 
 test('figures are no findings: a fraction of a second, a few digits within more', () => {
-  for (const text of ['2026-01-05T10:00:00.912345678Z', '0.0912345678', 'pid 100544', '0.00544', 'Mistralogu']) {
-    assert.deepEqual(namesIn(text), [], text);
-  }
+  const figures = ['2026-01-05T10:00:00.912345678Z', '0.0912345678', '"nanos":912345678', '"nanos":193702271'];
+  for (const text of [...figures, 'pid 100544', '0.00544', 'Mistralogu']) assert.deepEqual(namesIn(text), [], text);
 });
 
-test('five digits within an id that was drawn are no finding; beside one they are', () => {
-  assert.deepEqual(namesIn('run 01a2f005-44bc-7c00-a544-0a00544f12c3 of'), []);
+test('five digits within an id or a digest are no finding; beside one they are', () => {
+  const ids = [
+    'run 01a2f005-44bc-7c00-a544-0a00544f12c3 of',
+    ' journey-T-4b00544f-d332 ',
+    '"qgjncz00544auv3ofqnze"',
+    ' 7a8c00544b5ed3f06a1c ',
+  ];
+  for (const text of ids) assert.deepEqual(namesIn(text), [], text);
   assert.deepEqual(namesIn('01a20025-4bce-7c00-a544-0a1b5d4f12c3 "00544"'), ['zip']);
+});
+
+test('a finding shows what stands around it, and nothing of what that says', () => {
+  const [found] = search.find(Buffer.from('{"first":"Ann","zip":"00544","x":7}'));
+  assert.equal(found?.around, 'a":"aaa","aaa":"00000","a":0}');
 });
 
 test('every finding is told, once for each spelling', () => {

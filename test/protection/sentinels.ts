@@ -17,9 +17,11 @@ export interface Sentinel {
 export interface Finding {
   sentinel: Sentinel;
   spelling: string;
+  /** What stands around the first one, each letter as an `a` and each digit as a `0`. */
+  around: string;
 }
 
-interface Shape extends Finding {
+interface Shape extends Pick<Finding, 'sentinel' | 'spelling'> {
   bytes: Uint8Array;
   /** Matches letters of either case. Not for base64, where another case is another text. */
   folds: boolean;
@@ -28,8 +30,8 @@ interface Shape extends Finding {
 /** Shorter ones turn up by chance in base64 and in numbers. */
 const MIN_SHAPE_BYTES = 5;
 const MIN_BASE64_BYTES = 7;
-/** Digits alone that are not longer must stand by themselves. */
-const BOUNDED_DIGITS = 6;
+/** Digits alone that are not longer must stand by themselves: a ZIP code, a birth date without separators. */
+const BOUNDED_DIGITS = 8;
 
 const PREFIX_BYTES = 4;
 const FILTER_BITS = 22;
@@ -79,9 +81,21 @@ export class SentinelSearch {
     for (const shape of shapes ?? []) {
       if (!isAt(bytes, at, shape) || isNumberByChance(bytes, at, shape)) continue;
       const { sentinel, spelling } = shape;
-      found.set(`${sentinel.value} ${spelling}`, { sentinel, spelling });
+      const key = `${sentinel.value} ${spelling}`;
+      if (!found.has(key)) found.set(key, { sentinel, spelling, around: around(bytes, at, shape.bytes.length) });
     }
   }
+}
+
+const AROUND_BYTES = 16;
+
+function around(bytes: Uint8Array, at: number, length: number): string {
+  const text = Buffer.from(bytes.subarray(Math.max(0, at - AROUND_BYTES), at + length + AROUND_BYTES));
+  return text
+    .toString('latin1')
+    .replaceAll(/[a-z]/gi, 'a')
+    .replaceAll(/\d/g, '0')
+    .replaceAll(/[^\x20-\x7e]/g, '.');
 }
 
 function slotOf(prefix: number): number {
@@ -97,26 +111,43 @@ function isAt(bytes: Uint8Array, at: number, { bytes: wanted, folds }: Shape): b
   return true;
 }
 
-/** Digits in the fraction of a number or of a second are a figure; few digits in a longer number are, too. */
+/** Digits in the fraction of a number or of a second are a figure; few digits in a longer number or in an id are, too. */
 function isNumberByChance(bytes: Uint8Array, at: number, { bytes: wanted }: Shape): boolean {
   if (!wanted.every(isDigit)) return false;
-  let start = at;
-  while (start > 0 && isDigit(bytes[start - 1] as number)) start--;
-  const isFraction = bytes[start - 1] === 0x2e && isDigit(bytes[start - 2] ?? 0);
-  const isPart = start < at || isDigit(bytes[at + wanted.length] ?? 0);
-  return isFraction || (wanted.length <= BOUNDED_DIGITS && (isPart || isInUuid(bytes, at, wanted.length)));
+  const end = at + wanted.length;
+  const [start, numberEnd] = runAround(bytes, at, end, isDigit);
+  const before = Buffer.from(bytes.subarray(Math.max(0, start - NANOS.length), start)).toString('latin1');
+  if (/\d\.$/.test(before) || before === NANOS) return true;
+  return wanted.length <= BOUNDED_DIGITS && (start < at || numberEnd > end || isInId(bytes, at, end));
 }
 
-const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
-const UUID_LENGTH = 36;
+/** The fraction of a second, as the JSON of Temporal's API has it. */
+const NANOS = '"nanos":';
 
-/** A given run of five digits occurs by chance in one of some hundred thousand ids, and there are many ids. */
-function isInUuid(bytes: Uint8Array, at: number, length: number): boolean {
-  const from = Math.max(0, at - UUID_LENGTH);
-  const around = Buffer.from(bytes.subarray(from, at + length + UUID_LENGTH)).toString('latin1');
-  return [...around.matchAll(UUID)].some(
-    ({ index }) => from + index <= at && at + length <= from + index + UUID_LENGTH,
-  );
+/**
+ * Ids and digests are drawn or computed, so that a given run of five digits occurs in one of some ten thousand digests
+ * by chance. Each run of this test has hundreds of them.
+ */
+const MIN_ID_LENGTH = 12;
+
+function isInId(bytes: Uint8Array, at: number, end: number): boolean {
+  const [start, idEnd] = runAround(bytes, at, end, (byte) => isDigit(byte) || isLetter(byte) || byte === DASH);
+  return idEnd - start >= MIN_ID_LENGTH;
+}
+
+/** Where the bytes of that kind begin and end that stand around it without a gap. */
+function runAround(bytes: Uint8Array, at: number, end: number, isOfKind: (byte: number) => boolean): [number, number] {
+  let [from, to] = [at, end];
+  while (from > 0 && isOfKind(bytes[from - 1] as number)) from--;
+  while (to < bytes.length && isOfKind(bytes[to] as number)) to++;
+  return [from, to];
+}
+
+const DASH = 0x2d;
+
+function isLetter(byte: number): boolean {
+  const lower = FOLDED[byte] as number;
+  return lower >= 0x61 && lower <= 0x7a;
 }
 
 function isDigit(byte: number): boolean {

@@ -71,6 +71,7 @@ const WORLDS: Record<string, MakeWorld> = {
   'consents-unmatched': consentForNothing,
   'late-answer': answeredLate,
   'revoked-after-posting': revokedAfterPosting,
+  paused: whilePaused,
   'unknown-key': async ({ harness, held, directory }) => {
     const keyRingFile = join(directory, 'keys.json');
     await copyFile(harness.config.keyRingFile, keyRingFile);
@@ -126,6 +127,16 @@ async function answeredLate(around: Surroundings, decided: number): Promise<Worl
     }
   });
   return { journeys };
+}
+
+/** One of the page's commands ends it for all pages. */
+async function whilePaused({ harness }: Surroundings): Promise<World> {
+  const authorization = { by: 'ops', reason: 'a drill' };
+  await withLedger(harness, (ledger) => ledger.pauses.begin(ledger.identity.ledgerId, {}, authorization));
+  const input = journeyInput({ stages: ['PREQUAL'] });
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ waitingFor = '' }) => waitingFor.includes('paused'));
+  return { journeys: [{ journeyId: input.journeyId, customerTraceNumber: '', attempt: 0 }] };
 }
 
 async function revokedAfterPosting({ harness }: Surroundings): Promise<World> {

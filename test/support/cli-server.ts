@@ -27,6 +27,7 @@ let turn: Promise<unknown> = Promise.resolve();
 async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
   const answer: CliAnswer = { code: 0, stdout: '', stderr: '' };
   const own = { argv: process.argv, env: process.env, cwd: process.cwd() };
+  const listeners = new Set(process.listeners('uncaughtException'));
   const restore = [
     capture('stdout', (chunk) => {
       answer.stdout += chunk;
@@ -47,6 +48,10 @@ async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
     process.exitCode = 0;
     for (const undo of restore) undo();
     Object.assign(process, { argv: own.argv, env: own.env });
+    // Each command adds its own; Node warns of the eleventh on stderr, which may be read as JSON.
+    for (const one of process.listeners('uncaughtException')) {
+      if (!listeners.has(one)) process.off('uncaughtException', one);
+    }
     process.chdir(own.cwd);
   }
   return answer;

@@ -5,7 +5,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage, ShareInput } from '../../src/messages/journey/shapes.ts';
 import { ledgerWatchId } from '../../src/messages/ledger-watch.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
-import { pendingAttempt, until, withLedger, withoutGatewayWorker } from '../hazards/operator-hands.ts';
+import { eventsOf, pendingAttempt, until, withLedger, withoutGatewayWorker } from '../hazards/operator-hands.ts';
 import {
   consentMessage,
   type Harness,
@@ -19,6 +19,7 @@ import { besideOwnWorker } from './own-worker-scenario.ts';
 import { reportPull, startPull } from './pull-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 import { shareInput, startShare, untilShareIs } from './share-scenarios.ts';
+import { ON_GATEWAY_QUEUE } from './short-timeouts.ts';
 
 const share = { shareId: 'S1', endUserCode: 'EU999' };
 const WORD = { by: 'operator', reason: 'asked the provider' };
@@ -117,6 +118,27 @@ const ledgerRestored = besideOwnWorker(
   },
 );
 
+/** Inquiries are paused: the journey asks once more while they are, and goes on once they are resumed. */
+const paused = besideOwnWorker('lendingJourney-paused', { BACKOFF_INITIAL_MS: '60000' }, async (own) => {
+  const isPaused = ({ waitingFor = '' }: { waitingFor?: string }) => waitingFor.includes('paused');
+  const say = (what: 'begin' | 'end') =>
+    withLedger<unknown>(own, ({ identity: { ledgerId }, pauses }) => pauses[what](ledgerId, {}, WORD));
+  await say('begin');
+  const handle = await own.start(journeyInput({ stages: ['PREQUAL'] }));
+  await untilStatus(handle, isPaused);
+  await handle.signal('inquiriesResumed');
+  const attempts = async () =>
+    (await eventsOf(handle)).filter(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'submitInquiry',
+    );
+  await until(async () => (await attempts()).length === 2, 'it asks once more');
+  await untilStatus(handle, isPaused);
+  await say('end');
+  await handle.signal('inquiriesResumed');
+  await handle.result();
+  return handle;
+});
+
 /** The watch over the ledger has seen the newest attempt that there is. */
 async function untilWatched(own: Harness): Promise<void> {
   const { ledgerId, newest } = await withLedger(own, async (ledger) => ({
@@ -135,7 +157,7 @@ const TOO_OLD_AFTER_MS = 3_100;
 const consentValidFor = 'PT3S';
 const untilTooOld = () => new Promise((resolve) => setTimeout(resolve, TOO_OLD_AFTER_MS));
 
-const journeyGrantTooOld = besideOwnWorker('lendingJourney-grantTooOld', {}, async (own) => {
+const journeyGrantTooOld = besideOwnWorker('lendingJourney-grantTooOld', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, journeyId } = await waitingJourney(own, { consentValidFor });
   await grantedInQueue(own, handle, grantNow(journeyId), untilTooOld);
   await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
@@ -144,7 +166,7 @@ const journeyGrantTooOld = besideOwnWorker('lendingJourney-grantTooOld', {}, asy
   return handle;
 });
 
-const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', {}, async (own) => {
+const shareGrantTooOld = besideOwnWorker('shareReport-grantTooOld', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, shareId } = await waitingShare(own, { consentValidFor });
   await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), untilTooOld);
   await untilShareIs(handle, 'waitingForConsent');
@@ -157,14 +179,14 @@ function holdReport(own: Harness, ownerId: string): Promise<unknown> {
   return withLedger(own, (ledger) => ledger.retention.setLegalHold(ownerId, WORD));
 }
 
-const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', {}, async (own) => {
+const journeyReportGone = besideOwnWorker('lendingJourney-reportGone', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, journeyId } = await waitingJourney(own);
   await grantedInQueue(own, handle, grantNow(journeyId), () => holdReport(own, journeyId));
   await handle.result();
   return handle;
 });
 
-const shareReportGone = besideOwnWorker('shareReport-reportGone', {}, async (own) => {
+const shareReportGone = besideOwnWorker('shareReport-reportGone', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, shareId, ownerId } = await waitingShare(own);
   await grantedInQueue(own, handle, grantNow(`share:${shareId}`, shareId), () => holdReport(own, ownerId));
   await handle.result();
@@ -172,7 +194,7 @@ const shareReportGone = besideOwnWorker('shareReport-reportGone', {}, async (own
 });
 
 /** Taken out of the queue: the look-up closes its attempt. */
-const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', {}, async (own) => {
+const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', ON_GATEWAY_QUEUE, async (own) => {
   const pull = reportPull();
   return withoutGatewayWorker(own, async () => {
     const handle = await startPull(own, pull);
@@ -184,7 +206,7 @@ const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', {}, async
 });
 
 /** As above, of a journey's share whose consent is taken back. */
-const closedShare = besideOwnWorker('lendingJourney-revokedInQueue', {}, async (own) => {
+const closedShare = besideOwnWorker('lendingJourney-revokedInQueue', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, journeyId } = await waitingJourney(own);
   const { evidence, ...grant } = grantNow(journeyId);
   await withoutGatewayWorker(own, async () => {
@@ -200,6 +222,7 @@ export const CORNER_SCENARIOS: readonly Scenario[] = [
   shareNotAllowed,
   anotherNumber,
   ledgerRestored,
+  paused,
   journeyGrantTooOld,
   shareGrantTooOld,
   journeyReportGone,

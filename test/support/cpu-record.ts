@@ -1,14 +1,36 @@
-/** Loaded before a test file where `--times` asks for it: writes what its process and its ended children took. */
+/** What test files and their processes take, written where `--times` asks for it. */
 import { appendFileSync } from 'node:fs';
 import { cpuSeconds } from './cpu-seconds.ts';
 
+/** Of `--times`; without it nothing is written. */
+const path = process.env.TEST_TIMES_FILE;
+
+const ofFiles = { cpu: 0, seconds: 0 };
+let start = { cpu: 0, seconds: 0 };
+
+function now(): typeof start {
+  return { cpu: cpuSeconds(), seconds: performance.now() / 1_000 };
+}
+
+function write(file: string, cpu: number, seconds: number): void {
+  if (path) appendFileSync(path, `${JSON.stringify({ file, cpu, seconds })}\n`);
+}
+
+/** Before the tests of a file that shares its process. */
+export function recordStart(): void {
+  start = now();
+}
+
+export function recordEnd(file: string): void {
+  const end = now();
+  const [cpu, seconds] = [end.cpu - start.cpu, end.seconds - start.seconds];
+  ofFiles.cpu += cpu;
+  ofFiles.seconds += seconds;
+  write(file, cpu, seconds);
+}
+
+// A process of one file is that file's; of a shared one, what its files have not taken.
 process.once('exit', () => {
-  const file = process.argv[1] ?? '';
-  const together = file.endsWith('tests-together.ts');
-  const line = {
-    file: together ? 'files in one process' : file,
-    cpu: cpuSeconds(),
-    seconds: performance.now() / 1_000,
-  };
-  appendFileSync(process.env.TEST_TIMES_FILE ?? '/dev/null', `${JSON.stringify(line)}\n`);
+  const { cpu, seconds } = now();
+  write(process.argv[1] ?? '', cpu - ofFiles.cpu, seconds - ofFiles.seconds);
 });

@@ -15,32 +15,26 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from './journey-harness.ts';
+import { untilTaken } from './patiently.ts';
 
 /** As low as configuration takes it: a hundred messages and a run hands over. */
 export const HANDS_OVER_SOON = { HAND_OVER_AFTER_EVENTS: '100' };
 
 const AT_ONCE = 100;
+/** A slow machine takes minutes for a flood, in which a message waits for the next run. */
+const FLOOD_LIMIT_MS = 10 * 60_000;
 
 /** Sends `count` signals that the run refuses: what is refused is counted in `status`. */
 export async function floodWithNonsense(handle: WorkflowHandle, count: number): Promise<void> {
-  await inBatches(count, () => untilTaken(() => handle.signal('requestWithdrawal', {})));
+  await inBatches(count, () => taken(() => handle.signal('requestWithdrawal', {})));
 }
 
 /**
- * Sends again while the run has as many messages as Temporal takes: where signals never stop, the server lets a run hand
- * over only then. A run that hands over may also fail the task that brings a message.
+ * A run with as many messages as Temporal takes: where signals never stop, the server lets it hand over only then. A
+ * run that hands over may also fail the task that brings a message.
  */
-async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      const mayPass = isAtRunLimit(error) || (isTaskFailure(error) && performance.now() < endsAt);
-      if (!mayPass) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-  }
+function taken<T>(send: () => Promise<T>): Promise<T> {
+  return untilTaken(send, (error) => isAtRunLimit(error) || isTaskFailure(error), FLOOD_LIMIT_MS);
 }
 
 export async function inBatches(count: number, send: (index: number) => Promise<unknown>): Promise<void> {
@@ -99,11 +93,11 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
   const first = await latestRunOf(harness, handle);
   await inBatches(consents, (index) => {
     const said = { applicantId: '1A', consentId: `C${index}`, ...(index % 2 ? {} : { decision: 'denied' as const }) };
-    return untilTaken(() => handle.signal('consent', consentMessage(journeyId, said)));
+    return taken(() => handle.signal('consent', consentMessage(journeyId, said)));
   });
   await floodWithNonsense(handle, signals);
   const revocation = consentMessage(journeyId, { applicantId: '1A', decision: 'revoked' });
-  await untilTaken(() => update(handle, 'recordConsent', revocation));
+  await taken(() => update(handle, 'recordConsent', revocation));
   const { holds, refusedMessagesTotal } = await statusOf(handle);
   const refusedGrants = refusedMessagesTotal - signals;
   const { customerTraceNumber, attempts: attempt } = holds[0] ?? {};
@@ -116,7 +110,7 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
       applicants: [{ applicantId: '1A', consumerId: journeyId.slice(-12) }],
     },
   };
-  await untilTaken(() => update(handle, 'resolveInquiry', decision));
+  await taken(() => update(handle, 'resolveInquiry', decision));
   const result = await handle.result();
   assert.equal(result.outcome, 'completed');
   assert.equal(result.shares[0]?.state, 'revoked');

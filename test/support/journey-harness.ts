@@ -27,13 +27,12 @@ import { createLogger, installLogger } from '../../src/telemetry/logging.ts';
 import { runWorker } from '../../src/worker.ts';
 import { CONSENT_KEYS } from './consent-proofs.ts';
 import { DECISION_KEYS } from './decision-proofs.ts';
+import { untilTaken } from './patiently.ts';
 import { keptLines, rememberLedger } from './run-story.ts';
 import { testServer } from './temporal.ts';
-import { untilQuery, WAIT_LIMIT_MS } from './until-query.ts';
+import { avoidLongPolls, untilQuery, WAIT_LIMIT_MS } from './until-query.ts';
 
 export { WAIT_LIMIT_MS } from './until-query.ts';
-
-const RETRY_MS = 200;
 
 // Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
 installLogger(createLogger('INFO', keptLines), 'INFO');
@@ -66,13 +65,14 @@ export interface Harness {
   received(handle: JourneyHandle): Promise<ReceivedRequest[]>;
   addFaults(rules: object[]): Promise<void>;
   stopWorker(): Promise<void>;
+  /** Unless it runs. */
   startWorker(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface HarnessOptions {
   /** Default: the test run's development server. */
-  server?: { address: string; namespace: string };
+  server?: { address: string; namespace: string; skipsTime?: boolean };
   env?: Record<string, string>;
   sandbox?: Parameters<typeof startSandbox>[0];
   /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. */
@@ -91,7 +91,7 @@ const PROVING = {
 };
 
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const server = options.server ?? (await testServer());
+  const server: NonNullable<HarnessOptions['server']> = options.server ?? (await testServer());
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-harness-'));
   const sandbox = await startSandbox(options.sandbox ?? {});
   const [consentKeys, profiles] = [join(dataDir, 'consent-keys.json'), join(dataDir, 'profiles.json')];
@@ -128,6 +128,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     : {};
   const client = new Client({ connection, namespace: server.namespace, dataConverter });
   rememberLedger(client.workflow, config.ledger.url);
+  if (server.skipsTime) avoidLongPolls(client.workflow);
   const rules: object[] = [];
   let worker: { stop: AbortController; done: Promise<void> } | undefined;
 
@@ -155,6 +156,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       if (!answer.ok) throw new Error(`the sandbox refused the faults: ${await answer.text()}`);
     },
     async startWorker() {
+      if (worker) return;
       const stop = new AbortController();
       const ready = Promise.withResolvers<void>();
       const done = runWorker(config, { signal: stop.signal, onReady: ready.resolve });
@@ -229,17 +231,9 @@ export function untilStatus(
 }
 
 /** Sends the same update again where the run's task has failed meanwhile, as the product's client does. */
-export async function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
+export function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
   const options = { updateId: randomUUID(), args: [message] as [object] };
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
-  for (;;) {
-    try {
-      return await handle.executeUpdate<UpdateAnswer, [object]>(name, options);
-    } catch (error) {
-      if (!isTaskFailure(error) || performance.now() > endsAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
+  return untilTaken(() => handle.executeUpdate<UpdateAnswer, [object]>(name, options), isTaskFailure);
 }
 
 /** The reason of a refused update. */

@@ -1,18 +1,32 @@
 /** Messages on a machine that is busy: sent again as the client's errors advise. */
 import { randomUUID } from 'node:crypto';
 import { TooManyMessagesError, WorkerUnavailableError } from '../../src/client.ts';
-import { WAIT_LIMIT_MS } from './journey-harness.ts';
+import { WAIT_LIMIT_MS } from './until-query.ts';
 
-/** Sends the same message, by its id, until the run has taken it: a busy worker may be slower than one call's patience. */
-export async function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T> {
-  const messageId = randomUUID();
-  const endsAt = performance.now() + WAIT_LIMIT_MS;
+const PAUSE_MS = 200;
+
+/** Sends until it is taken, for as long as the error may pass. */
+export async function untilTaken<T>(
+  send: () => Promise<T>,
+  mayPass: (error: unknown) => boolean,
+  limitMs = WAIT_LIMIT_MS,
+): Promise<T> {
+  const endsAt = performance.now() + limitMs;
   for (;;) {
     try {
-      return await send(messageId);
+      return await send();
     } catch (error) {
-      const mayPass = error instanceof TooManyMessagesError || error instanceof WorkerUnavailableError;
-      if (!mayPass || performance.now() > endsAt) throw error;
+      if (!mayPass(error) || performance.now() > endsAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
+}
+
+/** Sends the same message, by its id, until the run has taken it: a busy worker may be slower than one call's patience. */
+export function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T> {
+  const messageId = randomUUID();
+  return untilTaken(
+    () => send(messageId),
+    (error) => error instanceof TooManyMessagesError || error instanceof WorkerUnavailableError,
+  );
 }

@@ -18,13 +18,14 @@ import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus, update } from './journey-harness.ts';
 import type { PostgresServer } from './postgres.ts';
 import { SHORT_TIMEOUTS } from './short-timeouts.ts';
+import { runsSlowParts } from './slow-parts.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { testServer } from './temporal.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 
-export const ENGINES: readonly Engine[] = ['SQLite', 'PostgreSQL'];
+export const ENGINES: readonly Engine[] = runsSlowParts ? ['SQLite', 'PostgreSQL'] : ['SQLite'];
 
 /** What the sandbox posted, with what it gave out for it. */
 export interface Posted {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
@@ -45,6 +46,14 @@ export async function workflowBundle(): Promise<Pick<WorkflowBundleWithSourceMap
 
 /** INDEXED_VALUE_TYPE of the operator service. */
 const INDEXED_VALUE_TYPES: Record<string, number> = { Keyword: 2, KeywordList: 7 };
+
+/** A run's history so far, as a worker that has not cached it plays it. */
+export async function assertReplays(run: Pick<WorkflowHandle, 'fetchHistory'>): Promise<void> {
+  await Worker.runReplayHistory(
+    { workflowBundle: (await workflowBundle()) as { code: string } },
+    await run.fetchHistory(),
+  );
+}
 
 /**
  * A server that skips time while nothing runs, for long waits only: it skips for everything on it at once, and not

@@ -62,6 +62,7 @@ async function counted(
   const ups: boolean[] = [];
   const metrics = {
     ledgerUp: (isUp: boolean) => ups.push(isUp),
+    paused: (isPaused: boolean) => assert.equal(isPaused, false),
     unmatchedConsents: (found: UnmatchedCounts) => {
       unmatched = found;
     },

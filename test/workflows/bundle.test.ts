@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -17,6 +18,11 @@ test('the workflow bundle holds workflow code and checks of messages: no activit
     [...program.matchAll(/^\/\*\*\*\/ "\.\/((?:src|node_modules)\/[^"]+)"$/gm)].map(([, path]) => path as string),
   );
   assert.ok(modules.has('src/workflows/journey/lending-journey.ts'));
+  for (const path of modules) {
+    if (!path.startsWith('src/')) continue;
+    // All runs of a thread share the modules: state of one run must not be another's.
+    assert.doesNotMatch(readFileSync(path, 'utf8'), /^(export )?let /m, path);
+  }
   // Runs in the workflow's sandbox by design: it has no key and opens nothing.
   modules.delete('src/protection/payloads/failure-converter.ts');
   for (const path of modules) {

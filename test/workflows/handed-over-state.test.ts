@@ -33,6 +33,7 @@ const REFERENCE = {
 const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as const;
 const INQUIRY: Required<CarriedInquiry> = {
   ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
+  pausedSinceMs: 1,
   ...{ retry: { atMs: 1, summary: 'waiting' }, held: { failure: FAILURE, since: AT }, applicants: [applicant('1A')] },
 };
 const HOLD: HoldStatus = {

@@ -137,6 +137,18 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal(result.stages[1]?.reference?.applicants.length, 2);
   });
 
+  test('shows the line where it waits, and its caller, as the Temporal UI’s call stack', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const stacks = (await handle.query<string>('__stack_trace')).split('\n\n');
+    assert.ok(
+      stacks.some((stack) => /^ +at waitAtGate \(.*stages\.ts:\d+.*\n +at passGate \(.*stages\.ts/.test(stack)),
+    );
+    await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
+    await handle.result();
+  });
+
   test('withdrawn at a gate ends without another inquiry', async () => {
     const input = journeyInput({ shares: [shareWith('EU999')] });
     const handle = await harness.start(input);

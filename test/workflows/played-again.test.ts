@@ -1,79 +1,31 @@
 /** What a run's first worker played, every later one must be able to play again: the SDK has places where that is not so. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Worker } from '@temporalio/worker';
-import type { CreditJourneys } from '../../src/client.ts';
-import { resetTo, taskOfMessage } from '../hazards/operator-hands.ts';
-import { connectTo } from '../support/harness-client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decisionAbout, eventsOf, resetTo, taskOfMessage } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
   type Harness,
   journeyInput,
+  newSsn,
   startHarness,
   statusOf,
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { workflowBundle } from '../support/temporal.ts';
+import { lockLedger } from '../support/ledger-access.ts';
+import { MESSAGE_MS } from '../support/short-timeouts.ts';
+import { assertReplays } from '../support/temporal.ts';
 
-const AT_ONCE = 8;
-const WATCHERS = 3;
 const APPLICANTS = ['1A', '2A'];
-const SHARES = ['S1', 'S2'];
 
 let harness: Harness;
-let journeys: CreditJourneys;
 before(async () => {
   harness = await startHarness();
-  journeys = await connectTo(harness);
 });
 after(async () => {
-  await journeys?.close();
   await harness?.close();
-});
-
-async function drained(statuses: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of statuses);
-}
-
-/** Returns the history of a journey that was watched. */
-async function historyOfWatched() {
-  const input = journeyInput({
-    stages: ['PREQUAL'],
-    applicants: APPLICANTS.map((applicantId) => applicant(applicantId)),
-    shares: SHARES.map((shareId) => ({ shareId, endUserCode: 'EU999' })),
-  });
-  const journey = await journeys.start(input);
-  const ended = new AbortController();
-  const watched = Promise.all(Array.from({ length: WATCHERS }, () => drained(journey.watch(ended))));
-  for (const shareId of SHARES) {
-    for (const applicantId of APPLICANTS) {
-      const { journeyId: _, ...message } = consentMessage('', { shareId, applicantId });
-      await journey.recordConsent(message);
-    }
-  }
-  await journey.result();
-  ended.abort();
-  await watched;
-  return harness.client.workflow.getHandle(`journey-${input.journeyId}`).fetchHistory();
-}
-
-/**
- * A query may come in any workflow task. The SDK ended such tasks with a local activity's marker and before its result
- * (docs/decisions/journeys.md, 43).
- */
-test('runs whose status is asked for all the time, while consents come, replay', async (t) => {
-  const histories = await Promise.all(Array.from({ length: AT_ONCE }, historyOfWatched));
-  const replayed = Worker.runReplayHistories(
-    { workflowBundle: await workflowBundle() },
-    histories.map((history, index) => ({ workflowId: `journey ${index}`, history })),
-  );
-  for await (const { workflowId, error } of replayed) {
-    await t.test(workflowId, () => {
-      if (error) throw error;
-    });
-  }
 });
 
 /** The SDK plays admitted updates in their place among the signals at first, and after all signals in a replay. */
@@ -89,10 +41,59 @@ test('a run that was reset to before updates and signals replays', async () => {
   await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: second }));
   const again = await resetTo(harness, handle, await taskOfMessage(handle, 'advance'));
   assert.equal((await again.result()).shares[0]?.state, 'posted');
-  const history = await again.fetchHistory();
-  const kinds = history.events?.flatMap(({ workflowExecutionUpdateAdmittedEventAttributes: update, ...event }) =>
-    update ? ['update'] : event.workflowExecutionSignaledEventAttributes ? ['signal'] : [],
+  const kinds = (await eventsOf(again)).flatMap(
+    ({ workflowExecutionUpdateAdmittedEventAttributes: update, ...event }) =>
+      update ? ['update'] : event.workflowExecutionSignaledEventAttributes ? ['signal'] : [],
   );
   assert.deepEqual(kinds, ['update', 'signal', 'update'], 'they came in one task');
-  await Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, history);
+  await assertReplays(again);
+});
+
+/** Core plays tasks without commands together with the task of the updates at first, and each by itself in a replay. */
+test('a run that was reset to before updates, after two tasks without commands, replays', async () => {
+  const [first = '1', second = '2'] = APPLICANTS;
+  const applicants = [applicant(first, newSsn('4002')), applicant(second)];
+  const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], applicants, shares }));
+  const status = await untilStatus(handle, ({ state }) => state === 'held');
+  const { journeyId } = status;
+  const grant = consentMessage(journeyId, { applicantId: first });
+  await whileLocked(async () => {
+    await handle.signal('consent', grant);
+    await untilStatus(handle, ({ shares: [share] }) => share?.waitingFor.includes(first) === false);
+    await handle.signal('consent', grant);
+    await sleep(MESSAGE_MS);
+  });
+  await sleep(MESSAGE_MS);
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: second }));
+  await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
+  await handle.result();
+  const again = await resetTo(harness, handle, await taskOfMessage(handle, 'recordConsent'));
+  await again.result();
+  await assertReplays(again);
+});
+
+/** The ledger takes the consents once it is over: their first task and a second one are without commands until then. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  const unlock = lockLedger(harness);
+  try {
+    await work();
+  } finally {
+    unlock();
+  }
+}
+
+/** The server forgets a task that brought nothing but a refused update: the next one has the same events and size. */
+test('updates that are refused one after the other fail no task', async () => {
+  const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+  const { journeyId } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const wrong = () => update(handle, 'advance', { journeyId, to: 'PRECLOSE' });
+  for (const _ of [1, 2]) {
+    await assert.rejects(wrong());
+    await statusOf(handle);
+  }
+  await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+  await handle.result();
+  const failed = (await eventsOf(handle)).filter((event) => event.workflowTaskFailedEventAttributes);
+  assert.deepEqual(failed, []);
 });

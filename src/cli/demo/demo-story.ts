@@ -152,6 +152,7 @@ async function resolveLostAnswer(
   for (const line of holdTable([heldByRun(journey.journeyId, hold)], HOLD_WIDTH)) narrator.plain(`          ${line}`);
   const reference = await askProvider(sandboxUrl, hold);
   narrator.event(`provider  says that it was posted, reference ${reference.reportReferenceNumber}`);
+  narrator.success('operator  accepts it with that reference; the journey goes on as if the answer had come');
   await journey.resolve({
     decisionId: 'DEMO-1',
     customerTraceNumber: hold.customerTraceNumber,
@@ -163,7 +164,6 @@ async function resolveLostAnswer(
     outcome: 'record',
     reference,
   });
-  narrator.success('operator  accepts it with that reference; the journey goes on as if the answer had come');
   await follower.until((status) => status.holds.length === 0, { holdsAreExpected: true });
 }
 

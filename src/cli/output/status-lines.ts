@@ -1,62 +1,15 @@
 /** A run's status in words, at most 80 columns wide. Nothing personal is in a status. */
 
 import { heldByRun } from '../../client/holds/open-hold.ts';
-import type {
-  HoldStatus,
-  JourneyState,
-  JourneyStatus,
-  ShareStatus,
-  StageStatus,
-  TerminalState,
-} from '../../messages/journey/shapes.ts';
-import type { PortfolioState, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
-import type { PullState, PullStatus } from '../../messages/pull/shapes.ts';
-import type { ShareReportState, ShareReportStatus } from '../../messages/share/shapes.ts';
+import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
+import type { PortfolioStatus } from '../../messages/portfolio/shapes.ts';
+import type { PullStatus } from '../../messages/pull/shapes.ts';
+import type { ShareReportStatus } from '../../messages/share/shapes.ts';
+import { JOURNEY_WORDS, PORTFOLIO_WORDS, PULL_WORDS, SHARE_WORDS } from '../../messages/state-words.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { resendRule } from '../../model/resend-rule.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
-
-const TERMINAL_STATE_WORDS: Record<TerminalState, string> = { cancelled: 'cancelled', failed: 'failed' };
-
-const STATE_WORDS: Record<JourneyState, string> = {
-  running: 'running',
-  waitingAtGate: 'waiting at a gate',
-  waitingForConsent: 'waiting for consent',
-  held: 'needs a person',
-  completed: 'completed',
-  stopped: 'stopped: no record',
-  expired: 'expired',
-  withdrawn: 'withdrawn',
-  abandoned: 'abandoned',
-  ...TERMINAL_STATE_WORDS,
-};
-
-const PULL_STATE_WORDS: Record<PullState, string> = {
-  running: 'running',
-  held: 'needs a person',
-  record: 'record',
-  noRecord: 'no record',
-  noReport: 'answered without a report',
-  withdrawn: 'withdrawn',
-  abandoned: 'abandoned',
-  ...TERMINAL_STATE_WORDS,
-};
-
-const SHARE_STATE_WORDS: Record<ShareReportState, string> = {
-  running: 'running',
-  waitingForConsent: 'waiting for consent',
-  held: 'needs a person',
-  posted: 'posted',
-  notPosted: 'not posted, a person says',
-  denied: 'consent denied',
-  revoked: 'consent revoked',
-  expired: 'expired: silence means no',
-  reportGone: 'the report is gone',
-  withdrawn: 'withdrawn',
-  abandoned: 'abandoned',
-  ...TERMINAL_STATE_WORDS,
-};
 
 /** The status of a run of any kind. */
 export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
@@ -89,7 +42,7 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
   const { shareId, state, attempts, report, attention, reportReferenceNumber = '' } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
-  const head = wrap(`Share ${shareId}${environment} · ${SHARE_STATE_WORDS[state]}${waiting}`, width);
+  const head = wrap(`Share ${shareId}${environment} · ${SHARE_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
@@ -112,7 +65,7 @@ function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' 
   const { pullId, productCode, state, attempts, reportReferenceNumber = '' } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
-  const head = wrap(`Pull ${pullId}${environment} · ${PULL_STATE_WORDS[state]}${waiting}`, width);
+  const head = wrap(`Pull ${pullId}${environment} · ${PULL_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
@@ -124,17 +77,6 @@ function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' 
   ];
 }
 
-const REVIEW_STATE_WORDS: Record<PortfolioState, string> = {
-  examining: 'the file is being examined',
-  running: 'running',
-  paused: 'paused',
-  held: 'needs a person',
-  stopping: 'ending',
-  completed: 'completed',
-  withdrawn: 'withdrawn',
-  ...TERMINAL_STATE_WORDS,
-};
-
 /** Of many holds the first; `credit-journey holds` has all. */
 const REVIEW_HOLDS_SHOWN = 3;
 
@@ -142,7 +84,7 @@ function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'c
   const { reviewId, state, file, progress, holds } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · waits for ${status.waitingFor}`;
-  const head = wrap(`Portfolio ${reviewId}${environment} · ${REVIEW_STATE_WORDS[state]}${waiting}`, width);
+  const head = wrap(`Portfolio ${reviewId}${environment} · ${PORTFOLIO_WORDS[state].label}${waiting}`, width);
   const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
   const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
   const { rowsPerSecond, secondsLeft } = progress;
@@ -182,7 +124,10 @@ function timeLeft(seconds: number): string {
 function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
-  const head = wrap(`Journey ${status.journeyId}${environment} · ${STATE_WORDS[status.state]}${waiting}`, width);
+  const head = wrap(
+    `Journey ${status.journeyId}${environment} · ${JOURNEY_WORDS[status.state].label}${waiting}`,
+    width,
+  );
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
     ...table(status.stages.map(stageRow), width, '  '),

@@ -1,5 +1,5 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { type Client, QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ConfigError } from '../../config/environment-reader.ts';
 import { LedgerNotFoundError } from '../../ledger/errors.ts';
@@ -115,8 +115,16 @@ export abstract class RunHandle<Status extends object, Result extends object> {
 
   protected async query<T>(name: 'status' | 'references'): Promise<T> {
     const { client, queryTimeoutMs } = this.context;
+    const ask = () => this.handle.query<T, []>(name);
     try {
-      return await client.withDeadline(Date.now() + queryTimeoutMs, () => this.handle.query<T, []>(name));
+      // A worker refuses a query that comes between two tasks of the run (`workflows/run/as-replayed.ts`), and this error
+      // is all that the server makes of it.
+      return await client.withDeadline(Date.now() + queryTimeoutMs, () =>
+        ask().catch((error) => {
+          if (!(error instanceof QueryNotRegisteredError)) throw error;
+          return ask();
+        }),
+      );
     } catch (error) {
       throw translatedError(error, this.ownerId);
     }

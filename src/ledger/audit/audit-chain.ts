@@ -36,6 +36,11 @@ export const CHAINED = {
     columns: ['kind', 'position', 'claimed_at', 'recorded_by', 'reason', 'recorded_at'],
     later: [],
   },
+  inquiry_pauses: {
+    key: ['pause_id', 'kind'],
+    columns: ['profile', 'recorded_by', 'reason', 'recorded_at'],
+    later: [],
+  },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;

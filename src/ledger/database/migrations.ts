@@ -16,13 +16,14 @@ export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   secondaryUse,
   applicantsAsked,
   newFences,
+  pauses,
 ];
 
 /**
  * Versions of the tables that bring a fence which older code does not keep, or remove something that it needs. Code
  * below the highest of them writes nothing more. Begins at 8: before it no ledger could say so.
  */
-export const WITHOUT_OLDER_WRITERS: readonly number[] = [8];
+export const WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9];
 
 /** Indexes for holds and late news, which are few among many millions of rows. */
 function whatNeedsPeople(dialect: SqlDialect): string[] {
@@ -269,5 +270,30 @@ function restoreTables(dialect: SqlDialect): string[] {
     )`,
     ...dialect.guardRows('attempt_counter', 'keepRows'),
     ...dialect.guardRows('ledger_restores', 'appendOnly'),
+  ];
+}
+
+/** The stop that holds for every worker and queue, and the inquiries that wait for its end. */
+function pauses(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE inquiry_pauses (
+      pause_id TEXT NOT NULL,
+      -- begun or ended. Each pause has at most one row of either.
+      kind TEXT NOT NULL,
+      -- NULL: all profiles.
+      profile TEXT,
+      recorded_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (pause_id, kind)
+    )`,
+    ...dialect.guardRows('inquiry_pauses', 'appendOnly'),
+    // Whom `resume` wakes. Not a record: a row goes once its run was told.
+    `CREATE TABLE paused_inquiries (
+      customer_trace_number TEXT PRIMARY KEY,
+      workflow_id TEXT NOT NULL,
+      profile TEXT NOT NULL,
+      noted_at BIGINT NOT NULL
+    )`,
   ];
 }

@@ -91,6 +91,8 @@ export interface InquiryState {
   /** The claimed attempts. */
   attempts: AttemptRow[];
   closed: ClosedRow[];
+  /** Of any profile. */
+  pausesInForce: number;
   nowMs: number;
 }
 
@@ -98,6 +100,13 @@ export interface InquiryState {
 export const DISPOSALS_BEGUN = `(SELECT count(*) FROM retention_events e
   WHERE e.caller_id = i.caller_id AND e.kind = 'disposalBegun'
     AND (e.product_code IS NULL OR (e.product_code = i.product_code AND e.recorded_at >= i.created_at)))`;
+
+/** A pause `p` that is in force. */
+export const PAUSE_IN_FORCE = `p.kind = 'begun' AND NOT EXISTS
+  (SELECT 1 FROM inquiry_pauses ended WHERE ended.pause_id = p.pause_id AND ended.kind = 'ended')`;
+
+/** The number of all pauses in force, of any profile: read on the way, since there is hardly ever one. */
+export const PAUSES_IN_FORCE = `(SELECT count(*) FROM inquiry_pauses p WHERE ${PAUSE_IN_FORCE})`;
 
 /**
  * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
@@ -116,10 +125,11 @@ export async function readState(
       closed: number;
       decisions: number;
       is_disposal_begun: number;
+      pauses: number;
     } & InquiryRow
   >(
     `SELECT i.*, l.ledger_id, (${OLDEST_WRITER}) AS oldest_writer, ${dialect.now} AS now,
-       ${DISPOSALS_BEGUN} AS is_disposal_begun,
+       ${DISPOSALS_BEGUN} AS is_disposal_begun, ${PAUSES_IN_FORCE} AS pauses,
        (SELECT count(*) FROM attempts WHERE customer_trace_number = $1) AS attempts,
        (SELECT count(*) FROM closed_attempts WHERE customer_trace_number = $1) AS closed,
        (SELECT count(*) FROM decisions WHERE customer_trace_number = $1) AS decisions
@@ -150,7 +160,10 @@ export async function readState(
   const isBegun = row.is_disposal_begun > 0 || (await isReviewDisposed(session, inquiry));
   const known = knownOf(row, inquiry, { attempts, closed, decisions });
   const disposal = disposalOf(row, isBegun);
-  return { known: disposal ? { ...known, disposal } : known, inquiry, attempts, closed, nowMs: row.now };
+  return {
+    known: disposal ? { ...known, disposal } : known,
+    ...{ inquiry, attempts, closed, pausesInForce: row.pauses, nowMs: row.now },
+  };
 }
 
 /** Whether a whole review was disposed of: that closes each of the review's rows. */

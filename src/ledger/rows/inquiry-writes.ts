@@ -9,7 +9,7 @@ import type { SqlRow, SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
 import type { ClaimRequest, CloseRequest, DecisionRecord, OutcomeRecord } from '../records.ts';
 import { currentDigest } from '../request-digests.ts';
-import { sealAnswer } from './inquiry-rows.ts';
+import { PAUSES_IN_FORCE, sealAnswer } from './inquiry-rows.ts';
 
 /** What a claim adds to its inquiry. */
 type Claiming = Pick<ClaimRequest, 'digests' | 'run' | 'applicantIds'> & { permittedRepeat: number };
@@ -123,12 +123,15 @@ async function nextPosition(session: SqlSession): Promise<number> {
   return row.last_position;
 }
 
-/** The claim itself: INSERT or lose. Returns its place and its time, by the database's clock, in milliseconds. */
+/**
+ * The claim itself: INSERT or lose. Returns its place, its time by the database's clock, in milliseconds, and how many
+ * pauses are in force then, of any profile.
+ */
 export async function insertAttempt(
   { session, dialect }: Writing,
   request: ClaimRequest,
   permittedBy: string | undefined,
-): Promise<{ claimedAt: number; position: number }> {
+): Promise<{ claimedAt: number; position: number; pausesInForce: number }> {
   const { resendAfterMs = 0 } = request;
   const position = await nextPosition(session);
   const row = await insertRow(
@@ -151,10 +154,11 @@ export async function insertAttempt(
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
       },
-      returning: ['claimed_at'],
+      // After the counter's lock, which a pause takes too: whatever has come since the rules were asked is seen here.
+      returning: ['claimed_at', `${PAUSES_IN_FORCE} AS pauses`],
     },
   );
-  return { claimedAt: Number(row?.claimed_at), position };
+  return { claimedAt: Number(row?.claimed_at), position, pausesInForce: Number(row?.pauses) };
 }
 
 /**

@@ -46,6 +46,7 @@ import {
   writeLate,
   writeOutcome,
 } from '../rows/inquiry-writes.ts';
+import { isPaused } from '../rows/pauses.ts';
 import { flagIfRefused } from '../rows/refused-postings.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertReport } from '../rows/report-rows.ts';
@@ -86,8 +87,12 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
   if (!state.inquiry) throw new LostRaceError('the number was taken');
   const share = await readClaimedShare(writing, request);
   const { lost } = await readRestore(writing.session, request.seen);
+  const pausedBy = async ({ pausesInForce }: { pausesInForce: number }) =>
+    pausesInForce > 0 && (await isPaused(writing.session, request.inquiry.profile));
   const known = {
-    ...{ ...state.known, isRestored: lost !== undefined },
+    ...state.known,
+    isRestored: lost !== undefined,
+    isPaused: await pausedBy(state),
     ...defined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
@@ -97,6 +102,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     case 'ledgerRestored':
     case 'ledgerChanged':
     case 'writerTooOld':
+    case 'paused':
       return { keep: false, value: decision };
     case 'notPermitted':
       return { keep: false, value: { ...decision, ...objectionOf(share) } };
@@ -107,7 +113,8 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
       };
     case 'claim': {
       await settleOverdue(writing, state, customerTraceNumber);
-      const { claimedAt, position } = await insertAttempt(writing, request, decision.permittedBy);
+      const { claimedAt, position, pausesInForce } = await insertAttempt(writing, request, decision.permittedBy);
+      if (await pausedBy({ pausesInForce })) throw new LostRaceError('a pause came first');
       await insertConsents(writing, request.consents);
       await linkConsents(writing, { customerTraceNumber, attempt: request.attempt }, request.consents);
       await insertClaimedShare(writing, request);

@@ -5,7 +5,9 @@ import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
 import type { Environment } from '../../model/products.ts';
 import { oldestWriterOf, SCHEMA_VERSION, schemaVersionOf } from '../database/schema.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
+import type { Pause } from '../pauses.ts';
 import { countOpenInquiries } from '../rows/open-inquiries.ts';
+import { readPauses } from '../rows/pauses.ts';
 import { readRestore } from '../rows/restores.ts';
 import { openEngine } from './open-ledger.ts';
 
@@ -34,6 +36,8 @@ interface LedgerContent {
   openInquiries: number;
   /** The ledger is an older copy of itself: this attempt was seen and is missing, and no operator has accepted that. */
   lost?: SeenAttempt;
+  /** The pauses in force. */
+  pauses: Pause[];
 }
 
 export interface Durability {
@@ -83,6 +87,20 @@ export async function inspectRestore(url: string, seen: SeenAttempt): Promise<Re
   }
 }
 
+/**
+ * The pauses in force.
+ *
+ * @throws LedgerNotFoundError, LedgerUnavailableError
+ */
+export async function inspectPauses(url: string): Promise<Pause[]> {
+  const engine = await openEngine({ url });
+  try {
+    return await engine.read((session) => readPauses(session, { inForce: true }));
+  } finally {
+    await engine.close();
+  }
+}
+
 const ON_ONE_MACHINE: Durability = { isFlushed: true, waitsForStandby: null, isStandby: false };
 
 async function durabilityOf(session: SqlSession): Promise<Durability> {
@@ -119,6 +137,7 @@ async function contentOf(session: SqlSession, dialect: SqlDialect): Promise<Ledg
     })),
     openInquiries: await countOpenInquiries(session, dialect),
     ...(lost ? { lost } : {}),
+    pauses: await readPauses(session, { inForce: true }),
   };
 }
 

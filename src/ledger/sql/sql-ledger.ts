@@ -47,6 +47,7 @@ import { auditedAttempts } from '../rows/inquiry-audit-pages.ts';
 import { latestView, readInquiries } from '../rows/inquiry-views.ts';
 import { lockInquiry } from '../rows/inquiry-writes.ts';
 import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
+import { noteWaiting } from '../rows/pauses.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
 import { disposedReport, newestReport, reportOfInquiry } from '../rows/report-rows.ts';
@@ -65,6 +66,7 @@ import {
 } from './inquiry-transactions.ts';
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
+import { SqlPauses } from './sql-pauses.ts';
 import { SqlRetention } from './sql-retention.ts';
 
 /**
@@ -76,6 +78,7 @@ export class SqlLedger implements Ledger {
   readonly identity: LedgerIdentity;
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
+  readonly pauses: SqlPauses;
   readonly #engine: SqlEngine;
   /**
    * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
@@ -91,6 +94,12 @@ export class SqlLedger implements Ledger {
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
+    this.pauses = new SqlPauses(this.#current, (ledgerId, work) =>
+      this.#write(async (writing) => {
+        await this.#checkLedger(writing.session, ledgerId);
+        return work(writing);
+      }),
+    );
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -100,14 +109,24 @@ export class SqlLedger implements Ledger {
   }
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
-    const verdict = await this.#claim(request);
-    // One run's finding counts for all. A transaction of its own, since nothing of the claim is kept.
-    if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
-    return verdict;
+    for (let races = 1; ; races++) {
+      const verdict = await this.#claim(request);
+      // These have transactions of their own, since nothing of the claim is kept. One run's finding counts for all.
+      if (verdict.kind === 'ledgerRestored') await this.watch(request.ledgerId, request.seen);
+      // Where the pause has ended meanwhile, `resume` would not find the note: the claim is made again.
+      if (verdict.kind !== 'paused' || (await this.#noteWaiting(request)) || races >= MAX_RACES) return verdict;
+    }
   }
 
   #claim(request: ClaimRequest): Promise<ClaimVerdict> {
     return this.#write((writing) => claimAttempt(writing, request), this.#engine);
+  }
+
+  #noteWaiting(request: ClaimRequest): Promise<boolean> {
+    return this.#write(async (writing) => {
+      const isNoted = await noteWaiting(writing, request);
+      return { keep: isNoted, value: isNoted };
+    });
   }
 
   async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {

@@ -91,7 +91,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
       return await startOnce(binary, options);
     } catch (error) {
       // Between finding a free port and using it another process may take it.
-      const portWasTaken = error instanceof ServerStartError && error.message.includes('address already in use');
+      const portWasTaken = error instanceof ServerStartError && error.portWasTaken;
       if (!portWasTaken || options.port !== undefined || tries >= START_TRIES) throw error;
     }
   }
@@ -99,6 +99,18 @@ export async function startTemporalServer(options: TemporalServerOptions = {}): 
 
 class ServerStartError extends Error {
   override readonly name = 'ServerStartError';
+  readonly portWasTaken: boolean;
+
+  constructor(reason: string, log: string) {
+    super(`the Temporal server did not start (${reason})\n${shortened(log.trim())}`);
+    this.portWasTaken = log.includes('address already in use');
+  }
+}
+
+/** Its end, and its beginning: there a server that broke down says why. */
+function shortened(log: string): string {
+  const most = 1_000;
+  return log.length <= 2 * most ? log : `${log.slice(0, most)}\n...\n${log.slice(-most)}`;
 }
 
 async function startOnce(binary: string, options: TemporalServerOptions): Promise<TemporalServer> {
@@ -133,7 +145,7 @@ async function startOnce(binary: string, options: TemporalServerOptions): Promis
     const text = await readFile(logFile, 'utf8').catch(() => '');
     removeScratch();
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ServerStartError(`the Temporal server did not start (${reason})\n${text.trim().slice(-2000)}`);
+    throw new ServerStartError(reason, text);
   }
   return {
     address,

@@ -1,6 +1,6 @@
 /** Writes what a run hears about consent into the ledger as soon as it comes. */
 
-import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun, RecordConsentsArgs } from '../../activities/contract.ts';
 import { otherContent } from '../../base/differing-paths.ts';
 import type { CarriedConsent, Elsewhere } from '../../consent/carried-consent.ts';
@@ -9,6 +9,7 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import { untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
+import { allMessagesAnswered } from '../run/as-replayed.ts';
 import { inBackground } from '../run/in-background.ts';
 import { kindOf, refuseMessage } from '../run/message-answers.ts';
 import type { ConsentChecks } from './consent-checks.ts';
@@ -197,7 +198,7 @@ export function carriedConsents(run: {
 
 /** Waits until the ledger has every consent that the run received, and every handler has answered. */
 export async function closeDown({ checks, recorder }: ConsentKeeper): Promise<void> {
-  await condition(() => allHandlersFinished() && !checks.isBusy && recorder.isIdle);
+  await condition(() => allMessagesAnswered() && !checks.isBusy && recorder.isIdle);
 }
 
 /**

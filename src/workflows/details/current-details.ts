@@ -1,12 +1,7 @@
 /** A run's current details: where it stands and what a person can do about it, as Markdown for the Temporal UI. Pure. */
 
-import type {
-  HoldStatus,
-  JourneyStatus,
-  ShareStatus,
-  StageStatus,
-  TerminalState,
-} from '../../messages/journey/shapes.ts';
+import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
+import { JOURNEY_WORDS, TERMINAL_WORDS } from '../../messages/state-words.ts';
 import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
 import { holdSection, type InquirySide } from './hold-details.ts';
@@ -39,20 +34,6 @@ const HOLDS_LISTED = 5;
 const SHARES_LISTED = 6;
 const PULLS_LISTED = 6;
 
-export const TERMINAL_STATE_WORDS: Record<TerminalState, string> = {
-  cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
-  failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
-};
-
-const OUTCOMES: Partial<Record<JourneyStatus['state'], string>> = {
-  completed: 'It has completed.',
-  stopped: 'It has ended: a stage came back without a record.',
-  expired: 'It has ended: no platform passed a gate in time.',
-  withdrawn: 'It has ended: it was withdrawn.',
-  abandoned: 'It has ended: a person gave up the inquiry of a stage.',
-  failed: TERMINAL_STATE_WORDS.failed,
-};
-
 export const UNCHECKED: Record<UncheckedInput, string> = {
   beingChecked: '**The input is being checked.** Nothing has been posted.',
   endedUnchecked: '**It ended before its input was taken.** Nothing was posted. Its failure says why.',
@@ -60,7 +41,7 @@ export const UNCHECKED: Record<UncheckedInput, string> = {
 
 export function currentDetails(view: JourneyView | UncheckedInput): string {
   if (typeof view === 'string') return UNCHECKED[view];
-  const isOver = view.isCancelled || OUTCOMES[view.status.state] !== undefined;
+  const isOver = view.isCancelled || JOURNEY_WORDS[view.status.state].end !== undefined;
   const parts = [
     standing(view),
     stageTable(view),
@@ -77,7 +58,7 @@ export function currentDetails(view: JourneyView | UncheckedInput): string {
 /** Where it stands, in one sentence, and one more where it is ending. */
 function standing(view: JourneyView): string {
   const { status, isEnding } = view;
-  const ending = isEnding && !OUTCOMES[status.state] ? ` ${endingSentence('journey')}` : '';
+  const ending = isEnding && !JOURNEY_WORDS[status.state].end ? ` ${endingSentence('journey')}` : '';
   return `**${sentence(view)}**${ending}`;
 }
 
@@ -89,8 +70,9 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
   }
   if (holds.length > 0) return 'A decision is being recorded.';
-  if (isCancelled) return TERMINAL_STATE_WORDS.cancelled;
-  if (OUTCOMES[state]) return OUTCOMES[state];
+  if (isCancelled) return TERMINAL_WORDS.cancelled.end;
+  const { end } = JOURNEY_WORDS[state];
+  if (end) return end;
   if (gate && status.reportTooOld) {
     return `The report of ${status.reportTooOld} is too old for the gate before ${gate.before}: the update advance needs a repeat, or acceptAge, until ${time(gate.until)} at the most.`;
   }

@@ -1,6 +1,7 @@
 /** One attempt as the workflow sees it: one activity, and the ledger's row where the activity has no result. */
 import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
+  AnsweredAttempt,
   InquiryFailure,
   LookUpInquiryArgs,
   PreparedRun,
@@ -12,12 +13,12 @@ import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import { type FailureType, isFailureType } from '../../model/failure-types.ts';
 import {
-  type Answer,
   ATTEMPT_STATE_OF_FAILURE,
   type AttemptView,
   type InquiryContent,
   type InquiryDescription,
 } from '../../model/inquiry.ts';
+import { gatewayQueueOf } from '../../model/task-queues.ts';
 import { inquiryPriority } from '../../model/work-class.ts';
 import { submitInquiryOf, untilDone } from '../run/activity-stubs.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
@@ -25,7 +26,7 @@ import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import type { InquiryEnd } from './inquiry-spec.ts';
 
 export type AttemptStep =
-  | { kind: 'answered'; attempt: number; answer: Answer; recorded: boolean; requestedAt?: string }
+  | ({ kind: 'answered' } & AnsweredAttempt)
   /** `resendStands`: a person has decided already that the next attempt is to be made. */
   | { kind: 'failed'; failure: InquiryFailure; recorded: boolean; requestedAt?: string; resendStands?: true }
   /** An earlier attempt may still be answered. */
@@ -35,6 +36,8 @@ export type AttemptStep =
   | { kind: 'closed'; attempt: number }
   /** Called back before it was scheduled. */
   | { kind: 'cancelled' }
+  /** Nothing was claimed: the gateway queue is to have it. */
+  | { kind: 'elsewhere' }
   /** Nothing was claimed: a consent or another row in the ledger does not permit the share. */
   | ({ kind: 'notPermitted' } & ShareObjection)
   | { kind: 'stop'; end: InquiryEnd };
@@ -52,8 +55,10 @@ const LOOK_EVERY_MS = 15_000;
 export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;
   const { run } = host;
+  const { taskQueue } = workflowInfo();
   const ended = await host.inFlight.run(shouldStop, () =>
-    submitInquiryOf(run, workflowInfo().taskQueue, {
+    submitInquiryOf(run, {
+      taskQueue: args.onWorkflowQueue ? taskQueue : gatewayQueueOf(taskQueue, run.profile),
       summary: summaryOf(args),
       priority: inquiryPriority(args.inquiry),
     })({ ...args, run: identityOf(run), settings: run.settings }),
@@ -90,7 +95,7 @@ function stepOfResult(result: SubmitInquiryResult): AttemptStep {
   return result.kind === 'latest' ? stepOf(result.latest) : result;
 }
 
-function stepOfFailure(
+export function stepOfFailure(
   failureType: FailureType,
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
@@ -259,6 +264,7 @@ const LEDGERS_WORD: readonly FailureType[] = [
   'RequestDiffers',
   'AnotherNumber',
   'LedgerUnavailable',
+  'Paused',
 ];
 
 /**

@@ -2,13 +2,12 @@
  * The inquiry protocol, fence 2 (docs/protocol.md). One attempt is one activity, which Temporal never repeats. This
  * module repeats failures on the allow-list, with durable timers; all others wait for a person.
  */
-import { CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { InquiryFailure } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
-import { acquireTokenOf } from '../run/activity-stubs.ts';
-import { applicationFailureOf } from '../run/application-failure.ts';
+import { isBatch } from '../../model/work-class.ts';
 import { holdUntilDecided, recordRepeat } from '../run/decisions.ts';
 import {
   type AttemptStep,
@@ -21,7 +20,9 @@ import {
 } from './attempt.ts';
 import { describeInquiry } from './describe-inquiry.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
+import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
+import { awaitToken } from './token-wait.ts';
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
@@ -54,14 +55,18 @@ class InquiryRun {
   /** The first attempt may wait for its turn in the gateway's queue for as long as it takes. */
   #isRetrying: boolean;
   #hasToken: boolean;
+  #isOnWorkflowQueue: boolean;
   #tokenFetchedAfter: string | undefined;
   #retry: InquiryResumption['retry'];
+  readonly #pause: PauseWait;
 
   constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
     this.#hasToken = host.run.token === 'ready';
+    const { workflowType, priority } = workflowInfo();
+    this.#isOnWorkflowQueue = host.run.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
     const { retriedSinceMs: since, attempt = 1, failures = 0, tokenFetchedAfter, retry } = spec.resume ?? {};
     this.#retriedSinceMs = since ?? Date.now();
     this.#isRetrying = since !== undefined;
@@ -69,6 +74,7 @@ class InquiryRun {
     this.#failures = failures;
     this.#tokenFetchedAfter = tokenFetchedAfter;
     this.#retry = retry;
+    this.#pause = new PauseWait(host.inFlight, spec.resume?.pausedSinceMs);
   }
 
   async toItsEnd(): Promise<RunEnd> {
@@ -97,6 +103,7 @@ class InquiryRun {
       ...(this.#isRetrying ? { retriedSinceMs: this.#retriedSinceMs } : {}),
       ...(this.#failures > 0 ? { failures: this.#failures } : {}),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      ...this.#pause.carried,
       ...(this.#retry ? { retry: this.#retry } : {}),
       ...(amends === undefined ? {} : { amends }),
       ...(held ? { held } : {}),
@@ -144,15 +151,18 @@ class InquiryRun {
       const stopped = await this.#refresh(this.#spec.refresh);
       if (stopped) return stopped;
     }
+    this.#pause.beginAttempt();
     // Between this line and the activity's scheduling nothing is awaited: the grants stand in this workflow task.
     const consents = this.#permitted() ?? [];
-    const { consentValidForMs } = this.#spec;
+    const { consentValidForMs, compareWith } = this.#spec;
     return makeAttempt(this.#host, {
       ...this.#content(),
       attempt: this.#attempt,
       consents,
       ...(consentValidForMs === undefined ? {} : { consentValidForMs }),
       ...(this.#tokenFetchedAfter === undefined ? {} : { tokenFetchedAfter: this.#tokenFetchedAfter }),
+      ...(compareWith ? { compareWith } : {}),
+      ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
       shouldStop: () => this.#isCalledBack(),
     });
   }
@@ -169,23 +179,10 @@ class InquiryRun {
 
   async #acquireToken(): Promise<AttemptStep | null> {
     this.#countRetriesFromHere();
-    const { run, inFlight } = this.#host;
-    const step = await inFlight.run(
-      () => this.#isCalledBack(),
-      () =>
-        acquireTokenOf(run)({
-          profile: run.profile,
-          ...(this.#tokenFetchedAfter === undefined ? {} : { fetchedAfter: this.#tokenFetchedAfter }),
-        }),
-    );
-    if (step.kind === 'completed') {
-      this.#hasToken = true;
-      return null;
-    }
-    if (isCancellation(step.error)) return { kind: 'cancelled' };
-    const refused = applicationFailureOf(step.error)?.type === 'CredentialsRefused';
-    const failureType = refused ? 'CredentialsRefused' : 'TokenUnavailable';
-    return { kind: 'failed', recorded: true, failure: { failureType, attempt: this.#attempt, claimed: false } };
+    const shouldStop = () => this.#isCalledBack();
+    const failed = await awaitToken(this.#host, this.#attempt, { fetchedAfter: this.#tokenFetchedAfter, shouldStop });
+    this.#hasToken ||= failed === null;
+    return failed;
   }
 
   /** Acts on a step. Returns the end, or another step; neither means one more attempt. */
@@ -196,11 +193,11 @@ class InquiryRun {
       case 'abandoned':
         this.#progress('running', step.attempt);
         return { end: { kind: 'abandoned' } };
+      case 'elsewhere':
+        this.#isOnWorkflowQueue = false;
+        return this.#unclaimed();
       case 'cancelled':
-        // Nothing was claimed. Where the run itself is cancelled it ends here; where only the permission was gone and
-        // has come back meanwhile, the attempt is made after all.
-        if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
-        return {};
+        return this.#unclaimed();
       case 'closed':
         return this.#closed(step.attempt);
       case 'notPermitted':
@@ -213,6 +210,15 @@ class InquiryRun {
       case 'failed':
         return this.#failed(step);
     }
+  }
+
+  /**
+   * Where the run itself is cancelled it ends here; where only the permission was gone and has come back meanwhile, or the
+   * worker had no permit, the attempt is made after all.
+   */
+  #unclaimed(): Taken {
+    if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+    return {};
   }
 
   /** It counts as an attempt that was not sent. The next one follows at once, unless activities are lost again and again. */
@@ -243,7 +249,9 @@ class InquiryRun {
     if (answer.kind === 'outcome') {
       const { customerTraceNumber } = this.#inquiry;
       const applicants = this.#spec.applicants;
-      return { end: { kind: 'answered', answer, customerTraceNumber, ...(applicants ? { applicants } : {}) } };
+      const changes = step.changes ? { changes: step.changes } : {};
+      const told = { ...(applicants ? { applicants } : {}), ...changes };
+      return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
     const returnCode = answer.returnCode === undefined ? {} : { returnCode: answer.returnCode };
     const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
@@ -256,6 +264,8 @@ class InquiryRun {
     await recordStep(this.#host, this.#inquiry, step);
     const { failure } = step;
     this.#attempt = failure.claimed ? failure.attempt + 1 : this.#attempt;
+    // A pause of any length never becomes a hold: its time does not count towards `giveUpAfter`.
+    this.#retriedSinceMs = Math.min(Date.now(), this.#retriedSinceMs + this.#pause.note(failure));
     this.#stand();
     this.#progress('running', failure.claimed ? failure.attempt : this.#attempt - 1);
     // The decision came before this run asked, such as while no run was open: the claim spends that decision, and no
@@ -265,8 +275,9 @@ class InquiryRun {
       return {};
     }
     const { settings } = this.#host.run;
-    this.#countRetriesFromHere();
-    if (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs) {
+    const isPaused = failure.failureType === 'Paused';
+    if (!isPaused) this.#countRetriesFromHere();
+    if (isPaused || (isRetried(failure) && Date.now() - this.#retriedSinceMs < settings.giveUpAfterMs)) {
       await this.#waitBeforeRetry(failure);
       return {};
     }
@@ -286,9 +297,11 @@ class InquiryRun {
     if (failure.failureType === 'TokenUnavailable') this.#hasToken = false;
     // The token was taken: a 401 that comes later is a new one.
     if (failure.failureType === 'Throttled') this.#tokenFetchedAfter = undefined;
-    const waitMs = backOffMs(failure, this.#host.run.settings, this.#failures);
-    // A wait that the gateway has set does not count towards the back-off.
-    if (failure.retryAfterMs === undefined) this.#failures++;
+    const { settings } = this.#host.run;
+    const isPaused = failure.failureType === 'Paused';
+    const waitMs = isPaused ? this.#pause.waitMs(settings) : backOffMs(failure, settings, this.#failures);
+    // A wait that the gateway or a person has set does not count towards the back-off.
+    if (failure.retryAfterMs === undefined && !isPaused) this.#failures++;
     const attempts = failure.claimed ? failure.attempt : this.#attempt - 1;
     await this.#waitForRetry({ atMs: Date.now() + waitMs, summary: retrySummary(failure, waitMs) }, attempts);
   }
@@ -298,7 +311,7 @@ class InquiryRun {
     this.#retry = retry;
     this.#stand();
     this.#progress('running', attempts, summary);
-    const isOver = () => this.#stopsNow() !== null;
+    const isOver = () => this.#stopsNow() !== null || this.#pause.isOver;
     const waitMs = Math.max(1, retry.atMs - Date.now());
     const { handOver } = this.#host;
     await (handOver ? handOver.wait(isOver, waitMs, { summary }) : condition(isOver, waitMs, { summary }));

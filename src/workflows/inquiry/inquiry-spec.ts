@@ -1,7 +1,8 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
 
-import type { InquiryFailure, PreparedRun } from '../../activities/contract.ts';
+import type { ComparedReport, InquiryFailure, PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord, ShareObjection } from '../../consent/consent-record.ts';
+import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
@@ -21,6 +22,8 @@ export interface InquirySpec {
   permissiblePurposeCode?: string;
   applicants?: FailsafeApplicant[];
   reference?: ReportReference;
+  /** The report that the answer is compared with. */
+  compareWith?: ComparedReport;
   /** The ordinal of the first trace number; those before it were used. Default 0. */
   firstOrdinal?: number;
   /** The decision to make this inquiry although one like it was answered. */
@@ -51,6 +54,8 @@ export interface InquiryResumption {
   /** Retries in a row, by which the back-off grows. */
   failures?: number;
   tokenFetchedAfter?: string;
+  /** Since when a pause keeps it from being sent, in milliseconds. */
+  pausedSinceMs?: number;
   /** When it is retried, and what it waits for until then. */
   retry?: { atMs: number; summary: string };
   /** What it is on hold for, and since when. */
@@ -85,7 +90,13 @@ export interface InquiryHost {
 }
 
 export type InquiryEnd =
-  | { kind: 'answered'; answer: Outcome; customerTraceNumber: string; applicants?: FailsafeApplicant[] }
+  | {
+      kind: 'answered';
+      answer: Outcome;
+      customerTraceNumber: string;
+      applicants?: FailsafeApplicant[];
+      changes?: StageChanges;
+    }
   | { kind: 'abandoned' }
   /** The run is ending; nothing is in flight. */
   | { kind: 'stopped' }

@@ -20,6 +20,25 @@ export function backOffMs(
 ): number {
   if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, settings.retryAfterMaxMs));
   const fullMs = Math.min(settings.backoffInitialMs * 2 ** Math.min(failures, 20), settings.backoffMaxMs);
+  return withJitter(fullMs);
+}
+
+/**
+ * A pause has no known end, and `resume` wakes the run: an hour is how late it goes on where that signal was lost.
+ */
+const PAUSED_MAX_MS = 60 * 60_000;
+
+/**
+ * How long a paused inquiry waits until it asks again: as long as it has waited already, with jitter of one half.
+ *
+ * @param pausedForMs since it first met the pause
+ */
+export function pausedWaitMs({ backoffInitialMs }: PreparedRun['settings'], pausedForMs: number): number {
+  const fullMs = Math.min(Math.max(pausedForMs, backoffInitialMs), PAUSED_MAX_MS);
+  return withJitter(fullMs);
+}
+
+function withJitter(fullMs: number): number {
   return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
 }
 
@@ -34,6 +53,7 @@ const WHY_WAITING: Partial<Record<string, string>> = {
   TokenUnavailable: 'the token service is not answering',
   LedgerUnavailable: 'the ledger cannot be reached',
   LedgerRestored: 'an older copy of the ledger was put back, which somebody has to accept',
+  Paused: 'inquiries are paused, until a person resumes them',
   GatewayUnreachable: 'the gateway cannot be reached',
   Throttled: 'the gateway said to wait',
   ActivityFailed: 'the attempt failed before it was claimed',

@@ -1,31 +1,37 @@
-/** Compares a report with the one before it, in the background. Only the end of the run waits for it. */
+/** Compares a report with the one before it: in its attempt, or else in the background, where only the run's end waits for it. */
 import { ActivityFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
-import type { PreparedRun } from '../../activities/contract.ts';
+import type { ComparedReport, PreparedRun } from '../../activities/contract.ts';
 import { comparisonActivities } from '../run/activity-stubs.ts';
 import type { Journey } from './journey.ts';
 import type { StageRecord } from './stage-record.ts';
 
-/** Compares a preclose report with the journey's latest one before it. Only a bug in it fails the run. */
-export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
-  if (stage.status.productCode !== 'PRECLOSE') return;
-  begin(journey, run, stage);
+/** The report that a stage's own is compared with: a preclose report with the journey's latest one before it. */
+export function reportBefore(journey: Journey, stage: StageRecord): ComparedReport | undefined {
+  const earlier = stageBefore(journey, stage);
+  return earlier && comparedReport(earlier);
 }
 
 /** Those that the run before had not finished. */
 export function compareAgain(journey: Journey, run: PreparedRun): void {
-  for (const stage of journey.stages) if (stage.isCompared) begin(journey, run, stage);
+  for (const stage of journey.stages) if (stage.isCompared) compareWithReportBefore(journey, run, stage);
 }
 
-function begin(journey: Journey, run: PreparedRun, stage: StageRecord): void {
-  const before = journey.stages.slice(0, journey.stages.indexOf(stage));
-  const earlier = before.findLast(({ reference }) => reference !== undefined);
+/** Compares them in the background where the attempt has not. Only a bug in it fails the run. */
+export function compareWithReportBefore(journey: Journey, run: PreparedRun, stage: StageRecord): void {
+  const earlier = stageBefore(journey, stage);
   if (!earlier) return;
   stage.isCompared = true;
   const comparison = compare(run, stage, earlier);
   // The code that awaits it handles a cancellation; the run may have ended before.
   comparison.catch(() => undefined);
   journey.comparisons.push(comparison);
+}
+
+function stageBefore(journey: Journey, stage: StageRecord): StageRecord | undefined {
+  if (stage.status.productCode !== 'PRECLOSE') return undefined;
+  const before = journey.stages.slice(0, journey.stages.indexOf(stage));
+  return before.findLast(({ reference }) => reference !== undefined);
 }
 
 async function compare(run: PreparedRun, stage: StageRecord, earlier: StageRecord): Promise<void> {
@@ -43,7 +49,7 @@ async function compare(run: PreparedRun, stage: StageRecord, earlier: StageRecor
   delete stage.isCompared;
 }
 
-function comparedReport({ status: { productCode, customerTraceNumber } }: StageRecord) {
+function comparedReport({ status: { productCode, customerTraceNumber } }: StageRecord): ComparedReport {
   if (customerTraceNumber === undefined) throw new Error('a report without a trace number');
   return { productCode, customerTraceNumber };
 }

@@ -1,4 +1,4 @@
-/** Consents to a journey's shares from before this run. The run reads them from the ledger when it begins. */
+/** Consents to a journey's shares from before this run. Its first activity brings them from the ledger. */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
@@ -9,14 +9,19 @@ import { applicationFailureOf } from '../run/application-failure.ts';
 import { refuseMessage } from '../run/message-answers.ts';
 import type { Journey } from './journey.ts';
 
-/** Reads them in the background. Stages do not wait for it; shares do. */
+/** Where the ledger did not answer at the start, they are read in the background: stages do not wait for it, shares do. */
 export function hearEarlierConsents(journey: Journey, run: PreparedRun): void {
   if (journey.hasHeard) return;
-  void CancellationScope.nonCancellable(async () => {
-    const heard = await heardBy(journey, run);
-    journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
-    journey.hasHeard = true;
-  });
+  if (journey.heardAtStart) {
+    hear(journey, journey.heardAtStart);
+    return;
+  }
+  void CancellationScope.nonCancellable(async () => hear(journey, await heardBy(journey, run)));
+}
+
+function hear(journey: Journey, heard: HeardConsent[]): void {
+  journey.consents.addEarlier(heard, (consent) => isTaken(journey, consent));
+  journey.hasHeard = true;
 }
 
 async function heardBy(journey: Journey, run: PreparedRun): Promise<HeardConsent[]> {

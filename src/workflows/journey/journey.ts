@@ -7,6 +7,7 @@ import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { HeardConsent } from '../../ledger/kept-consents.ts';
 import type {
   GateInput,
   JourneyOutcome,
@@ -82,6 +83,8 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   readonly recorder: ConsentRecorder;
   /** Whether the run has read the consents from before its start. */
   hasHeard = false;
+  /** Those consents, where the run's first activity has brought them. */
+  heardAtStart: HeardConsent[] | undefined;
   /** Reports that are being compared: the run ends when they all have been. */
   readonly comparisons: Promise<void>[] = [];
   readonly #retries = new Map<string, string>();
@@ -349,21 +352,30 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.published.carried.JourneyStage === 'awaitingConsent';
   }
 
-  /** Brings the search attributes up to date; those that the server does not know are left out. */
-  publish(journeyStage?: StageCode | 'awaitingConsent'): void {
+  get stageBegunLast(): StageCode | undefined {
+    return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
+  }
+
+  /**
+   * Brings the search attributes up to date; those that the server does not know are left out.
+   *
+   * @param isPassing the run is not about to wait: another stage alone is no news
+   */
+  publish(journeyStage?: StageCode | 'awaitingConsent', { isPassing = false } = {}): void {
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
       ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
     ];
     const traceNumbers = [
-      ...this.stages.map(({ status }) => status.customerTraceNumber),
+      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
       ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    this.published.upsert({
+    const attributes = {
       NeedsAttention: attention[0] ?? null,
       ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
       CustomerTraceNumber: traceNumbers,
-    });
+    };
+    this.published.upsert(attributes, { waits: isPassing ? 'JourneyStage' : undefined });
   }
 
   ungranted(share: ShareRecord): string[] {

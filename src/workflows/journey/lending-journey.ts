@@ -1,4 +1,4 @@
-import { isCancellation } from '@temporalio/workflow';
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
@@ -13,6 +13,7 @@ import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
 import { viewOf } from './journey-view.ts';
+import { planStages } from './planned-numbers.ts';
 import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
 
@@ -31,16 +32,24 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
   details: (journey) => currentDetails(viewOf(journey)),
-  prepare: ({ input }) =>
-    journeyActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
+  prepare: prepareJourney,
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
   recordWhatCameLast,
   handedOver: (journey) => journey.handedOver(),
 };
 
+async function prepareJourney(journey: Journey): Promise<PreparedRun> {
+  const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
+  const { prepareJourney: prepare } = journeyActivities;
+  const { heard, ...run } = await prepare.executeWithOptions({ summary: 'checking the input' }, [args]);
+  journey.heardAtStart = heard;
+  return run;
+}
+
 async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyOutcome> {
   const { handOver } = journey;
+  planStages(journey, run);
   compareAgain(journey, run);
   hearEarlierConsents(journey, run);
   const parts = [handOver.part(() => runStages(journey, run)), handOver.part(() => runShares(journey, run))] as const;
@@ -54,6 +63,7 @@ async function runToTheEnd(journey: Journey, run: PreparedRun): Promise<JourneyO
   // Both are idempotent: the next run does them again.
   await handOver.rest(Promise.all(journey.comparisons));
   await handOver.rest(closeDown(journey));
+  if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.outcome = outcome;
   return outcome;
 }

@@ -1,34 +1,23 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { traceNumber } from '../../model/trace-number.ts';
 import { changeShare, type ShareRecord } from '../consent/share-record.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
 import type { Journey } from './journey.ts';
+import { planShares } from './planned-numbers.ts';
 
 /**
  * Shows in the search attributes that only consents to shares are missing. All shares that wait at once cost one
  * upsert. A posting takes seconds and is not shown.
  */
 export async function listConsentWaits(journey: Journey, run: PreparedRun): Promise<void> {
-  const { workflowType } = workflowInfo();
   // A run before may have shown it.
   for (let isShown = journey.isListedAsAwaitingConsent; ; isShown = false) {
     if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
-    for (const share of journey.sharesInWait) {
-      const { shareId } = share.input;
-      const inquiry = {
-        workflowType,
-        ownerId: journey.journeyId,
-        productCode: 'SECONDUSE',
-        shareId,
-        ordinal: 0,
-      } as const;
-      share.plannedTraceNumber ??= traceNumber({ ...run, ...inquiry });
-    }
+    planShares(journey, run);
     if (!isShown) journey.publish('awaitingConsent');
     await condition(() => journey.openUntil !== undefined && journey.sharesAreSettled);
-    journey.publish(journey.stages.at(-1)?.status.productCode);
+    journey.publish(journey.stageBegunLast);
   }
 }
 

@@ -12,6 +12,8 @@ export interface StageRecord {
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */
   ordinal?: number;
+  /** The trace number that it will have, until it has begun. */
+  plannedTraceNumber?: string;
   /** Who wanted it, where it is no first pull. */
   repeat?: RepeatStageMessage & { receivedAt: string };
   /** While it is under way: how the inquiry stands. */

@@ -8,9 +8,9 @@ import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryHost } from '../inquiry/inquiry-spec.ts';
+import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
-import { compareWithReportBefore } from './comparisons.ts';
+import { compareWithReportBefore, reportBefore } from './comparisons.ts';
 import type { Journey } from './journey.ts';
 import type { StageRecord } from './stage-record.ts';
 
@@ -92,6 +92,7 @@ function comeToGate(journey: Journey, productCode: StageCode, expiresAfter: stri
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
   journey.gate = productCode;
   journey.gateTimes = { since: new Date().toISOString(), until: new Date(untilMs).toISOString() };
+  if (journey.stageBegunLast) journey.publish(journey.stageBegunLast);
   journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
 }
 
@@ -137,6 +138,7 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     journey.changeStage(stage, { state: 'skipped' });
     return undefined;
   }
+  const compareWith = reportBefore(journey, stage);
   const end = await runInquiry(hostOf(journey, run, stage), {
     ownerId: journey.journeyId,
     productCode: status.productCode,
@@ -145,13 +147,14 @@ async function runStage(journey: Journey, run: PreparedRun, stage: StageRecord):
     applicants: inquiry?.applicants ?? journey.applicants,
     firstOrdinal,
     ...(inquiry ? { resume: inquiry } : {}),
+    ...(compareWith ? { compareWith } : {}),
     ...(stage.repeat ? { repeat: decisionOf(stage.repeat) } : {}),
   });
   switch (end.kind) {
     case 'answered':
       // Those of the start, or of an amendment that was held against the reports' table.
       if (end.applicants) journey.setApplicants(end.applicants as Applicant[]);
-      return settle(journey, run, stage, end.answer);
+      return settle(journey, run, stage, end);
     case 'abandoned':
       journey.changeStage(stage, { state: 'abandoned' });
       // The journey keeps the report that the repeat was to replace, and is where it was.
@@ -186,14 +189,15 @@ function settle(
   journey: Journey,
   run: PreparedRun,
   stage: StageRecord,
-  { outcome, reference }: { outcome: ReportOutcome; reference?: StageRecord['reference'] },
+  { answer: { outcome, reference }, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
   journey.changeStage(stage, { state: outcome });
   if (reference) {
     stage.reference = reference;
     stage.personsAt = journey.persons.list.length;
     stage.status.reportReferenceNumber = reference.reportReferenceNumber;
-    compareWithReportBefore(journey, run, stage);
+    if (changes) stage.status.changes = changes;
+    else compareWithReportBefore(journey, run, stage);
   }
   tellAnswered(journey, stage, outcome);
   if (journey.withdrawal) return 'withdrawn';
@@ -226,7 +230,9 @@ function hostOf(journey: Journey, run: PreparedRun, stage: StageRecord): Inquiry
       stage.ordinal = ordinal;
       journey.changeStage(stage, { customerTraceNumber, attempts, state });
       journey.noteRetry(customerTraceNumber, waitingFor);
-      journey.publish(stage.status.productCode);
+      // What waits in the gateway queue may wait for long.
+      const isPassing = run.submitsOnWorkflowQueue === true && state === 'running' && waitingFor === undefined;
+      journey.publish(stage.status.productCode, { isPassing });
     },
   };
 }

@@ -1,6 +1,8 @@
 /** A review's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+
+import { TERMINAL_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
-import { refusedMessages, resetTerminateCancel, TERMINAL_STATE_WORDS, UNCHECKED } from '../details/current-details.ts';
+import { refusedMessages, resetTerminateCancel, UNCHECKED } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
 import { code, markdownTable, plain } from '../details/markdown.ts';
 import type { Review } from './review.ts';
@@ -55,7 +57,7 @@ Nothing is lost: what cannot be read is not sent, and what cannot be written sta
 }
 
 function sentence(review: Review, waitingFor: string | undefined): string {
-  if (review.endedAs) return TERMINAL_STATE_WORDS[review.endedAs];
+  if (review.endedAs) return TERMINAL_WORDS[review.endedAs].end;
   const { state } = review.status();
   const waiting = waitingFor === undefined ? '' : `; it waits for ${plain(waitingFor)}`;
   return `The review is ${state}${waiting}.`;

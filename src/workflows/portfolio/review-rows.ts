@@ -2,7 +2,7 @@
  * The sliding window of a review. It reads rows ahead, begins them, carries them to their end and writes their results,
  * each as soon as it may.
  */
-import { allHandlersFinished, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { PortfolioRow, RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
@@ -10,6 +10,7 @@ import { rowOwnerId } from '../../model/owner-id.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption } from '../inquiry/inquiry-spec.ts';
 import { applicationFailureOf } from '../run/application-failure.ts';
+import { allMessagesAnswered } from '../run/as-replayed.ts';
 import type { Review } from './review.ts';
 import type { CarriedRow, ReviewState } from './review-state.ts';
 
@@ -122,7 +123,7 @@ export class ReviewRows {
   #mayLeave(): boolean {
     const { underWay, holds, events } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return allHandlersFinished() && events.areOut && holds.view.every(({ isDecided }) => !isDecided);
+    return allMessagesAnswered() && events.areOut && holds.view.every(({ isDecided }) => !isDecided);
   }
 
   #isAllBegun(): boolean {
@@ -187,6 +188,9 @@ export class ReviewRows {
       },
       onStanding: (standing) => {
         open.standing = standing;
+        const { keptWaiting } = this.#review;
+        if (standing.pausedSinceMs === undefined) keptWaiting.delete(open.row.accountId);
+        else keptWaiting.add(open.row.accountId);
       },
     };
   }
@@ -215,6 +219,7 @@ export class ReviewRows {
 
   #close(open: OpenRow): void {
     this.#open.delete(open.row.accountId);
+    this.#review.keptWaiting.delete(open.row.accountId);
     if (!open.isHeld) this.#review.underWay--;
     this.#review.publish();
   }

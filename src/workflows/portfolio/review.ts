@@ -28,7 +28,10 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   /** Counts changes that may let waiting code go on. */
   changes = 0;
   underWay = 0;
+  /** By an order to this review alone. */
   isPaused = false;
+  /** The accounts whose rows wait because all inquiries are paused. */
+  readonly keptWaiting = new Set<string>();
   /** The next run is about to take over. */
   isLeaving = false;
   /** Nothing more may be sent: the file has changed. */
@@ -177,7 +180,8 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
     if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: decisions(held) };
     if (this.isFull) return { state: 'held', waitingFor: `${decisions(held)}: no further row is begun before` };
-    return { state: 'running' };
+    if (this.keptWaiting.size === 0) return { state: 'running' };
+    return { state: 'running', waitingFor: 'a person who resumes inquiries, which are paused' };
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {

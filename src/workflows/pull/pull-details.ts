@@ -1,24 +1,11 @@
 /** A pull's current details, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
 
+import { PULL_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
-import {
-  ending,
-  refusedMessages,
-  resetTerminateCancel,
-  TERMINAL_STATE_WORDS,
-  UNCHECKED,
-} from '../details/current-details.ts';
+import { ending, refusedMessages, resetTerminateCancel, UNCHECKED } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
 import { code, markdownTable, plain, time } from '../details/markdown.ts';
 import type { Pull } from './pull.ts';
-
-const OUTCOMES = {
-  record: 'It has completed with a record.',
-  noRecord: 'It has completed: there is no record.',
-  noReport: 'It has completed: the answer has no report.',
-  withdrawn: 'It has ended: it was withdrawn.',
-  abandoned: 'It has ended: a person gave up the inquiry.',
-} as const;
 
 /** Nothing personal is in it. */
 export function pullDetails(pull: Pull): string {
@@ -59,8 +46,8 @@ function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): 
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (endedAs) return TERMINAL_STATE_WORDS[endedAs];
-  if (outcome) return OUTCOMES[outcome];
+  const { end } = PULL_WORDS[endedAs ?? outcome ?? 'running'];
+  if (end) return end;
   const waiting = inquiry.waitingFor === undefined ? '' : `: ${plain(inquiry.waitingFor)}`;
   return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;
 }

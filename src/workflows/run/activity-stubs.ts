@@ -17,7 +17,7 @@ import type {
 } from '../../activities/contract.ts';
 import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { gatewayQueueOf, webhookQueueOf } from '../../model/task-queues.ts';
+import { webhookQueueOf } from '../../model/task-queues.ts';
 
 /** Never repeated by Temporal, even where an operator has widened the retry policy (docs/protocol.md, fence 2). */
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
@@ -87,14 +87,13 @@ export const comparisonActivities = proxyActivities<Pick<JourneyActivities, 'com
   },
 });
 
-/** `submitInquiry`, on the queue of its profile; with the figures that `prepareJourney` fixed for the run. */
+/** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
 export function submitInquiryOf(
   run: PreparedRun,
-  taskQueue: string,
-  { summary, priority }: { summary: string; priority: Priority },
+  { taskQueue, summary, priority }: { taskQueue: string; summary: string; priority: Priority },
 ): GatewayActivities['submitInquiry'] {
   return proxyActivities<GatewayActivities>({
-    taskQueue: gatewayQueueOf(taskQueue, run.profile),
+    taskQueue,
     startToCloseTimeout: run.settings.submitTimeoutMs,
     heartbeatTimeout: run.settings.heartbeatTimeoutMs,
     // Cancellation is honoured before the first byte and ignored after it: wait for the activity to say which.

@@ -2,7 +2,9 @@
 import { continueAsNew, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
+import { untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
+import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
 
@@ -40,6 +42,7 @@ export async function carryRun<R extends AnyRun, Past extends { run?: Prepared<R
   refuseForeignState(past);
   const run = new definition.State(input, past);
   if (past?.run) run.begin(past.run);
+  handleResumption(run.inFlight);
   definition.handleMessages(run);
   showDetails(() => definition.details(run));
   const { handedOver } = definition;
@@ -54,7 +57,10 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
   definition: RunDefinition<R, Past>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
-  const recordWhatCameLast = async () => definition.recordWhatCameLast?.(run);
+  const recordWhatCameLast = async () => {
+    await untilUpdatesAreTaken();
+    await definition.recordWhatCameLast?.(run);
+  };
   try {
     const outcome = await definition.work(run, run.run ?? (await prepare(definition, run)));
     await tellEnded(run, outcome);

@@ -7,15 +7,9 @@
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
  * 3. Once the run leaves, no part goes on: the new run finds in the state what the part was waiting for.
  */
-import {
-  ApplicationFailure,
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  isCancellation,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
+import { allMessagesAnswered } from './as-replayed.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { undecodableInput } from './undecodable-input.ts';
 
@@ -126,7 +120,7 @@ export class HandOver {
   }
 
   #isQuiet(root: CancellationScope): boolean {
-    if (this.#busy > 0 || root.consideredCancelled || !allHandlersFinished()) return false;
+    if (this.#busy > 0 || root.consideredCancelled || !allMessagesAnswered()) return false;
     return [...this.#rests].every(({ isOver }) => !isOver());
   }
 }

@@ -217,7 +217,8 @@ export class Holds {
         action,
         ...(isOvertaken ? { overtaken: true as const } : {}),
       };
-      this.#events?.emit('hold.resolved', [...key, action], resolved);
+      // After a reset, the same decision may find that the ledger has gone on: that is another event.
+      this.#events?.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
     } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
   }
 

@@ -1,10 +1,11 @@
 /**
- * Keeps the SDK from noting a stack with each promise while a run takes very many messages in one workflow task.
+ * Bounds the stack that the SDK notes with each promise of workflow code, for the UI's *Call Stack*.
  *
- * The SDK makes some eight promises for a signal, and notes the source-mapped stack of each for the UI's *Call Stack*:
- * 10,000 signals that came while no worker ran would take longer than the 5 s that a task may take. Smaller tasks keep
- * their stacks. Each workflow bundle has this module as interceptors, and preloads it: the SDK freezes `Error` before
- * the first run.
+ * Each waiting promise has a stack there; its line and its caller's tell where the run waits. More frames cost the
+ * workflow thread half as much again. A task of very many messages notes none. The SDK makes some eight promises for a
+ * signal: 10,000 signals that came while no worker ran would take longer than the 5 s that a task may take.
+ *
+ * Each workflow bundle has this module as interceptors, and preloads it: the SDK freezes `Error` before the first run.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
@@ -12,7 +13,8 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 const MOST_WITH_STACKS = 100;
 
 const LIMIT = 'stackTraceLimit';
-const usual = Error.stackTraceLimit;
+/** The first is the SDK's own. */
+const FRAMES = Math.min(Error.stackTraceLimit, 3);
 
 /** V8 reads the limit from `Error` or from what it inherits, and only `Error` itself is frozen. */
 const mayChange = Reflect.deleteProperty(Error, LIMIT);
@@ -23,17 +25,17 @@ function limitStacksTo(frames: number): void {
   Object.defineProperty(Function.prototype, LIMIT, property);
 }
 
-limitStacksTo(usual);
+limitStacksTo(FRAMES);
 
 export const interceptors = (): WorkflowInterceptors => ({
   internals: [
     {
       activate: (input, next) => {
-        limitStacksTo((input.activation.jobs?.length ?? 0) > MOST_WITH_STACKS ? 0 : usual);
+        limitStacksTo((input.activation.jobs?.length ?? 0) > MOST_WITH_STACKS ? 0 : FRAMES);
         next(input);
       },
       concludeActivation: (input, next) => {
-        limitStacksTo(usual);
+        limitStacksTo(FRAMES);
         return next(input);
       },
     },

@@ -29,27 +29,31 @@ export class PublishedAttributes {
     return Object.fromEntries(this.#published);
   }
 
-  upsert({ CustomerTraceNumber: traceNumbers, ...keywords }: RunAttributes): void {
-    const pairs: SearchAttributeUpdatePair[] = [];
+  /** @param options.waits is left for the next upsert where nothing else is news: each costs an event, and the server a task */
+  upsert(
+    { CustomerTraceNumber: traceNumbers, ...keywords }: RunAttributes,
+    { waits }: { waits?: SearchAttributeName | undefined } = {},
+  ): void {
+    const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
     for (const name of ['NeedsAttention', 'JourneyStage', 'EndUserCode'] as const) {
       const value = keywords[name];
       if (value === undefined || !this.#isNews(name, value)) continue;
-      pairs.push({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
+      news.push([name, value, { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]);
     }
-    if (this.#isNews('CustomerTraceNumber', traceNumbers.length > 0 ? traceNumbers.join(' ') : null)) {
-      pairs.push({
-        key: defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST),
-        value: traceNumbers,
-      });
+    const numbers = traceNumbers.length > 0 ? traceNumbers.join(' ') : null;
+    if (this.#isNews('CustomerTraceNumber', numbers)) {
+      const key = defineSearchAttributeKey('CustomerTraceNumber', SearchAttributeType.KEYWORD_LIST);
+      news.push(['CustomerTraceNumber', numbers, { key, value: traceNumbers }]);
     }
-    if (pairs.length > 0) upsertSearchAttributes(pairs);
+    if (news.every(([name]) => name === waits)) return;
+    for (const [name, value] of news) {
+      if (value === null) this.#published.delete(name);
+      else this.#published.set(name, value);
+    }
+    upsertSearchAttributes(news.map(([, , pair]) => pair));
   }
 
   #isNews(name: SearchAttributeName, value: string | null): boolean {
-    if (!this.#registered().includes(name)) return false;
-    if ((this.#published.get(name) ?? null) === value) return false;
-    if (value === null) this.#published.delete(name);
-    else this.#published.set(name, value);
-    return true;
+    return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
   }
 }

@@ -1,28 +1,12 @@
 /** The current details of a share by itself, as Markdown for the Temporal UI; what journeys have in current-details.ts. */
+
+import { SHARE_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
-import {
-  ending,
-  refusedMessages,
-  resetTerminateCancel,
-  revokedLine,
-  TERMINAL_STATE_WORDS,
-  UNCHECKED,
-} from '../details/current-details.ts';
+import { ending, refusedMessages, resetTerminateCancel, revokedLine, UNCHECKED } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
 import { code, markdownTable, plain, time } from '../details/markdown.ts';
 import type { ReportShare } from './report-share.ts';
-
-const OUTCOMES = {
-  posted: 'It has completed: the share is posted.',
-  notPosted: 'It has ended: a person says that it was not posted.',
-  denied: 'It has ended: consent was denied. Nothing was posted.',
-  revoked: 'It has ended: consent was revoked before anything was posted.',
-  expired: 'It has ended: no answer came in time, and silence means no. Nothing was posted.',
-  reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
-  withdrawn: 'It has ended: it was withdrawn.',
-  abandoned: 'It has ended: a person gave up the inquiry.',
-} as const;
 
 /** Nothing personal is in it. */
 export function shareReportDetails(share: ReportShare): string {
@@ -70,8 +54,8 @@ function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number]
     return `A person must decide about ${plain(hold.productCode)} (${hold.failureType}), since ${time(hold.since)}.`;
   }
   if (holds.list.length > 0) return 'A decision is being recorded.';
-  if (endedAs) return TERMINAL_STATE_WORDS[endedAs];
-  if (outcome) return OUTCOMES[outcome];
+  const { end } = SHARE_WORDS[endedAs ?? outcome ?? 'running'];
+  if (end) return end;
   if (state === 'waitingForConsent') {
     return `Waits for ${plain(waitingFor ?? 'consent')}, until ${time(until)}; silence means no.`;
   }

@@ -7,11 +7,11 @@ import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
 export const auditChain: Invariant = {
-  name: "the ledger's audit chain verifies, and has every decision and consent",
-  judge({ ledger: { chain, decisions, consents } }) {
-    const rows = decisions.length + consents.length;
+  name: "the ledger's audit chain verifies, and has every decision, consent and pause",
+  judge({ ledger: { chain, decisions, consents, pauseEnds } }) {
+    const rows = decisions.length + consents.length + pauseEnds;
     const failures = chain.findings.map(({ kind, position }) => `entry ${position ?? '?'}: ${kind}`);
-    if (chain.entries !== rows) failures.push(`${chain.entries} entries over ${rows} decisions and consents`);
+    if (chain.entries !== rows) failures.push(`${chain.entries} entries over ${rows} decisions, consents and pauses`);
     return { count: chain.entries, failures };
   },
 };

@@ -8,6 +8,7 @@ import * as gateway from './gateway.ts';
 import * as ledger from './ledger.ts';
 import * as messages from './messages.ts';
 import * as operators from './operators.ts';
+import { pauseInquiries } from './pauses.ts';
 import * as servers from './servers.ts';
 import type { Scene, Strike } from './strike.ts';
 import { upgrade } from './upgrades.ts';
@@ -15,7 +16,7 @@ import * as workers from './workers.ts';
 
 const STRIKES: Record<StormKind, Strike> = {
   ...{ ...workers, ...servers, ...ledger, ...gateway, ...operators, ...messages },
-  ...{ deployVersion, endpointIll, upgrade },
+  ...{ deployVersion, endpointIll, upgrade, pauseInquiries },
 };
 
 /** One at a time of each group: two hands on one switch would leave it off. */
@@ -26,7 +27,7 @@ const SWITCHES: Partial<Record<StormKind, string>> = {
   ...{ killPostgres: 'ledger', ledgerLocked: 'ledger', ledgerSlow: 'ledger', ledgerFull: 'ledger' },
   ...{ ledgerUnreachable: 'ledger', commitAnswerLost: 'ledger' },
   ...{ gatewayUnreachable: 'gateway', gatewaySlow: 'gateway', gatewayHalfOpen: 'gateway' },
-  ...{ tokenServiceDown: 'tokens', endpointIll: 'endpoint' },
+  ...{ pauseInquiries: 'pause', tokenServiceDown: 'tokens', endpointIll: 'endpoint' },
 };
 
 /** How often a step struck, found nothing to strike, or failed itself (a server was away, a switch in use). */

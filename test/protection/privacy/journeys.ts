@@ -204,3 +204,16 @@ export async function playWithOlderLedger(world: World): Promise<JourneyHandle> 
   await until(handle, ({ holds: [hold] }) => hold?.failureType === 'LedgerChanged');
   return handle;
 }
+
+/** Waits while inquiries are paused, and goes on once they are resumed. */
+export async function playWhilePaused(world: World): Promise<JourneyHandle> {
+  const say = async (command: string) => {
+    const exitCode = await world.runCommand([command, '--by', 'ops', '--reason', 'a test']);
+    if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}`);
+  };
+  await say('pause');
+  const handle = await startUntil(world, oneStage('0001'), ({ waitingFor }) => waitingFor?.includes('paused') === true);
+  await say('resume');
+  await handle.result();
+  return handle;
+}

@@ -28,6 +28,7 @@ import {
   playAll,
   playBeforeTheKill,
   playForAnotherCustomer,
+  playWhilePaused,
   playWithOlderLedger,
   playWithoutLedger,
   until,
@@ -72,6 +73,7 @@ before(async () => {
     forAnother,
     refused,
     ...refusedStarts,
+    await playWhilePaused(world),
     ...withoutLedger,
     await playWithOlderLedger(world),
   ];
@@ -162,7 +164,7 @@ function strayed(search: SentinelSearch, places: readonly Place[]): string[] {
     search
       .find(bytes)
       .filter(({ sentinel }) => !sentinel.mayBeIn?.includes(kind))
-      .map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`),
+      .map(({ sentinel, spelling, around }) => `${name}: ${sentinel.name}, ${spelling}, in ${around}`),
   );
 }
 

@@ -7,6 +7,7 @@ import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
 import { holdTable, resolveCommand, unmatchedLines } from '../../output/hold-lines.ts';
 import { type Output, wrap } from '../../output/output.ts';
+import { pauseNotice } from '../../output/pause-lines.ts';
 
 interface HoldsOptions extends ServerOptions {
   type?: string;
@@ -39,10 +40,10 @@ export function registerHoldsCommand(program: Command): void {
     if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     const query = queryOf(options);
     const list = async (journeys: CreditJourneys, output: Output) => {
-      const found = await journeys.holds(query);
+      const [found, notice] = await Promise.all([journeys.holds(query), options.ledger ? pauseNotice(output) : []]);
       const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
       const { unanswered, unmatchedConsents } = found;
-      output.answer({ holds, unanswered, unmatchedConsents }, () => holdsLines(found, output));
+      output.answer({ holds, unanswered, unmatchedConsents }, () => [...holdsLines(found, output), ...notice]);
       process.exitCode = exitCodeOf(found);
     };
     await withJourneys(options, list, { besideLedger: options.ledger });

@@ -13,6 +13,7 @@ import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { tableWithIds } from '../../output/output.ts';
+import { pauseNotice } from '../../output/pause-lines.ts';
 
 interface ListOptions extends ServerOptions {
   open?: boolean;
@@ -59,10 +60,10 @@ export function registerListCommand(program: Command): void {
       throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
     }
     await withJourneys(options, async (journeys, output) => {
-      const found = await listJourneys(journeys, options, limit);
+      const [found, notice] = await Promise.all([listJourneys(journeys, options, limit), pauseNotice(output)]);
       output.answer({ journeys: found }, () => {
-        if (found.length === 0) return ['no journeys'];
-        return listLines(found, output.width);
+        if (found.length === 0) return ['no journeys', ...notice];
+        return [...listLines(found, output.width), ...notice];
       });
     });
   });

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { EXIT } from '../../output/exit-codes.ts';
+import { pauseNotice } from '../../output/pause-lines.ts';
 import { needsPerson, statusLines } from '../../output/status-lines.ts';
 
 export function registerStatusCommand(program: Command): void {
@@ -16,8 +17,8 @@ export function registerStatusCommand(program: Command): void {
   );
   command.action(async (id: string, options: ServerOptions) => {
     await withRun(id, options, async (run, output) => {
-      const status = await run.status();
-      output.answer(status, () => statusLines(status, output));
+      const [status, notice] = await Promise.all([run.status(), pauseNotice(output)]);
+      output.answer(status, () => [...statusLines(status, output), ...notice]);
       process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
     });
   });

@@ -13,17 +13,17 @@ import {
   untilHeld,
 } from '../support/process-world.ts';
 
-let postgres: PostgresServer;
+let postgres: PostgresServer | undefined;
 
 describe('a worker process that ends', { concurrency: 3 }, () => {
   before(async () => {
-    postgres = await startPostgres();
+    if (ENGINES.includes('PostgreSQL')) postgres = await startPostgres();
   });
   after(() => postgres?.stop());
 
   for (const engine of ENGINES) {
     test(`killed at five points of five attempts, sends none of them twice undecided (${engine})`, async (t) => {
-      const world = await startWorld(t, engine === 'PostgreSQL' ? { postgres } : {});
+      const world = await startWorld(t, engine === 'PostgreSQL' && postgres ? { postgres } : {});
       const victim = await world.startWorker();
       const inputs = {
         beforeClaim: prequalOnly(),

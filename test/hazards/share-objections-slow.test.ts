@@ -14,12 +14,12 @@ import {
 } from '../support/journey-harness.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { newShareId, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
-import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { ON_GATEWAY_QUEUE, SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { inquiriesOf, pendingAttempt, until, withLedger, withoutGatewayWorker } from './operator-hands.ts';
 
 let harness: Harness;
 before(async () => {
-  harness = await startHarness({ env: SHORT_TIMEOUTS });
+  harness = await startHarness({ env: { ...SHORT_TIMEOUTS, ...ON_GATEWAY_QUEUE } });
 });
 after(() => harness?.close());
 

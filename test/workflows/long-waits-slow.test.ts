@@ -27,7 +27,7 @@ before(async () => {
   portfolios = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
   environment = await startTimeSkippingEnvironment();
   harness = await startHarness({
-    server: { address: environment.address, namespace: environment.namespace ?? 'default' },
+    server: { address: environment.address, namespace: environment.namespace ?? 'default', skipsTime: true },
     // A look each minute of all those days would be all that the server has time for.
     env: { PORTFOLIO_DIR: portfolios, LEDGER_WATCH_EVERY_MS: '86400000' },
   });

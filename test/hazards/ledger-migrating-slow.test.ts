@@ -118,7 +118,10 @@ describe('while `setup` migrates a ledger on PostgreSQL', { concurrency: 1 }, ()
     assert.match(waits[0] ?? '', /\(a-dump\)/);
     // Between its tries it lets the workers write: they come to their ends while it still waits.
     const handles = await Promise.all(Array.from({ length: 6 }, () => harness.start(oneStage())));
-    for (const handle of handles) assert.equal((await handle.result()).stages[0]?.state, 'record');
+    for (const handle of handles) {
+      assert.equal((await handle.result()).stages[0]?.state, 'record');
+      assert.equal((await harness.received(handle)).length, 1);
+    }
     let isThrough = false;
     void hasTables.then(() => {
       isThrough = true;

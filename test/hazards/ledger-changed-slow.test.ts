@@ -17,6 +17,7 @@ import {
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { runsSlowParts } from '../support/slow-parts.ts';
 import { type LedgerStore, postgresStore, sqliteStore } from './ledger-store.ts';
 import { decisionAbout, inquiriesOf, withLedger } from './operator-hands.ts';
 
@@ -41,6 +42,7 @@ const ENGINES: Record<string, () => Promise<LedgerStore>> = {
 const share = { shareId: 'S1', endUserCode: 'EU999' };
 
 for (const [engine, openStore] of Object.entries(ENGINES)) {
+  if (engine === 'PostgreSQL' && !runsSlowParts) continue;
   describe(`on ${engine}, a journey`, () => {
     let store: LedgerStore;
     let harness: Harness;

@@ -1,0 +1,40 @@
+/** Tells the runs that a pause keeps waiting that they may go on. */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { inParallel } from '../../base/in-parallel.ts';
+import type { Ledger } from '../../ledger/port.ts';
+import { INQUIRIES_RESUMED } from '../../model/inquiries-resumed.ts';
+
+/** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
+const AT_ONCE = 16;
+
+export interface WokenRuns {
+  /** Runs that have the signal. */
+  woken: number;
+  /** Runs that had ended, or were never on this server. */
+  closed: number;
+  /** Runs that the signal did not reach: they go on by themselves within the hour, or get it the next time. */
+  unreached: number;
+}
+
+/** Wakes each run that waits although no pause covers it any more. May be stopped and called again. */
+export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | 'identity'>): Promise<WokenRuns> {
+  const { ledgerId } = ledger.identity;
+  const runs = Map.groupBy(await ledger.pauses.waiting(), ({ workflowId }) => workflowId);
+  const told: WokenRuns = { woken: 0, closed: 0, unreached: 0 };
+  await inParallel([...runs], AT_ONCE, async ([workflowId, inquiries]) => {
+    const came = await tell(client, workflowId);
+    told[came]++;
+    if (came !== 'unreached') await ledger.pauses.forget(ledgerId, inquiries);
+  });
+  return told;
+}
+
+async function tell(client: Client, workflowId: string): Promise<keyof WokenRuns> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(INQUIRIES_RESUMED);
+    return 'woken';
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError ? 'closed' : 'unreached';
+  }
+}

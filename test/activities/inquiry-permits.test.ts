@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { InquiryPermits, permitsOf } from '../../src/activities/inquiry-permits.ts';
+import { loadConfig } from '../../src/config/config.ts';
+
+const SANDBOX = {
+  GATEWAY_ENVIRONMENT: 'sandbox',
+  GATEWAY_AUTH_URL: 'http://127.0.0.1:1',
+  GATEWAY_BASE_URL: 'http://127.0.0.1:1',
+};
+
+function forWorkflowQueue(env: Record<string, string> = {}): number | undefined {
+  return permitsOf(loadConfig({ ...SANDBOX, ...env })).get('default')?.forWorkflowQueue;
+}
+
+describe('permits for attempts in flight', () => {
+  test('never exceed the connections, whichever queue they come from', async () => {
+    const permits = new InquiryPermits(3, 2);
+    const held = [permits.takeNow(), permits.takeNow(), await permits.take()];
+    assert.ok(held.every((release) => release !== null));
+    assert.equal(permits.takeNow(), null);
+    const late = permits.take();
+    held[0]?.();
+    assert.notEqual(await late, null);
+    assert.equal(permits.takeNow(), null);
+  });
+
+  test('are never all of the workflow queue’s, which does not wait', () => {
+    const permits = new InquiryPermits(4, 2);
+    const [first, second, third] = [permits.takeNow(), permits.takeNow(), permits.takeNow()];
+    assert.ok(first && second);
+    assert.equal(third, null);
+    second();
+    assert.notEqual(permits.takeNow(), null);
+  });
+
+  test('are waited for from the gateway queue for a second, and then left to the next try', async () => {
+    const permits = new InquiryPermits(2, 1);
+    const held = [permits.takeNow(), await permits.take()];
+    assert.equal(await permits.take(), null);
+    for (const release of held) release?.();
+    assert.notEqual(await permits.take(), null);
+    assert.notEqual(permits.takeNow(), null);
+  });
+
+  test('serve the workflow queue with half of the connections, and half of its own slots', () => {
+    assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '8' }), 4);
+    assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '8', WORKER_MAX_CONCURRENT_INQUIRIES: '2' }), 1);
+    assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '100' }), 25);
+    assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '1' }), 0);
+  });
+
+  test('serve the gateway queue alone where there is a rate limit: only the server keeps it across workers', () => {
+    assert.equal(forWorkflowQueue({ GATEWAY_MAX_INQUIRIES_PER_SECOND: '20' }), 0);
+  });
+});

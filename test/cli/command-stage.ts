@@ -1,0 +1,76 @@
+/** What tests of the command line share: a harness, a shell whose commands find it, and how answers are read. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openShell, type Shell } from '../runbook/shell.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../support/journey-harness.ts';
+import { type Ran, runCli } from './run-cli.ts';
+
+export interface CommandStage {
+  harness: Harness;
+  /** Loads the command line once: most of what a command costs. */
+  shell: Shell;
+  /** Of `environmentOf`. */
+  env: Record<string, string>;
+  cli(...args: string[]): Promise<Ran>;
+  /** The one document of a command that ends with exit code 0. */
+  done(...args: string[]): Promise<ReturnType<typeof JSON.parse>>;
+  /** Types a line again: a report or a hold is there a moment after its journey has started. */
+  eventually(command: string): Promise<Ran>;
+  close(): Promise<void>;
+}
+
+export async function openCommandStage(options: HarnessOptions = {}): Promise<CommandStage> {
+  const [harness, shell] = await Promise.all([startHarness(options), openShell()]);
+  const env = environmentOf(harness);
+  const cli = (...args: string[]) => runCli(args, { env, cwd: harness.dataDir });
+  return {
+    harness,
+    shell,
+    env,
+    cli,
+    async done(...args) {
+      const ran = await cli(...args);
+      assert.equal(ran.code, 0, ran.stderr);
+      return JSON.parse(ran.stdout);
+    },
+    async eventually(command) {
+      for (let tries = 1; ; tries++) {
+        const ran = await shell.run(command, env);
+        if (!/^credit-journey (?:report|changes|resolve) /.test(command) || ran.code === 0 || tries === 40) return ran;
+        await delay(250);
+      }
+    },
+    async close() {
+      await shell.close();
+      await harness.close();
+    },
+  };
+}
+
+/** What a command needs to find the harness. */
+export function environmentOf({ config, sandboxUrl }: Pick<Harness, 'config' | 'sandboxUrl'>): Record<string, string> {
+  const { temporal, taskQueue, ledger, keyRingFile } = config;
+  return {
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TASK_QUEUE: taskQueue,
+    LEDGER_URL: ledger.url,
+    KEY_RING_FILE: keyRingFile,
+    PAYLOAD_ENCRYPTION: 'off',
+    GATEWAY_AUTH_URL: sandboxUrl,
+    GATEWAY_BASE_URL: sandboxUrl,
+  };
+}
+
+/** Ids that only this run of an example has, in place of those it shows. */
+export function withOwnIds(script: string): string {
+  const id = randomUUID().slice(0, 8);
+  return script.replaceAll(/\b(?:[JP]-|LOAN-|S-(?=\d{4}))\d+/g, (shown) => `${shown}-${id}`);
+}
+
+/** One document, or one on each line. */
+export function documentsOf<T>(stdout: string): T[] {
+  const documents = stdout.startsWith('{\n') ? [stdout] : stdout.trim().split('\n');
+  return documents.map((document) => JSON.parse(document) as T);
+}

@@ -1,0 +1,127 @@
+/** Part of the contract suite: pauses, what they refuse, and whom their end wakes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import { attempted, claimOf, latestState, outcomeOf, RECORD } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const STOP = { by: 'operator@example.com', reason: 'wrong purpose codes' };
+const GO_ON = { by: 'lead@example.com', reason: 'corrected' };
+const EAST = { customerTraceNumber: 'PQEAST', ownerId: 'J-EAST', profile: 'east' };
+
+async function claimed(ledger: Ledger, change?: Parameters<typeof claimOf>[1]): Promise<string> {
+  return latestState(await ledger.claim(claimOf(ledger, change)));
+}
+
+export function pauseTests(opened: Open, backend: LedgerBackend): void {
+  test('a pause of all refuses each new claim and nothing else, on every handle, until it ends', async (t) => {
+    const { ledger, again } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    assert.equal(await claimed(ledger), 'claimed');
+    await attempted(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }, { state: 'answered', answer: RECORD });
+    const { kind, pause, inFlight } = await (await again()).pauses.begin(ledgerId, {}, STOP);
+    assert.deepEqual([kind, inFlight], ['paused', 1]);
+    assert.deepEqual({ ...pause, since: '' }, { ...STOP, since: '' });
+
+    assert.equal(await claimed(ledger, { inquiry: { customerTraceNumber: 'PQNEW' } }), 'paused');
+    assert.equal(await ledger.inquiry('PQNEW'), null, 'nothing of a refused claim is kept');
+    assert.equal(await claimed(ledger), 'sending', 'what is in flight is reported');
+    assert.equal(await claimed(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }), 'answered');
+    assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'notSent' })), 'recorded');
+    assert.equal(await claimed(ledger, { attempt: 2 }), 'paused');
+
+    assert.equal((await ledger.pauses.end(ledgerId, {}, GO_ON)).kind, 'resumed');
+    assert.equal(await claimed(ledger, { attempt: 2 }), 'claimed', 'the same attempt, under the same number');
+    const [past, ...more] = await ledger.pauses.list();
+    assert.deepEqual(more, []);
+    assert.deepEqual([past?.by, past?.ended?.by, past?.ended?.reason], [STOP.by, GO_ON.by, GO_ON.reason]);
+  });
+
+  test('a pause of one profile leaves the others alone, and ends by itself', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const east = { profile: 'east' };
+    await ledger.pauses.begin(ledgerId, east, STOP);
+    assert.equal(await claimed(ledger, { inquiry: EAST }), 'paused');
+    assert.equal(await claimed(ledger), 'claimed');
+    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
+    await ledger.pauses.begin(ledgerId, {}, STOP);
+    await ledger.pauses.end(ledgerId, east, GO_ON);
+    assert.equal(await claimed(ledger, { inquiry: EAST }), 'paused', 'the other pause covers it still');
+    await ledger.pauses.end(ledgerId, {}, GO_ON);
+    assert.equal(await claimed(ledger, { inquiry: EAST }), 'claimed');
+  });
+
+  test('pausing what is paused leaves the first pause, also of two at once; resuming what is not says so', async (t) => {
+    const { ledger, again } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
+    const other = await again();
+    const verdicts = await Promise.all([
+      ledger.pauses.begin(ledgerId, {}, STOP),
+      other.pauses.begin(ledgerId, {}, { ...STOP, by: 'another@example.com' }),
+    ]);
+    assert.deepEqual(verdicts.map(({ kind }) => kind).sort(), ['duplicate', 'paused']);
+    assert.deepEqual(verdicts[0]?.pause, verdicts[1]?.pause, 'both are told of the one that stands');
+    assert.equal((await ledger.pauses.list()).length, 1);
+    await assert.rejects(ledger.pauses.begin('ledger-x', {}, STOP), LedgerChangedError);
+  });
+
+  test('of claims that come at the same time as a pause, each is before it and counted, or refused', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    const claims = Array.from({ length: 20 }, (_, index) =>
+      claimed(ledger, { inquiry: { customerTraceNumber: `PQ${index}` } }),
+    );
+    const pause = other.pauses.begin(ledger.identity.ledgerId, {}, STOP);
+    const states = await Promise.all(claims);
+    assert.equal((await pause).inFlight, states.filter((state) => state === 'claimed').length);
+  });
+
+  test('the ledger keeps which runs were refused, until they were told that they may go on', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const { pauses } = ledger;
+    await pauses.begin(ledgerId, {}, STOP);
+    await pauses.begin(ledgerId, { profile: 'east' }, STOP);
+    for (const inquiry of [{}, EAST, {}]) assert.equal(await claimed(ledger, { inquiry }), 'paused');
+    assert.deepEqual(await pauses.waiting(), [], 'both are paused yet');
+    await pauses.end(ledgerId, {}, GO_ON);
+    const [first, ...others] = await pauses.waiting();
+    assert.deepEqual([first?.workflowId, first?.profile, others.length], ['journey-J-1', 'default', 0]);
+    const stale = first ? [{ ...first, notedAtMs: first.notedAtMs - 1 }] : [];
+    await pauses.forget(ledgerId, stale);
+    assert.equal((await pauses.waiting()).length, 1, 'it was refused again since');
+    await pauses.forget(ledgerId, first ? [first] : []);
+    assert.deepEqual(await pauses.waiting(), []);
+    await pauses.end(ledgerId, { profile: 'east' }, GO_ON);
+    assert.deepEqual(
+      (await pauses.waiting()).map(({ customerTraceNumber }) => customerTraceNumber),
+      ['PQEAST'],
+    );
+  });
+
+  test('an attempt that was lost while inquiries are paused is closed, and not kept open', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.pauses.begin(ledgerId, {}, STOP);
+    const view = await ledger.closeAttempt(claimOf(ledger));
+    assert.notEqual(view.closedAt, undefined);
+    assert.equal(await claimed(ledger, { attempt: 2 }), 'paused');
+    await ledger.pauses.end(ledgerId, {}, GO_ON);
+    assert.equal(await claimed(ledger, { attempt: 2 }), 'claimed');
+  });
+
+  test('both ends of a pause are chained, and cannot be changed', async (t) => {
+    const { ledger, url } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await ledger.pauses.begin(ledgerId, {}, STOP);
+    await ledger.pauses.end(ledgerId, {}, GO_ON);
+    const { entries, findings } = await ledger.verifyChain();
+    assert.deepEqual([entries, findings], [2, []]);
+    for (const change of ["UPDATE inquiry_pauses SET reason = 'x'", 'DELETE FROM inquiry_pauses']) {
+      await assert.rejects(backend.execute(url, change), /kept as they are/);
+    }
+  });
+}

@@ -1,0 +1,37 @@
+/** Which events of a hold are the same one: a receiver keeps an id, and drops what comes under it again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
+import type { EventsOut } from '../../src/workflows/run/events-out.ts';
+import { type Decision, Holds } from '../../src/workflows/run/holds.ts';
+
+const AT = '2026-01-02T03:04:05.000Z';
+const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAAA00';
+const status: HoldStatus = {
+  ...{ customerTraceNumber, productCode: 'PREQUAL', failureType: 'NotEntitled', since: AT, attempts: 1 },
+  allowedActions: ['resend', 'abandon'],
+};
+const decision: Decision = {
+  ...{ decisionId: 'D1', customerTraceNumber, attempt: 1, action: 'resend', by: 'operator', reason: 'entitled by now' },
+  ...{ providerSaid: 'notPosted', receivedAt: AT },
+};
+
+/** What makes the id of the event that the decision has ended the hold, and what the event says. */
+function resolved(how: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
+  const emitted: Parameters<EventsOut['emit']>[] = [];
+  const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) } as unknown as EventsOut;
+  new Holds(() => undefined, events, { open: [{ status, applicantIds: ['1A'] }] }).settle(decision, how);
+  const [[type, key, body] = []] = emitted;
+  assert.equal(type, 'hold.resolved');
+  return { key: JSON.stringify(key), body };
+}
+
+test('a decision is one event, in a run that was reset as well', () => {
+  assert.deepEqual(resolved({}), resolved({}));
+});
+
+test('the same decision is another event where a run that was reset finds that the ledger has gone on', () => {
+  const [taken, overtaken] = [resolved({}), resolved({ overtakenBy: 'nothing was decided' })];
+  assert.notDeepEqual(overtaken.body, taken.body);
+  assert.notEqual(overtaken.key, taken.key);
+});

@@ -1,0 +1,73 @@
+/** On which queue an attempt is dispatched: the run's own where a permit is free, the profile's gateway queue otherwise. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { eventsOf } from '../hazards/operator-hands.ts';
+import {
+  applicant,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  startHarness,
+} from '../support/journey-harness.ts';
+import { ON_GATEWAY_QUEUE } from '../support/short-timeouts.ts';
+
+let harness: Harness;
+before(async () => {
+  // One permit for the workflow queue.
+  harness = await startHarness({ env: { GATEWAY_CONNECTIONS: '2' } });
+});
+after(() => harness?.close());
+
+function oneStage(lastFour = '0001') {
+  return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+}
+
+/** The queue of each activity that was to submit an inquiry. */
+async function queuesOf(handle: JourneyHandle): Promise<('workflow' | 'gateway')[]> {
+  const scheduled = (await eventsOf(handle)).flatMap(({ activityTaskScheduledEventAttributes: one }) =>
+    one?.activityType?.name === 'submitInquiry' ? [one.taskQueue?.name ?? ''] : [],
+  );
+  return scheduled.map((name) => (/-gateway-default$/.test(name) ? 'gateway' : 'workflow'));
+}
+
+describe('an attempt', () => {
+  test('is dispatched on the queue of its run', async () => {
+    const handle = await harness.start(oneStage());
+    await handle.result();
+    assert.deepEqual(await queuesOf(handle), ['workflow']);
+  });
+
+  test('goes to the gateway queue where no permit is free, and is sent once', async () => {
+    await harness.addFaults([{ fault: 'slowAfterPosting', delayMs: 400 }]);
+    const handles = await Promise.all(Array.from({ length: 6 }, () => harness.start(oneStage())));
+    await Promise.all(handles.map((handle) => handle.result()));
+    const queues = await Promise.all(handles.map(queuesOf));
+    assert.ok(queues.some((those) => those.join() === 'workflow'));
+    assert.ok(queues.some((those) => those[0] === 'workflow' && those.includes('gateway')));
+    for (const handle of handles) assert.equal((await harness.received(handle)).length, 1);
+  });
+
+  test('of a run that was started as a batch waits in the gateway queue', async () => {
+    const input = oneStage();
+    const handle = await harness.client.workflow.start('lendingJourney', {
+      workflowId: `journey-${input.journeyId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [input],
+      priority: { priorityKey: 5 },
+    });
+    await handle.result();
+    assert.deepEqual(await queuesOf(handle as JourneyHandle), ['gateway']);
+  });
+});
+
+test('where there is a rate limit, every attempt waits in the gateway queue', async () => {
+  const limited = await startHarness({ env: ON_GATEWAY_QUEUE });
+  try {
+    const handle = await limited.start(oneStage());
+    await handle.result();
+    assert.deepEqual(await queuesOf(handle), ['gateway']);
+  } finally {
+    await limited.close();
+  }
+});

@@ -1,0 +1,157 @@
+/** Inquiries are paused and resumed by the command line, while runs of each kind wait; on one worker. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createContext } from '../../src/doctor/checks/context.ts';
+import { pausesCheck } from '../../src/doctor/checks/pauses-check.ts';
+import { type CommandStage, openCommandStage } from '../cli/command-stage.ts';
+import { runInTerminal } from '../cli/run-in-terminal.ts';
+import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
+import { applicant, type JourneyHandle, journeyInput, newSsn, untilStatus } from '../support/journey-harness.ts';
+import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { untilQuery } from '../support/until-query.ts';
+
+const GIVE_UP_MS = 3_000;
+/** The first wait is at least half of this: what goes on before was woken. */
+const FIRST_WAIT_MS = 120_000;
+const AUTHORIZATION = ['--by', 'ops-7', '--reason', 'wrong purpose codes'];
+
+let directory: string;
+let stage: CommandStage;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-pauses-'));
+  stage = await openCommandStage({
+    env: {
+      PORTFOLIO_DIR: directory,
+      GIVE_UP_AFTER: `PT${GIVE_UP_MS / 1_000}S`,
+      BACKOFF_INITIAL_MS: String(FIRST_WAIT_MS),
+      BACKOFF_MAX_MS: String(FIRST_WAIT_MS),
+      ...HANDS_OVER_SOON,
+    },
+  });
+});
+after(async () => {
+  await stage?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Everything that the gateway has received. */
+async function requests(): Promise<{ customerTraceNumber: string; posted: boolean }[]> {
+  return (await fetch(`${stage.harness.sandboxUrl}/_sandbox/requests`)).json() as Promise<never>;
+}
+
+async function startReview(): Promise<JourneyHandle> {
+  const { client, config } = stage.harness;
+  const reviewId = `R-${randomUUID().slice(0, 13)}`;
+  const file = await writePortfolio(directory, `${reviewId}.csv`, csvText(1));
+  const input = { reviewId, file, endUserCode: 'EU123', permissiblePurposeCode: '01' };
+  const options = { workflowId: `portfolio-${reviewId}`, taskQueue: config.taskQueue, args: [input] };
+  return (await client.workflow.start('portfolioReview', options)) as unknown as JourneyHandle;
+}
+
+/** Of the current run. */
+async function attemptsOf({ workflowId }: JourneyHandle): Promise<number> {
+  const { events = [] } = await stage.harness.client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).filter(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'submitInquiry',
+  ).length;
+}
+
+async function untilAttempts(handle: JourneyHandle, count: number): Promise<void> {
+  while ((await attemptsOf(handle)) < count) await delay(50);
+}
+
+describe('while inquiries are paused', () => {
+  test('runs of each kind send nothing, hold for nothing, and go on at once when they are resumed', async () => {
+    const { harness, done, cli } = stage;
+    assert.deepEqual(await done('pauses'), { pauses: [] });
+    const { kind, pause, inFlight } = await done('pause', ...AUTHORIZATION);
+    assert.deepEqual([kind, pause.by, inFlight], ['paused', 'ops-7', 0]);
+    assert.equal((await done('pause', ...AUTHORIZATION)).kind, 'duplicate');
+
+    const before = (await requests()).length;
+    // Throttled once: a failure that is retried, after a pause that was longer than retries go on.
+    const journey = await harness.start(
+      journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('3429'))] }),
+    );
+    const pull = await startPull(harness, reportPull());
+    const review = await startReview();
+    const { waitingFor } = await untilStatus(journey, (status) => /paused/.test(status.waitingFor ?? ''));
+    const pausedSince = performance.now();
+    assert.match(waitingFor ?? '', /inquiries are paused/);
+    await untilQuery<{ waitingFor?: string }>(pull, (status) => /paused/.test(status.waitingFor ?? ''));
+    await untilQuery<{ waitingFor?: string }>(review, (status) => /paused/.test(status.waitingFor ?? ''));
+    await handsOver(pull);
+    await untilQuery<{ waitingFor?: string }>(pull, (status) => /paused/.test(status.waitingFor ?? ''));
+    assert.equal(await attemptsOf(pull), 0, 'the next run goes on waiting');
+    await delay(GIVE_UP_MS + 200 - (performance.now() - pausedSince));
+
+    // Whoever sends it, and with what: it wakes the run, and the ledger refuses it again.
+    await journey.signal('inquiriesResumed', { applicants: 7 }, 'junk');
+    await untilAttempts(journey, 2);
+    const { state, holds } = await untilStatus(journey, (status) => /paused/.test(status.waitingFor ?? ''));
+    assert.deepEqual([state, holds], ['running', []]);
+    assert.equal((await requests()).length, before, 'nothing was sent');
+
+    const [finding, screen] = await Promise.all([pausesFinding(), onTerminal('list', '--limit', '1')]);
+    assert.match(finding, /^warn: inquiries of all profiles are paused since .*, by ops-7: wrong purpose codes$/);
+    assert.match(screen, /inquiries of all profiles are paused since/);
+
+    const resumedAt = performance.now();
+    const resumed = await done('resume', '--by', 'lead', '--reason', 'corrected');
+    assert.equal(resumed.kind, 'resumed');
+    assert.deepEqual([resumed.runs, resumed.inForce], [{ woken: 3, closed: 0, unreached: 0 }, []]);
+    assert.deepEqual((await untilStatus(journey, (status) => status.state !== 'running')).holds, []);
+    const results = await Promise.all([journey.result(), pull.result(), review.result()]);
+    assert.ok(performance.now() - resumedAt < FIRST_WAIT_MS / 2, 'they were woken');
+    assert.deepEqual(
+      results.map(({ outcome }) => outcome),
+      ['completed', 'record', 'completed'],
+    );
+    const posted = (await requests()).slice(before).filter((request) => request.posted);
+    assert.equal(posted.length, 3, 'one inquiry for each');
+
+    const again = await cli('resume', '--by', 'lead', '--reason', 'to be sure');
+    const { kind: what, runs } = JSON.parse(again.stdout);
+    assert.deepEqual([again.code, what, runs.woken], [0, 'notPaused', 0]);
+    const [past] = (await done('pauses')).pauses;
+    assert.deepEqual([past.by, past.ended.by, past.ended.reason], ['ops-7', 'lead', 'corrected']);
+    assert.match(await pausesFinding(), /^pass/);
+  });
+
+  test('other profiles go on, and a run that has ended is not told', async () => {
+    const { harness, done, cli } = stage;
+    assert.equal((await done('pause', '--profile', 'east', ...AUTHORIZATION)).kind, 'paused');
+    const pull = await startPull(harness, reportPull());
+    assert.equal(((await pull.result()) as unknown as { outcome: string }).outcome, 'record');
+    await done('resume', '--profile', 'east', ...AUTHORIZATION);
+
+    await done('pause', ...AUTHORIZATION);
+    const ended = await startPull(harness, reportPull());
+    await untilQuery<{ waitingFor?: string }>(ended, (status) => /paused/.test(status.waitingFor ?? ''));
+    await ended.terminate('a test');
+    assert.deepEqual((await done('resume', ...AUTHORIZATION)).runs, { woken: 0, closed: 1, unreached: 0 });
+    for (const wrong of [['pause', '--by', 'ops'], ['resume'], ['pause', '--profile', 'S9 1', ...AUTHORIZATION]]) {
+      assert.equal((await cli(...wrong)).code, 2, wrong.join(' '));
+    }
+  });
+});
+
+async function pausesFinding(): Promise<string> {
+  const context = createContext(stage.harness.config, [], 10_000);
+  try {
+    const { status, detail } = await pausesCheck.run(context, new AbortController().signal);
+    return `${status}: ${detail}`;
+  } finally {
+    await context.close();
+  }
+}
+
+async function onTerminal(...args: string[]): Promise<string> {
+  return (await runInTerminal(args, [], stage.env)).screen;
+}
