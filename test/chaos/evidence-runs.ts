@@ -1,4 +1,5 @@
 /** What Temporal knows of every run of a task queue: how it stands, what it answers, its history. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { WorkflowFailedError } from '@temporalio/client';
@@ -7,6 +8,7 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import proto, { type temporal } from '@temporalio/proto';
 import type { SubmitInquiryArgs } from '../../src/activities/contract.ts';
 import { inParallel } from '../../src/base/in-parallel.ts';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import type {
   ConsentMessage,
@@ -103,8 +105,8 @@ async function readJourney(client: Client, run: RunEvidence): Promise<void> {
   else if (run.status === 'RUNNING') {
     try {
       await client.withDeadline(Date.now() + QUERY_LIMIT_MS, async () => {
-        run.current = await handle.query<JourneyStatus>('status');
-        run.references = await handle.query<JourneyReferences>('references');
+        run.current = await askRun<JourneyStatus>(handle, 'status');
+        run.references = await askRun<JourneyReferences>(handle, 'references');
       });
     } catch (error) {
       run.queryProblem = error instanceof Error ? error.name : 'the query failed';
@@ -127,7 +129,7 @@ async function readOther(client: Client, run: RunEvidence): Promise<void> {
     run.other = { state: outcome, holds: [], ...(reference ? { reference } : {}) };
   } else if (run.status === 'FAILED') run.failureType = await failureTypeOf(handle.result());
   else if (run.status === 'RUNNING') {
-    const ask = () => handle.query<{ state: string; holds: HoldStatus[] }>('status');
+    const ask = () => askRun<{ state: string; holds: HoldStatus[] }>(handle, 'status');
     try {
       const { state, holds } = await client.withDeadline(Date.now() + QUERY_LIMIT_MS, ask);
       run.other = { state, holds };
@@ -144,9 +146,10 @@ async function readDelivery(client: Client, run: RunEvidence): Promise<void> {
     const { events } = await argumentOf<{ events: AddressedEvent[] }>(client, signal.input);
     taken.push(...events.map(({ id }) => id));
   }
-  const { endpoints } = await client.workflow
-    .getHandle(run.workflowId, run.runId)
-    .query<WebhookDeliveryStatus>('webhookStatus');
+  const { endpoints } = await askRun<WebhookDeliveryStatus>(
+    client.workflow.getHandle(run.workflowId, run.runId),
+    'webhookStatus',
+  );
   run.delivery = {
     taken,
     failed: endpoints.flatMap(({ endpoint, failed }) => failed.map(({ id }) => ({ endpoint, id }))),

@@ -2,6 +2,7 @@
 
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { businessKeys, updateIdOf } from '../../src/client/connection/business-keys.ts';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import { startLateConsent } from '../../src/client/runs/late-consent.ts';
 import type { ConsentMessage, JourneyStatus, ResolveInquiryMessage } from '../../src/messages/journey/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
@@ -56,7 +57,7 @@ export class People {
   }
 
   status(journeyId: string): Promise<JourneyStatus> {
-    return this.patiently(() => this.handle(journeyId).query<JourneyStatus>('status'), QUERY_LIMIT_MS);
+    return this.patiently(() => askRun<JourneyStatus>(this.handle(journeyId), 'status'), QUERY_LIMIT_MS);
   }
 
   async advance(journeyId: string, to: StageCode): Promise<void> {

@@ -1,6 +1,8 @@
 /** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { inParallel } from '../../src/base/in-parallel.ts';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import { WEBHOOK_DELIVERY, type WebhookDeliveryStatus } from '../../src/messages/webhooks/delivery.ts';
 import { workflowIdOf } from '../../src/model/owner-id.ts';
@@ -90,7 +92,7 @@ async function deliver({ world, people }: Scene, signal: AbortSignal): Promise<s
   while (open.size > 0 && performance.now() < endsAt && !signal.aborted) {
     await inParallel([...open], AT_ONCE, async (workflowId) => {
       const handle = world.client.workflow.getHandle(workflowId);
-      const ask = () => handle.query<WebhookDeliveryStatus>('webhookStatus');
+      const ask = () => askRun<WebhookDeliveryStatus>(handle, 'webhookStatus');
       const status = await people.patiently(ask).catch(() => undefined);
       if (status?.endpoints.every(({ waiting }) => waiting === 0)) open.delete(workflowId);
     });

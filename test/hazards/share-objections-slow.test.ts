@@ -1,6 +1,8 @@
 /** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import type { ConsentMessage, LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
 import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import {
@@ -175,7 +177,7 @@ test('a grant that two shares of one id bring is spent by one of them, and the o
   const isWaiting = () => inJourney === 'awaitingConsent' || alone?.state === 'waitingForConsent';
   await until(async () => {
     inJourney = (await untilStatus(handle, () => true)).shares[0]?.state ?? '';
-    alone = await byItself.query<ShareReportStatus>('status');
+    alone = await askRun<ShareReportStatus>(byItself, 'status');
     return isPosted() && isWaiting();
   }, 'one is posted and the other waits');
   if (inJourney === 'posted') {

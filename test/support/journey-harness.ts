@@ -2,6 +2,7 @@
  * Everything that a journey needs, for real: a Temporal server, a worker of its own task queue in this process, the
  * sandbox over sockets and an SQLite ledger. One harness serves a file; each test takes ids of its own.
  */
+
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { startSandbox } from '../../sandbox/server.ts';
 import { isTaskFailure } from '../../src/client/connection/error-translation.ts';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
@@ -218,7 +220,7 @@ function ofJourney<T>(rows: { customerTraceNumber: string }[], stems: Set<string
 }
 
 export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
-  return handle.query<JourneyStatus>('status');
+  return askRun(handle, 'status');
 }
 
 /** Polls `status` until it is as wanted. */

@@ -1,5 +1,6 @@
 /** Waits for a run's query to answer as a test wants it; a wait in vain tells the run's story. */
 import { isGrpcCancelledError, isGrpcDeadlineError } from '@temporalio/client';
+import { askRun } from '../../src/client/runs/ask-run.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 
 /** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
@@ -35,7 +36,7 @@ export async function untilQuery<Status>(
   const endsAt = performance.now() + limitMs;
   let position: Position | undefined;
   for (;;) {
-    const status = await handle.query<Status>(query);
+    const status = await askRun<Status>(handle, query);
     if (isWanted(status)) return status;
     if (performance.now() > endsAt) {
       throw new Error(`waited in vain; ${query} is ${JSON.stringify(status)}\n${await storyOf(handle)}`);

@@ -1,5 +1,5 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
-import { type Client, QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ConfigError } from '../../config/environment-reader.ts';
 import { LedgerNotFoundError } from '../../ledger/errors.ts';
@@ -19,6 +19,7 @@ import {
 } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
 import type { JourneyReport, StoredReferences, StoredReports } from '../ledger/stored-report.ts';
+import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
 /** An update waits for a worker; after this long the caller should know that none answers. */
@@ -115,16 +116,8 @@ export abstract class RunHandle<Status extends object, Result extends object> {
 
   protected async query<T>(name: 'status' | 'references'): Promise<T> {
     const { client, queryTimeoutMs } = this.context;
-    const ask = () => this.handle.query<T, []>(name);
     try {
-      // A worker refuses a query that comes between two tasks of the run (`workflows/run/as-replayed.ts`), and this error
-      // is all that the server makes of it.
-      return await client.withDeadline(Date.now() + queryTimeoutMs, () =>
-        ask().catch((error) => {
-          if (!(error instanceof QueryNotRegisteredError)) throw error;
-          return ask();
-        }),
-      );
+      return await client.withDeadline(Date.now() + queryTimeoutMs, () => askRun<T>(this.handle, name));
     } catch (error) {
       throw translatedError(error, this.ownerId);
     }
