@@ -1,4 +1,4 @@
-/** The contenders: this journey beside a bare workflow that makes the same calls, or beside itself in the clear. */
+/** The contenders: this journey beside a bare workflow that makes the same calls, or beside itself with one thing changed. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LendingJourneyInput } from '../src/messages/journey/shapes.ts';
 import type { Applicant } from '../src/model/applicant.ts';
@@ -13,8 +13,11 @@ export interface StartOptions {
   applicants?: number;
 }
 
-/** The baseline of the journey: a bare workflow, or the journey with its payloads unencrypted. */
-export const BESIDE = ['bare', 'clear'] as const;
+/**
+ * The baseline of the journey: a bare workflow, or the journey with its payloads in the clear, with all inquiries on the
+ * gateway queue, or with a versioned worker.
+ */
+export const BESIDE = ['bare', 'clear', 'gateway-queue', 'versioned'] as const;
 export type Beside = (typeof BESIDE)[number];
 
 export interface Contender {

@@ -1,23 +1,27 @@
 /**
  * `npm run bench`: compares this journey with a bare Temporal workflow that makes the same calls, or with itself with
- * its payloads in the clear. Both run on one development server, in interleaved pairs. Prints a table, or one JSON
+ * one thing changed. Both run on one development server, in interleaved pairs. Prints a table, or one JSON
  * document with `--json`. docs/performance.md says what it shows.
  */
 import { parseArgs } from 'node:util';
 import { BESIDE, type Beside, type Contender } from './contenders.ts';
+import type { LedgerEngine } from './load/site.ts';
 import { historyOf, latencies, load, newId, sharedJourney, waiting } from './measures.ts';
 import { type Histories, type Memory, type Pair, type Report, summary, table } from './report.ts';
-import { type Stage, startStage } from './stage.ts';
+import { type RunningServer, type Stage, startStage } from './stage.ts';
 import { workerKilled } from './worker-killed.ts';
 
-const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--beside clear] [--profile DIR] [--json]
+const USAGE = `npm run bench -- [--pairs N] [--journeys N] [--waiting N] [--quick] [--only load] [--beside NAME] [--ledger postgres] [--server ADDRESS,PID] [--profile DIR] [--json]
 
   --pairs N      interleaved pairs (default 5)
   --journeys N   journeys of one load run (default 400, 200 of them at once)
   --waiting N    journeys that wait while memory is measured (default 1000)
   --quick        one pair, 100 journeys, 200 waiting
   --only load    nothing but throughput and CPU
-  --beside NAME  bare: a bare workflow (default); clear: the journey with its payloads unencrypted
+  --beside NAME  bare: a bare workflow (default); or the journey itself, clear: with its payloads unencrypted;
+                 gateway-queue: with all inquiries there; versioned: in a Worker Deployment
+  --ledger NAME  sqlite (default) or postgres
+  --server A,P   a Temporal server that runs already: its address and its process, for the CPU
   --profile DIR  CPU profiles of the workers, written there
   --json         one JSON document`;
 
@@ -30,6 +34,8 @@ interface Options {
   json: boolean;
   beside: Beside;
   profileDir?: string;
+  ledger: LedgerEngine;
+  server?: RunningServer;
 }
 
 const AT_ONCE = 200;
@@ -42,9 +48,15 @@ const say = (text: string) => {
 };
 
 const stage = await startStage(options);
-let report: Report;
+const report: Report = { beside: options.beside, pairs: [] };
 try {
-  report = await measure(stage);
+  await measure(stage, report);
+} catch (error) {
+  // What was measured is told all the same; calls in progress fail while everything closes.
+  console.error(error);
+  process.on('unhandledRejection', () => {});
+  process.on('uncaughtException', () => {});
+  process.exitCode = 1;
 } finally {
   await stage.close();
 }
@@ -60,6 +72,8 @@ function readOptions(): Options {
         only: { type: 'string' },
         profile: { type: 'string' },
         beside: { type: 'string', default: 'bare' },
+        ledger: { type: 'string', default: 'sqlite' },
+        server: { type: 'string' },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -72,7 +86,8 @@ function readOptions(): Options {
     if (values.only !== undefined && values.only !== 'load') throw new Error('--only knows load');
     const beside = BESIDE.find((name) => name === values.beside);
     if (!beside) throw new Error(`--beside knows ${BESIDE.join(' and ')}`);
-    const { quick } = values;
+    const { quick, ledger } = values;
+    if (ledger !== 'sqlite' && ledger !== 'postgres') throw new Error('--ledger knows sqlite and postgres');
     return {
       pairs: whole(values.pairs, quick ? 1 : 5),
       journeys: whole(values.journeys, quick ? 100 : 400),
@@ -81,6 +96,8 @@ function readOptions(): Options {
       onlyLoad: values.only === 'load',
       json: values.json,
       beside,
+      ledger,
+      ...(values.server === undefined ? {} : { server: runningServer(values.server) }),
       ...(values.profile === undefined ? {} : { profileDir: values.profile }),
     };
   } catch (error) {
@@ -90,32 +107,37 @@ function readOptions(): Options {
   }
 }
 
+function runningServer(text: string): RunningServer {
+  const [address = '', pid] = text.split(',');
+  return { address, pid: whole(pid, 0), namespace: 'default' };
+}
+
 function whole(text: string | undefined, standard: number): number {
   const value = text === undefined ? standard : Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${text} is not a whole number above 0`);
   return value;
 }
 
-async function measure(on: Stage): Promise<Report> {
+async function measure(on: Stage, into: Report): Promise<void> {
   say('warming up');
   for (const contender of on.contenders) await load(on, contender, 40, 20);
-  const pairs: Pair[] = [];
   for (let index = 0; index < options.pairs; index++) {
     say(`pair ${index + 1} of ${options.pairs}`);
     // Each contender goes first every other time.
-    pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
+    into.pairs.push(await measurePair(on, index % 2 === 0 ? on.contenders : [...on.contenders].reverse()));
   }
   const { beside } = options;
-  if (options.onlyLoad) return { beside, pairs };
+  if (options.onlyLoad) return;
   say('histories');
   const histories: Histories = {};
   for (const contender of on.contenders) histories[contender.name] = await historiesOf(contender);
   // Payloads are decoded before the run keeps them: encryption leaves nothing in the memory of a waiting run.
-  if (beside === 'clear') return { beside, pairs, histories };
+  into.histories = histories;
+  if (beside !== 'bare') return;
   say(`${options.waiting} waiting`);
   const memory: Memory = {};
   for (const contender of on.contenders) memory[contender.name] = await waiting(on, contender, options.waiting);
-  return { beside, pairs, histories, memory };
+  into.memory = memory;
 }
 
 async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
@@ -129,7 +151,7 @@ async function measurePair(on: Stage, order: Contender[]): Promise<Pair> {
   await on.setLatency(SLOW_GATEWAY_MS);
   pair.slow = Object.fromEntries(await latencies(order, options.rounds));
   await on.setLatency(0);
-  if (options.beside === 'clear') return pair;
+  if (options.beside !== 'bare') return pair;
   for (const contender of order) pair.killed[contender.name] = await workerKilled(on, contender, KILLED_JOURNEYS);
   return pair;
 }

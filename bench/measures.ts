@@ -1,6 +1,7 @@
 /** The measurements of one contender at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import { askRun } from '../src/client/runs/ask-run.ts';
 import type { Contender, StartOptions } from './contenders.ts';
 import { cpuMs, residentBytes } from './processes.ts';
 import type { Stage } from './stage.ts';
@@ -90,7 +91,7 @@ interface Status {
 }
 
 async function until(handle: WorkflowHandle, isSo: (status: Status) => boolean): Promise<void> {
-  while (!isSo(await handle.query<Status>('status'))) await delay(100);
+  while (!isSo(await askRun<Status>(handle, 'status'))) await delay(100);
 }
 
 export interface Waiting {

@@ -13,7 +13,7 @@ import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
 import type { PortfolioProgress, PortfolioResult } from '../src/messages/portfolio/shapes.ts';
 import { createKeyRing } from '../src/protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
-import { BUNDLE_MODULES } from '../src/worker/workflow-source.ts';
+import { BUNDLE_OPTIONS } from '../src/worker/workflow-source.ts';
 import { writePortfolio } from './load/portfolio-file.ts';
 import { cpuMs, residentBytes, startProgram } from './processes.ts';
 
@@ -61,7 +61,7 @@ async function measure({ rows, window, connections, profileDir, stackTraceLimit 
     workflowsPath: path('../src/workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
     failureConverterPath: FAILURE_CONVERTER_PATH,
-    ...BUNDLE_MODULES,
+    ...BUNDLE_OPTIONS,
   });
   await writeFile(bundleFile, code);
   const keyRingFile = join(dataDir, 'keys.json');

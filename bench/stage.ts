@@ -8,8 +8,10 @@ import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporal
 import { startTemporalServer } from '../src/local/temporal/temporal-server.ts';
 import { createKeyRing } from '../src/protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
-import { BUNDLE_MODULES } from '../src/worker/workflow-source.ts';
+import { promote } from '../src/temporal/worker-deployment.ts';
+import { BUNDLE_OPTIONS } from '../src/worker/workflow-source.ts';
 import { type Beside, type Contender, contender } from './contenders.ts';
+import { type LedgerEngine, startLedger } from './load/site.ts';
 import { type Program, startProgram } from './processes.ts';
 
 export interface Received {
@@ -47,20 +49,36 @@ const SETTINGS = {
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+export interface RunningServer {
+  address: string;
+  namespace: string;
+  pid: number;
+}
+
+/** What differs from the journey. */
+const VARIANTS: Record<Beside, Record<string, string>> = {
+  bare: {},
+  clear: { PAYLOAD_ENCRYPTION: 'off' },
+  // So high that it never holds an inquiry back: that there is a limit decides the queue.
+  'gateway-queue': { GATEWAY_MAX_INQUIRIES_PER_SECOND: '10000' },
+  versioned: { DEPLOYMENT_NAME: 'bench', BUILD_ID: '1' },
+};
+
 export interface StageOptions {
-  /** The baseline of the journey, which is encrypted by default. */
   beside: Beside;
+  ledger: LedgerEngine;
+  /** Default: a development server of its own. */
+  server?: RunningServer;
   /** The directory for the workers' CPU profiles, which they write when they end. */
   profileDir?: string;
 }
 
-export async function startStage({ beside, profileDir }: StageOptions): Promise<Stage> {
+export async function startStage({ beside, ledger, server: running, profileDir }: StageOptions): Promise<Stage> {
   const parts = new AsyncDisposableStack();
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-bench-'));
     parts.defer(() => rm(dataDir, { recursive: true, force: true }));
-    const server = await startTemporalServer({ dataDir, headless: true });
-    parts.defer(() => server.stop());
+    const server = running ?? (await ownServer(dataDir, parts));
     const sandbox = await startProgram([path('../sandbox/main.ts'), '--json'], {});
     parts.defer(() => sandbox.stop(1_000));
     const sandboxUrl = String(sandbox.ready.url);
@@ -70,11 +88,14 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
     const bundles = {
       journey: await bundle('../src/workflows/index.ts', join(dataDir, 'journey.js'), {
         failureConverterPath: FAILURE_CONVERTER_PATH,
-        ...BUNDLE_MODULES,
+        ...BUNDLE_OPTIONS,
       }),
-      bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js')),
-      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js'), BUNDLE_MODULES),
+      bare: await bundle('./bare/workflows.ts', join(dataDir, 'bare.js'), {
+        webpackConfigHook: BUNDLE_OPTIONS.webpackConfigHook,
+      }),
+      clear: await bundle('../src/workflows/index.ts', join(dataDir, 'clear.js'), BUNDLE_OPTIONS),
     };
+    const { url: ledgerUrl } = await startLedger(ledger, dataDir, parts);
     const keyRingFile = join(dataDir, 'keys.json');
     const keys = await createKeyRing(keyRingFile);
     const env = (name: Contender['name']) => ({
@@ -87,17 +108,15 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
       GATEWAY_BASE_URL: sandboxUrl,
       GATEWAY_CLIENT_ID: 'sandbox-client',
       GATEWAY_CLIENT_SECRET: 'sandbox-secret',
-      LEDGER_URL: `file:${join(dataDir, `ledger-${name}.db`)}`,
+      LEDGER_URL: ledgerUrl,
       KEY_RING_FILE: keyRingFile,
-      PAYLOAD_ENCRYPTION: name === 'clear' ? 'off' : 'on',
-      WORKFLOW_BUNDLE_FILE: bundles[name],
+      PAYLOAD_ENCRYPTION: 'on',
+      WORKFLOW_BUNDLE_FILE: name === 'bare' || name === 'clear' ? bundles[name] : bundles.journey,
+      ...(name === 'journey' ? {} : VARIANTS[name]),
     });
     const profiling = profileDir === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profileDir];
-    const programs = {
-      journey: [...profiling, path('../src/cli.ts'), 'worker'],
-      clear: [...profiling, path('../src/cli.ts'), 'worker'],
-      bare: [...profiling, path('./bare/worker.ts'), bundles.bare],
-    };
+    const program = (name: Contender['name']) =>
+      name === 'bare' ? [path('./bare/worker.ts'), bundles.bare] : [path('../src/cli.ts'), 'worker'];
     const workers = new Map<Contender['name'], Program>();
     parts.defer(async () => {
       await Promise.all([...workers.values()].map((worker) => worker.stop(10_000)));
@@ -108,7 +127,10 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
     const encrypting = new Client({ connection, namespace, dataConverter });
     const ask = (route: string, init?: RequestInit) => fetch(`${sandboxUrl}/_sandbox/${route}`, init);
     const stage: Stage = {
-      contenders: [contender('journey', encrypting, 'bench-journey'), contender(beside, plain, `bench-${beside}`)],
+      contenders: [
+        contender('journey', encrypting, 'bench-journey'),
+        contender(beside, isPlain(beside) ? plain : encrypting, `bench-${beside}`),
+      ],
       serverPid: server.pid,
       worker(name) {
         const worker = workers.get(name);
@@ -116,7 +138,7 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
         return worker;
       },
       async startWorker(name) {
-        workers.set(name, await startProgram(programs[name], env(name)));
+        workers.set(name, await startProgram([...profiling, ...program(name)], env(name)));
       },
       async killWorker(name) {
         const worker = stage.worker(name);
@@ -137,11 +159,25 @@ export async function startStage({ beside, profileDir }: StageOptions): Promise<
       close: () => parts.disposeAsync(),
     };
     await Promise.all([stage.startWorker('journey'), stage.startWorker(beside)]);
+    if (beside === 'versioned') {
+      const { DEPLOYMENT_NAME: deploymentName = '', BUILD_ID: buildId = '' } = VARIANTS.versioned;
+      await promote(connection.workflowService, namespace, { deploymentName, buildId }, { allowNoPollers: true });
+    }
     return stage;
   } catch (error) {
     await parts.disposeAsync();
     throw error;
   }
+}
+
+function isPlain(name: Contender['name']): boolean {
+  return name === 'bare' || name === 'clear';
+}
+
+async function ownServer(dataDir: string, parts: AsyncDisposableStack): Promise<RunningServer> {
+  const server = await startTemporalServer({ dataDir, headless: true });
+  parts.defer(() => server.stop());
+  return server;
 }
 
 async function bundle(workflows: string, file: string, options: Partial<BundleOptions> = {}): Promise<string> {

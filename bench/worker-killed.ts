@@ -1,6 +1,7 @@
 /** A worker is killed in the middle of many journeys: measures how long until all are done, and what was sent twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import { askRun } from '../src/client/runs/ask-run.ts';
 import type { JourneyStatus } from '../src/messages/journey/shapes.ts';
 import type { Contender } from './contenders.ts';
 import { newId } from './measures.ts';
@@ -55,7 +56,11 @@ async function decide(
   tally: { holds: number; resends: number },
 ): Promise<void> {
   const statuses = await Promise.all(
-    [...unfinished].map(async ([id, handle]) => ({ id, handle, status: await handle.query<JourneyStatus>('status') })),
+    [...unfinished].map(async ([id, handle]) => ({
+      id,
+      handle,
+      status: await askRun<JourneyStatus>(handle, 'status'),
+    })),
   );
   const onHold = statuses.filter(({ status }) => status.holds.length > 0);
   if (onHold.length === 0) return;

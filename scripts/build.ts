@@ -6,16 +6,19 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { BUNDLE_FILES } from '../src/worker/workflow-source.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-const stacks = join(dist, 'src/workflows/run/promise-stacks.js');
-const interceptors = [stacks, join(dist, 'src/workflows/run/as-replayed.js')];
+// What a bundle is made with is told by the program that was compiled, of its own files.
+const { BUNDLE_FILES, BUNDLE_OPTIONS }: typeof import('../src/worker/workflow-source.ts') = await import(
+  pathToFileURL(join(dist, 'src/worker/workflow-source.js')).href
+);
+const interceptors = BUNDLE_OPTIONS.workflowInterceptorModules;
 await bundle(BUNDLE_FILES.plain, interceptors);
 // A separate bundle, so that a worker without traces pays nothing for them.
 await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);
@@ -25,8 +28,8 @@ async function bundle(file: string, workflowInterceptorModules: string[]): Promi
     workflowsPath: join(dist, 'src/workflows/index.js'),
     // Part of the bundle: with a prebuilt bundle the SDK ignores the data converter's own, and other interceptors.
     failureConverterPath: join(dist, 'src/protection/payloads/failure-converter.js'),
+    ...BUNDLE_OPTIONS,
     workflowInterceptorModules,
-    preloadModules: [stacks, join(dist, 'src/messages/checks.js')],
     logger: new DefaultLogger('WARN'),
   });
   writeFileSync(join(dist, file), code);

@@ -14,7 +14,7 @@ import { freePorts } from '../../src/local/free-ports.ts';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
-import { BUNDLE_MODULES } from '../../src/worker/workflow-source.ts';
+import { BUNDLE_OPTIONS } from '../../src/worker/workflow-source.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { type Program, startProgram } from '../processes.ts';
 
@@ -218,7 +218,7 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   };
 }
 
-async function startLedger(engine: LedgerEngine, dataDir: string, parts: AsyncDisposableStack) {
+export async function startLedger(engine: LedgerEngine, dataDir: string, parts: AsyncDisposableStack) {
   if (engine === 'sqlite') {
     const bytes = () => directoryBytes(dataDir, (name) => name.startsWith('ledger.db'));
     return { url: `file:${join(dataDir, 'ledger.db')}`, bytes };
@@ -247,7 +247,7 @@ async function bundle(file: string): Promise<string> {
     workflowsPath: path('../../src/workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
     failureConverterPath: FAILURE_CONVERTER_PATH,
-    ...BUNDLE_MODULES,
+    ...BUNDLE_OPTIONS,
   });
   await writeFile(file, code);
   return file;

@@ -1,7 +1,8 @@
 /** Finds a worker's workflows, and checks that they fit its configuration. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { WorkerOptions } from '@temporalio/worker';
+import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
+import { isRecord } from '../base/is-record.ts';
 import { bundleHasFailureConverter } from '../protection/payloads/data-converter.ts';
 import { bundleTraces } from '../telemetry/bundle-mark.ts';
 
@@ -18,13 +19,24 @@ const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
 const WORKFLOWS = moduleFile('../workflows/index');
 
+/** The SDK compiles TypeScript for ES2017, where each private field is a `WeakMap`. The Node that runs it has them. */
+const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
+  for (const rule of config.module?.rules ?? []) {
+    const use = rule && typeof rule === 'object' ? rule.use : undefined;
+    const options = use && typeof use === 'object' && 'options' in use ? use.options : undefined;
+    if (isRecord(options) && isRecord(options.jsc)) options.jsc.target = 'es2022';
+  }
+  return config;
+};
+
 /**
  * What each workflow bundle is made with. All of it is preloaded: a thread evaluates it once, and not for each run. So no
  * module of it has state of its own, but what it keeps by run id.
  */
-export const BUNDLE_MODULES = {
+export const BUNDLE_OPTIONS = {
   workflowInterceptorModules: [PROMISE_STACKS, AS_REPLAYED],
   preloadModules: [PROMISE_STACKS, moduleFile('../messages/checks'), WORKFLOWS],
+  webpackConfigHook: compiledForNode,
 };
 
 interface WorkflowSourceOptions {
@@ -48,12 +60,12 @@ export function workflowSource({ bundlePath, isEncrypting, isTracing }: Workflow
   const builtPath = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   const codePath = bundlePath ?? (isBuilt && existsSync(builtPath) ? builtPath : undefined);
   if (codePath === undefined) {
-    const { workflowInterceptorModules, preloadModules } = BUNDLE_MODULES;
+    const { workflowInterceptorModules, ...bundlerOptions } = BUNDLE_OPTIONS;
     const tracing = isTracing ? [moduleFile('../telemetry/workflow-tracing')] : [];
     return {
       workflowsPath: WORKFLOWS,
       interceptors: { workflowModules: [...workflowInterceptorModules, ...tracing] },
-      bundlerOptions: { preloadModules },
+      bundlerOptions,
     };
   }
   const code = readFileSync(codePath, 'utf8');

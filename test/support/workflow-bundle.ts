@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { FAILURE_CONVERTER_PATH } from '../../src/protection/payloads/data-converter.ts';
-import { BUNDLE_MODULES } from '../../src/worker/workflow-source.ts';
+import { BUNDLE_OPTIONS } from '../../src/worker/workflow-source.ts';
 
 /** What a worker that traces has in its bundle besides. */
 export const TRACING_MODULES = [fileURLToPath(new URL('../../src/telemetry/workflow-tracing.ts', import.meta.url))];
@@ -11,8 +11,8 @@ export async function bundleWorkflows(workflowInterceptorModules: string[] = [])
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
     failureConverterPath: FAILURE_CONVERTER_PATH,
-    workflowInterceptorModules: [...BUNDLE_MODULES.workflowInterceptorModules, ...workflowInterceptorModules],
-    preloadModules: BUNDLE_MODULES.preloadModules,
+    ...BUNDLE_OPTIONS,
+    workflowInterceptorModules: [...BUNDLE_OPTIONS.workflowInterceptorModules, ...workflowInterceptorModules],
     // Only warnings and errors: a line per bundle says nothing to a test run.
     logger: new DefaultLogger('WARN'),
   });
