@@ -68,6 +68,8 @@ function story(environment: DevEnvironment): string {
     'TEMPORAL_ADDRESS',
     'TEMPORAL_NAMESPACE',
     'TASK_QUEUE',
+    'GATEWAY_AUTH_URL',
+    'GATEWAY_BASE_URL',
     'LEDGER_URL',
     'KEY_RING_FILE',
     'PAYLOAD_ENCRYPTION',
