@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sends a consent by Temporal's HTTP API, encrypted by the codec server, also where there is no open journey:
 #
-#     send-consent.sh journey-LOAN-1 consent.json
+#     send-consent.sh journey-LOAN-4 consent.json
 set -eu
 workflow_id=$1
 consent_file=$2
@@ -9,8 +9,8 @@ api="$TEMPORAL_HTTP_URL/api/v1/namespaces/$TEMPORAL_NAMESPACE/workflows"
 
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
-# The token goes in by a file that curl reads: arguments are seen by everybody on the machine.
-printf 'header = "Authorization: Bearer %s"\n' "$(cat "$CODEC_SERVER_TOKEN_FILE")" >"$files/authorization"
+# The token goes in by a file that curl reads: arguments are seen by everybody on the machine. In development there is none.
+printf 'header = "Authorization: Bearer %s"\n' "$(cat "${CODEC_SERVER_TOKEN_FILE:-/dev/null}")" >"$files/authorization"
 
 # Payloads on standard input, through the codec server's /encode or /decode.
 coded() {

@@ -19,7 +19,9 @@ from temporalio.exceptions import ApplicationError
 
 async def main(journey_file: str, *consent_files: str) -> None:
     namespace = os.environ["TEMPORAL_NAMESPACE"]
-    codec_server = CodecServer(os.environ["CODEC_SERVER_URL"], namespace, os.environ["CODEC_SERVER_TOKEN_FILE"])
+    # A codec server that is known by its path, as in development, takes an empty token.
+    token_file = os.environ.get("CODEC_SERVER_TOKEN_FILE", os.devnull)
+    codec_server = CodecServer(os.environ["CODEC_SERVER_URL"], namespace, token_file)
     client = await Client.connect(
         os.environ["TEMPORAL_ADDRESS"], namespace=namespace, data_converter=codec_server.data_converter()
     )

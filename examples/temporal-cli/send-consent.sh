@@ -1,12 +1,12 @@
 #!/bin/sh
 # Sends a consent by the Temporal CLI, encrypted by the codec server, also where there is no open journey:
 #
-#     send-consent.sh journey-LOAN-1 consent.json
+#     send-consent.sh journey-LOAN-4 consent.json
 set -eu
 
-# As --codec-endpoint and --codec-auth; arguments are seen by everybody on the machine.
+# As --codec-endpoint and --codec-auth; arguments are seen by everybody on the machine. In development there is no token.
 export TEMPORAL_CODEC_ENDPOINT="$CODEC_SERVER_URL"
-TEMPORAL_CODEC_AUTH="Bearer $(cat "$CODEC_SERVER_TOKEN_FILE")"
+TEMPORAL_CODEC_AUTH="Bearer $(cat "${CODEC_SERVER_TOKEN_FILE:-/dev/null}")"
 export TEMPORAL_CODEC_AUTH
 
 if error=$(temporal workflow signal --workflow-id "$1" --name consent --input-file "$2" 2>&1); then

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { PRODUCTS, PULL_PRODUCTS } from '../../src/model/products.ts';
+import { partsOf } from '../runbook/pages.ts';
 import type { PostedInquiry } from '../support/journey-harness.ts';
 import { type CommandStage, documentsOf, openCommandStage, withOwnIds } from './command-stage.ts';
 
@@ -58,8 +59,8 @@ function productExamples(): Map<string, string> {
     const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
     return new RegExp(`^## ${title}\\n([\\s\\S]*?)^## `, 'm').exec(text)?.[1] ?? '';
   };
-  const shared = sectionOf('docs/README.md', 'Consent system');
-  const commands = [...shared.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line).join('\n');
+  const shared = partsOf('docs/README.md', sectionOf('docs/README.md', 'Consent system'));
+  const commands = shared.blocks.map(({ script }) => script).join('');
   const rows = [
     ...sectionOf('README.md', 'Products').matchAll(/^\| `([A-Z]+)` \| .+ \| (?:`(.+)`|\[.+\]\(.+\)) \|$/gm),
   ];

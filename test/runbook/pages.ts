@@ -1,4 +1,4 @@
-/** The runbook as it is written: its pages, their headings and their commands. */
+/** Pages as they are written, above all the runbook's: their headings and their commands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { FailureType } from '../../src/model/failure-types.ts';
@@ -15,6 +15,8 @@ export interface Block {
   script: string;
   /** The exit code that the page promises. */
   exits: number;
+  /** It keeps its terminal, such as a server. */
+  stays: boolean;
   /** Why the tests do not run it. */
   notRunBecause?: string;
 }
@@ -35,25 +37,33 @@ export function readPages(): Page[] {
 }
 
 function readPage(name: string): Page {
-  const text = readFileSync(join(RUNBOOK, `${name}.md`), 'utf8');
+  return partsOf(name, readFileSync(join(RUNBOOK, `${name}.md`), 'utf8'));
+}
+
+/** Of any page. Code that it says to be a file's is no command. */
+export function partsOf(name: string, text: string): Page {
   const headings: string[] = [];
   const blocks: Block[] = [];
-  for (const { groups = {} } of text.matchAll(PARTS)) {
+  for (const { groups = {} } of text.replaceAll(EXCERPTS, '').matchAll(PARTS)) {
     if (groups.heading !== undefined) headings.push(groups.heading);
     else blocks.push(blockOf(name, headings.at(-1), (groups.info ?? '').trim(), groups.script ?? ''));
   }
   return { name, text, headings, blocks };
 }
 
+const EXCERPTS = /^<!-- \S+ -->\n```\w+\n[\s\S]*?^```$/gm;
+
 /** A script may hold what looks like a heading: it is taken first, whole. */
 const PARTS = /^```sh(?<info>.*)\n(?<script>[\s\S]*?)^```$|^## (?<heading>.+)$/gm;
 
-/** After `sh`: nothing, `exits=<code>`, or `no-run: <why>`. */
+/** After `sh`: nothing, `exits=<code>`, `stays`, or `no-run: <why>`. */
 function blockOf(page: string, section: string | undefined, info: string, script: string): Block {
   const [, code] = /^exits=(\d+)$/.exec(info) ?? [];
   const [, why] = /^no-run: (.+)$/.exec(info) ?? [];
-  if (info !== '' && code === undefined && why === undefined) throw new Error(`${page}: what is \`sh ${info}\`?`);
-  return { section, script, exits: Number(code ?? 0), ...(why === undefined ? {} : { notRunBecause: why }) };
+  const stays = info === 'stays';
+  if (info !== '' && code === undefined && why === undefined && !stays)
+    throw new Error(`${page}: what is \`sh ${info}\`?`);
+  return { section, script, exits: Number(code ?? 0), stays, ...(why === undefined ? {} : { notRunBecause: why }) };
 }
 
 /** What `<name>` stands for in a script; a name without a value is an error. */

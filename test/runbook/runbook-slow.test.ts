@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { freePorts } from '../../src/local/free-ports.ts';
+import { environmentOf } from '../cli/command-stage.ts';
 import { type Harness, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { holdJourneys } from './held-journeys.ts';
 import { type Block, filled, HEADINGS, type Page, pageOf, readPages } from './pages.ts';
@@ -136,20 +137,6 @@ function decisionsOf(all: readonly Page[], name: string): number {
 async function untilDecided({ held }: Subject): Promise<void> {
   if (!held) return;
   await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));
-}
-
-function environmentOf({ config, sandboxUrl }: Harness): Record<string, string> {
-  const { temporal, taskQueue, ledger, keyRingFile } = config;
-  return {
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    TASK_QUEUE: taskQueue,
-    GATEWAY_AUTH_URL: sandboxUrl,
-    GATEWAY_BASE_URL: sandboxUrl,
-    LEDGER_URL: ledger.url,
-    KEY_RING_FILE: keyRingFile,
-    PAYLOAD_ENCRYPTION: 'off',
-  };
 }
 
 function troubledProfiles({ deadUrl, plainUrl }: { deadUrl: string; plainUrl: string }) {

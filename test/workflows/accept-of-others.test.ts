@@ -12,9 +12,10 @@ import {
   type ReportReference,
   UpdateRefusedError,
 } from '../../src/client.ts';
+import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { inquiriesOf } from '../hazards/operator-hands.ts';
-import { connectTo } from '../support/harness-client.ts';
+import { connectTo, firstHoldOf } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
@@ -36,11 +37,6 @@ after(async () => {
   await harness?.close();
   await rm(directory, { recursive: true, force: true });
 });
-
-async function heldBy(run: { watch(): AsyncIterable<{ holds: HoldStatus[] }> }): Promise<HoldStatus> {
-  for await (const { holds } of run.watch()) if (holds[0]) return holds[0];
-  throw new Error('it was never held');
-}
 
 type Decision = Parameters<ReturnType<CreditJourneys['getPull']>['resolve']>[0];
 interface Resolvable {
@@ -87,7 +83,7 @@ describe('accept gives nobody another person’s report', () => {
   test('in a FAILSAFE pull', async () => {
     const input = failsafePull([failsafeApplicant('1A', '4002')]);
     const pull = await journeys.pull(input);
-    const hold = await heldBy(pull);
+    const hold = await firstHoldOf(pull);
     const accept = await refusesOthers(pull, hold);
     const own = ownNumber();
     assert.equal((await accept(own, { confirmConsumerIds: true })).duplicate, false);
@@ -102,13 +98,7 @@ describe('accept gives nobody another person’s report', () => {
   test('in a FAILSAFE pull that is decided on the command line', async () => {
     const input = failsafePull([failsafeApplicant('1A', '4002')]);
     const pull = await journeys.pull(input);
-    const { customerTraceNumber, attempts } = await heldBy(pull);
-    const { temporal, taskQueue } = harness.config;
-    const env = {
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-      TASK_QUEUE: taskQueue,
-    };
+    const { customerTraceNumber, attempts } = await firstHoldOf(pull);
     const own = ownNumber();
     const resolve = (reference: ReportReference, ...more: string[]) =>
       runCli(
@@ -117,7 +107,7 @@ describe('accept gives nobody another person’s report', () => {
           ...['--action', 'accept', '--outcome', 'record', '--provider-said', 'posted', '--reference', '-'],
           ...['--by', 'ops', '--reason', 'asked the provider', ...more],
         ],
-        { env, cwd: harness.dataDir, stdin: JSON.stringify(reference) },
+        { env: environmentOf(harness), cwd: harness.dataDir, stdin: JSON.stringify(reference) },
       );
     const stranger = await resolve(theirs);
     assert.deepEqual([stranger.code, /reportReferenceNumber must be this/.test(stranger.stderr)], [1, true]);
@@ -137,7 +127,7 @@ describe('accept gives nobody another person’s report', () => {
     const review = await journeys.reviewPortfolio({
       ...{ reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file },
     });
-    const hold = await heldBy(review);
+    const hold = await firstHoldOf(review);
     const accept = await refusesOthers(review as unknown as Resolvable, hold);
     await accept(ownNumber(), { confirmConsumerIds: true });
     const { record } = await review.result();

@@ -10,6 +10,7 @@ import { decideDelivery, openDeliveries } from '../../src/client/holds/webhook-d
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import { ownerIdOfWorkflow, workflowIdOf } from '../../src/model/owner-id.ts';
+import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { activityCommands, eventsOf, pendingAttempt, resetTo, until } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
@@ -49,17 +50,7 @@ before(async () => {
 after(() => stage?.close());
 
 function cli(...args: string[]) {
-  const { config, sandboxUrl } = stage.harness;
-  const env = {
-    ...stage.env,
-    TEMPORAL_ADDRESS: config.temporal.address,
-    TEMPORAL_NAMESPACE: config.temporal.namespace,
-    TASK_QUEUE: config.taskQueue,
-    PAYLOAD_ENCRYPTION: 'off',
-    GATEWAY_AUTH_URL: sandboxUrl,
-    GATEWAY_BASE_URL: sandboxUrl,
-  };
-  return runCli(args, { env, cwd: stage.directory });
+  return runCli(args, { env: { ...stage.env, ...environmentOf(stage.harness) }, cwd: stage.directory });
 }
 
 async function activitiesOf(handle: JourneyHandle): Promise<string[]> {

@@ -29,6 +29,8 @@ interface DevEnvironmentOptions extends Partial<DevPorts> {
 
 export interface DevEnvironment {
   temporalAddress: string;
+  /** The same API over HTTP, on a free port that each run takes anew. */
+  temporalHttpUrl: string;
   namespace: string;
   taskQueue: string;
   /** Absent when headless. */
@@ -98,6 +100,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     );
     return {
       ...addresses,
+      temporalHttpUrl: server.httpUrl,
       ...defined({ uiUrl: server.uiUrl }),
       codecEndpoint: codec.endpoint,
       worker,

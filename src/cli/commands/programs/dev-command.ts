@@ -31,7 +31,7 @@ export function registerDevCommand(program: Command): void {
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
-      'print one line when ready: {"temporalAddress","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint"}',
+      'print one line when ready: {"temporalAddress","temporalHttpUrl","namespace","taskQueue","uiUrl","sandboxUrl","dataDir","codecEndpoint"}',
     )
     .addHelpText('after', EXAMPLE)
     .action(async ({ json, ...options }: DevFlags) => {
@@ -56,8 +56,9 @@ export function registerDevCommand(program: Command): void {
 }
 
 function readyLine(environment: DevEnvironment): string {
-  const { temporalAddress, namespace, taskQueue, uiUrl = null, sandboxUrl, dataDir, codecEndpoint } = environment;
-  const ready = { temporalAddress, namespace, taskQueue, uiUrl, sandboxUrl, dataDir, codecEndpoint };
+  const { temporalAddress, temporalHttpUrl, namespace, taskQueue } = environment;
+  const { uiUrl = null, sandboxUrl, dataDir, codecEndpoint } = environment;
+  const ready = { temporalAddress, temporalHttpUrl, namespace, taskQueue, uiUrl, sandboxUrl, dataDir, codecEndpoint };
   return `${JSON.stringify(ready)}\n`;
 }
 
@@ -67,6 +68,8 @@ function story(environment: DevEnvironment): string {
     'TEMPORAL_ADDRESS',
     'TEMPORAL_NAMESPACE',
     'TASK_QUEUE',
+    'GATEWAY_AUTH_URL',
+    'GATEWAY_BASE_URL',
     'LEDGER_URL',
     'KEY_RING_FILE',
     'PAYLOAD_ENCRYPTION',
@@ -74,6 +77,7 @@ function story(environment: DevEnvironment): string {
   return `${[
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
+    `  HTTP      ${environment.temporalHttpUrl}`,
     `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
     `  codec     ${environment.codecEndpoint}`,
     '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',

@@ -48,7 +48,7 @@ function runsOfKind(text: string): string {
 export function registerListCommand(program: Command): void {
   const command = program
     .command('list')
-    .description('list journeys, pulls, shares and reviews, the newest first')
+    .description('list journeys, pulls, shares and reviews: the newest open ones first, then those that ended last')
     .option('--open', 'only those that are running')
     .option('--needs-attention', 'only those that need a person')
     .option('--kind <kind>', `only ${KINDS.join(' or ')}`)

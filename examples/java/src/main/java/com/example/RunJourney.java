@@ -28,9 +28,9 @@ public final class RunJourney {
 
   public static void main(String[] files) throws Exception {
     String namespace = System.getenv("TEMPORAL_NAMESPACE");
-    var codecServer =
-        new CodecServer(
-            System.getenv("CODEC_SERVER_URL"), namespace, Path.of(System.getenv("CODEC_SERVER_TOKEN_FILE")));
+    // A codec server that is known by its path, as in development, takes an empty token.
+    Path tokenFile = Path.of(System.getenv().getOrDefault("CODEC_SERVER_TOKEN_FILE", "/dev/null"));
+    var codecServer = new CodecServer(System.getenv("CODEC_SERVER_URL"), namespace, tokenFile);
     WorkflowServiceStubs service =
         WorkflowServiceStubs.newServiceStubs(
             WorkflowServiceStubsOptions.newBuilder().setTarget(System.getenv("TEMPORAL_ADDRESS")).build());

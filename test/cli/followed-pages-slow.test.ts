@@ -1,0 +1,178 @@
+/** The commands of README, docs/README.md and docs/integrating.md, one after the other, as a reader of all three types them. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { findTemporalBinary } from '../../src/local/temporal/temporal-binaries.ts';
+import { type Block, filled, partsOf } from '../runbook/pages.ts';
+import { until } from '../support/process-world.ts';
+import { WAIT_LIMIT_MS } from '../support/until-query.ts';
+import { bareEnvironment, type Ran } from './run-cli.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+const PAGES = ['README.md', 'docs/README.md', 'docs/integrating.md'];
+
+/** What the pages say of each command's output. The keys are lines of the blocks, without their comments. */
+const PROMISES: Record<string, RegExp> = {
+  'npm run demo -- --exit': /PRECLOSE +held[\s\S]+share S-1 posted[\s\S]+The run: /,
+  'npx credit-journey dev': /^ready$[\s\S]+^Ctrl-C stops it/m,
+  'npx credit-journey start --sample --journey-id LOAN-1': /"journeyId": "LOAN-1"/,
+  'npx credit-journey watch LOAN-1': /"state":"waitingAtGate"/,
+  'npx credit-journey status LOAN-1': /"journeyId": "LOAN-1"/,
+  'npx credit-journey watch LOAN-2': /"state":"posted".*\s*$/,
+  'npx credit-journey watch LOAN-3': /"failureType":"OutcomeUnknown"/,
+  'npx credit-journey holds': /"journeyId": "LOAN-3"/,
+  'npx credit-journey status LOAN-3': /"journeyId": "LOAN-3"/,
+  'npx credit-journey pause --by ops --reason "ticket 4711: wrong purpose codes"': /"kind": "paused"/,
+  'npx credit-journey resume --by ops --reason "ticket 4711: corrected"': /"kind": "resumed"/,
+  'npx credit-journey doctor': /"healthy": true/,
+  'npx credit-journey inquiries --totals': /"productCode":"SECONDUSE"/,
+  'npx credit-journey shares': /"journeyId":"LOAN-2"/,
+  'npx credit-journey audit verify': /"findings": \[\]/,
+  'python examples/python/run_journey.py examples/journey.json examples/consent.json':
+    /"answer": [\s\S]+"outcome": "completed"[\s\S]+"report": /,
+  'npx credit-journey status LOAN-4': /"state": "completed"/,
+  'sh examples/http/send-consent.sh journey-LOAN-4 examples/consent.json': /^recorded before$/m,
+  'sh examples/temporal-cli/send-consent.sh journey-LOAN-4 examples/consent.json': /^recorded$/m,
+};
+
+test('the commands of README, docs/README.md and docs/integrating.md follow on from each other, in one shell and an empty clone', async (t) => {
+  const terminal = await openTerminal(t, await emptyClone(t));
+  const values: Record<string, string> = {};
+  const kept = new Set(Object.keys(PROMISES));
+  for (const page of PAGES) {
+    const { blocks } = partsOf(page, await readFile(join(ROOT, page), 'utf8'));
+    for (const block of blocks.filter(({ notRunBecause }) => notRunBecause === undefined)) {
+      const promised = promisesOf(block);
+      for (const [line] of promised) kept.delete(line);
+      const patterns = promised.map(([, pattern]) => pattern);
+      const said = block.stays
+        ? await terminal.stay(block.script, patterns)
+        : await terminal.run(filled(block.script, values), block.exits);
+      for (const pattern of patterns) assert.match(said, pattern);
+      if (/credit-journey dev$/m.test(block.script)) Object.assign(values, await introduced(said, terminal));
+    }
+  }
+  assert.deepEqual([...kept], [], 'no page has these commands any more');
+});
+
+function promisesOf({ script }: Block): [string, RegExp][] {
+  return Object.entries(PROMISES).filter(([line]) => script.split('\n').includes(line));
+}
+
+/** What the pages have the reader take from what `dev` prints. */
+async function introduced(said: string, terminal: Terminal): Promise<Record<string, string>> {
+  const of = (name: string) => new RegExp(`^ +${name} +([^\\s,]+)`, 'm').exec(said)?.[1] ?? assert.fail(name);
+  const values = { temporalAddress: of('Temporal'), temporalHttpUrl: of('HTTP'), codecEndpoint: of('codec') };
+  // Where another program has the usual ports, the README sends its reader to these lines. Else it does without.
+  const exported = said.match(/^ +export .+$/gm) ?? [];
+  if (values.temporalAddress !== '127.0.0.1:7233') await terminal.run(exported.join('\n'));
+  return values;
+}
+
+/** The repository's files in a directory of their own, where nothing has run yet. */
+async function emptyClone(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-clone-'));
+  t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  for (const name of await readdir(ROOT)) {
+    if (!['.git', '.credit-journey', '.venv'].includes(name)) await symlink(join(ROOT, name), join(directory, name));
+  }
+  return directory;
+}
+
+interface Terminal {
+  /** Everything that it prints, on both streams. */
+  run(script: string, exits?: number): Promise<string>;
+  /** Resolves when what it has printed fits all patterns, at least once a line. */
+  stay(script: string, patterns: readonly RegExp[]): Promise<string>;
+}
+
+/** One bash; what stays gets Ctrl-C when the test ends, the latest first. */
+async function openTerminal(t: TestContext, directory: string): Promise<Terminal> {
+  const { path: temporal } = await findTemporalBinary({ kind: 'cli' });
+  const env = { ...readersEnvironment(), PATH: `${dirname(temporal)}:${process.env.PATH}`, NO_COLOR: '1' };
+  const bash = spawn('bash', ['--noprofile', '--norc'], { cwd: directory, env, stdio: 'pipe' });
+  const staying: number[] = [];
+  const run = async (script: string, exits = 0): Promise<string> => {
+    if (exits === 0) return expectEnd(script, 0, await typed(bash, `set -e\n${script}`));
+    // A hold is listed a moment after the run has said so.
+    const endsAt = performance.now() + WAIT_LIMIT_MS;
+    for (;;) {
+      const ran = await typed(bash, `set +e\n${script}`);
+      if (ran.code === exits || performance.now() > endsAt) return expectEnd(script, exits, ran);
+    }
+  };
+  t.after(async () => {
+    for (const group of staying.toReversed()) {
+      if (isAlive(group)) process.kill(-group, 'SIGINT');
+      await until(`process ${group} has ended`, async () => !isAlive(group));
+    }
+    bash.kill();
+  });
+  return {
+    run,
+    async stay(script, patterns) {
+      const log = `terminal-${staying.length + 2}.log`;
+      // Job control gives it a process group of its own, as its own terminal would.
+      const started = await run(`set -m\n{ ${script.trim()}\n} >${log} 2>&1 &\nset +m\necho "process $!"`);
+      const group = Number(/^process (\d+)$/m.exec(started)?.[1] ?? assert.fail(started));
+      staying.push(group);
+      const said = () => readFile(join(directory, log), 'utf8');
+      await until(`${script.trim()} has said what it should`, async () => {
+        const text = await said();
+        if (!isAlive(group)) assert.fail(`${script.trim()} has ended\n${text}`);
+        return text.includes('\n') && patterns.every((pattern) => pattern.test(text));
+      });
+      return said();
+    },
+  };
+}
+
+function expectEnd(script: string, exits: number, { code, stdout }: Pick<Ran, 'code' | 'stdout'>): string {
+  assert.equal(code, exits, `${script}\n${stdout}`);
+  return stdout;
+}
+
+/** Whether a process of the group is left. */
+function isAlive(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Without what npm and the settings of the person who runs the tests put into it. */
+function readersEnvironment(): Record<string, string | undefined> {
+  const ours = /^(npm_|INIT_CWD$|NODE_ENV$|CODEC_SERVER_|PAYLOAD_|TEST_|WORKFLOW_|PORTFOLIO_)/;
+  return Object.fromEntries(Object.entries(bareEnvironment()).filter(([name]) => !ours.test(name)));
+}
+
+/** Runs a script in the shell itself, so that its variables stay. A shell that ends has the code of what failed. */
+async function typed(bash: ChildProcess, script: string): Promise<Pick<Ran, 'code' | 'stdout'>> {
+  const { stdin, stdout } = bash;
+  assert.ok(stdin && stdout);
+  const mark = `done-${randomUUID()}`;
+  const ended = new AbortController();
+  let said = '';
+  const answered = new Promise<number>((resolve) => {
+    stdout.setEncoding('utf8').on('data', function read(chunk: string) {
+      said += chunk;
+      const [, code] = new RegExp(`^${mark} (\\d+)$`, 'm').exec(said) ?? [];
+      if (code === undefined) return;
+      stdout.off('data', read);
+      resolve(Number(code));
+    });
+  });
+  const exited = once(bash, 'close', ended).then(([code]) => code as number | null);
+  exited.catch(() => {});
+  stdin.write(`{ ${script}\n} </dev/null 2>&1\nprintf '\\n${mark} %s\\n' $?\n`);
+  const code = await Promise.race([answered, exited]);
+  ended.abort();
+  return { code, stdout: said.split(`\n${mark} `)[0] ?? '' };
+}
