@@ -206,11 +206,13 @@ export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHo
   };
 }
 
-function nameOf({ ownerId, customerTraceNumber, productCode, shareId }: OpenInquiry) {
+function nameOf({ ownerId, customerTraceNumber, productCode, profile, ...inquiry }: OpenInquiry) {
+  const { shareId, endUserCode, endUser, applicantIds } = inquiry;
   return {
     journeyId: ownerId,
     customerTraceNumber,
     productCode,
-    ...defined({ shareId }),
+    profile,
+    ...defined({ shareId, endUserCode, endUser, applicantIds }),
   };
 }

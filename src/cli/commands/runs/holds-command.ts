@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import type { CreditJourneys, OpenHolds } from '../../../client.ts';
-import { queryOf } from '../../decisions/holds-query.ts';
+import {
+  type HoldFilter,
+  holdFilterOf,
+  isFiltered,
+  passes,
+  queryOf,
+  withHoldFilters,
+} from '../../decisions/holds-query.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -9,7 +16,7 @@ import { holdTable, resolveCommand, unmatchedLines } from '../../output/hold-lin
 import { type Output, wrap } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 
-interface HoldsOptions extends ServerOptions {
+interface HoldsOptions extends ServerOptions, HoldFilter {
   type?: string;
   since?: string;
   ledger: boolean;
@@ -31,6 +38,7 @@ export function registerHoldsCommand(program: Command): void {
     )
     .option('--by <name>', 'who has seen to them')
     .option('--reason <why>', 'what was done about them');
+  withHoldFilters(command);
   withExamples(
     withServerOptions(command),
     'credit-journey holds',
@@ -39,8 +47,10 @@ export function registerHoldsCommand(program: Command): void {
   command.action(async (options: HoldsOptions) => {
     if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     const query = queryOf(options);
+    const filter = holdFilterOf(options);
     const list = async (journeys: CreditJourneys, output: Output) => {
-      const [found, notice] = await Promise.all([journeys.holds(query), options.ledger ? pauseNotice(output) : []]);
+      const [all, notice] = await Promise.all([journeys.holds(query), options.ledger ? pauseNotice(output) : []]);
+      const found = only(all, filter);
       const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
       const { unanswered, unmatchedConsents } = found;
       output.answer({ holds, unanswered, unmatchedConsents }, () => [...holdsLines(found, output), ...notice]);
@@ -48,6 +58,12 @@ export function registerHoldsCommand(program: Command): void {
     };
     await withJourneys(options, list, { besideLedger: options.ledger });
   });
+}
+
+/** A consent that matches nothing is of no known end user, product or profile. */
+function only(found: OpenHolds, filter: HoldFilter): OpenHolds {
+  if (!isFiltered(filter)) return found;
+  return { ...found, holds: found.holds.filter((hold) => passes(hold, filter)), unmatchedConsents: [] };
 }
 
 async function markConsentsSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
