@@ -102,7 +102,7 @@ const DECISION_MEMBERS = [
   onlyWith(hasValue('outcome', 'record'), 'reference'),
   implies(hasValue('outcome', 'record'), { properties: { providerSaid: { const: 'posted' } } }),
   { dependentRequired: { confirmConsumerIds: ['reference'] } },
-  onlyWith(hasValue('action', 'amend'), 'applicants'),
+  implies({ required: ['applicants'] }, hasValue('action', 'amend')),
 ];
 
 const consentMessage = consent.meta({

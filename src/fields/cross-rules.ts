@@ -136,7 +136,6 @@ export function resolveInquiryProblems(message: Loose): Problem[] {
   if (message.confirmConsumerIds !== undefined && message.reference === undefined) {
     problems.push({ path: '/confirmConsumerIds', rule: 'belongs to a reference only' });
   }
-  if (amends && message.applicants === undefined) problems.push({ path: '/applicants', rule: 'is required for amend' });
   if (typeof message.action === 'string') {
     if (!accepts && message.outcome !== undefined) problems.push({ path: '/outcome', rule: 'belongs to accept only' });
     if (!withRecord && message.reference !== undefined) {

@@ -24,7 +24,7 @@ export interface DecisionContent {
   providerSaid: ProviderSaid;
   outcome?: ReportOutcome;
   confirmConsumerIds?: true;
-  /** For `accept` with a reference, and for `amend`: the `contentDigest` of the personal part. */
+  /** For `accept` with a reference, and for `amend` with applicants: the `contentDigest` of the personal part. */
   contentDigest?: string;
 }
 

@@ -38,7 +38,7 @@ export type DecisionAction = HoldAction | 'repeat';
  *
  * - `resend`: try again under the same trace number. Where nothing was claimed, the run only goes on.
  * - `accept`: the provider has said what the outcome is; go on with that outcome.
- * - `amend`: a new inquiry under a new trace number, with corrected applicants.
+ * - `amend`: a new inquiry under a new trace number, with corrected applicants, or with the same ones.
  * - `abandon`: nothing more is ever sent under this trace number.
  */
 export const ALLOWED_ACTIONS: Record<FailureType, readonly HoldAction[]> = {

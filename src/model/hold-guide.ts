@@ -66,7 +66,7 @@ export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<D
     case 'accept':
       return 'the provider says what came of it; go on with that';
     case 'amend':
-      return 'a new inquiry with corrected applicants';
+      return 'a new inquiry, with corrected applicants or the same ones';
     case 'abandon':
       return 'give it up; nothing more is ever sent under it';
     case 'seen':
@@ -78,7 +78,11 @@ export function actionWords(action: HoldAction | 'seen', { failureType }: Pick<D
 export function consequences(
   action: HoldAction | 'seen',
   inquiry: DecidedInquiry,
-  { outcome, isPosted = true }: { outcome?: string; isPosted?: boolean } = {},
+  {
+    outcome,
+    isPosted = true,
+    keepsApplicants = false,
+  }: { outcome?: string; isPosted?: boolean; keepsApplicants?: boolean } = {},
 ): string[] {
   const { isRunning, attempt, productCode } = inquiry;
   const { name } = RUN_GUIDE[inquiry.run];
@@ -92,7 +96,9 @@ export function consequences(
         ...(productCode === 'SECONDUSE' && !isPosted ? ['The share ends as `notPosted`.'] : []),
       ];
     case 'amend':
-      return ['A new inquiry is sent under a new trace number, with corrected applicants.'];
+      return [
+        `A new inquiry is sent under a new trace number, with ${keepsApplicants ? 'the same' : 'corrected'} applicants.`,
+      ];
     case 'abandon':
       return ['Nothing more is ever sent under this trace number.', ...(isRunning ? [afterAbandon(inquiry)] : [])];
     case 'seen':

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { OpenHold } from '../../src/client.ts';
@@ -50,8 +50,8 @@ interface Held {
 }
 
 /** A journey of one stage that is on hold; the digits of its applicant's SSN say why. */
-async function held(lastFour: string): Promise<Held> {
-  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
+async function held(lastFour: string, endUserCode = 'EU123'): Promise<Held> {
+  const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))], endUserCode });
   const handle = await harness.start(input);
   const status = await untilStatus(handle, ({ state }) => state === 'held');
   return { handle, input, status, trace: status.holds[0]?.customerTraceNumber ?? assert.fail() };
@@ -99,7 +99,8 @@ const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
 test('holds says that nothing needs a person', async () => {
   const none = await cli('holds');
   assert.equal(none.code, 0, none.stderr);
-  assert.deepEqual(JSON.parse(none.stdout), { holds: [], unanswered: [], unmatchedConsents: [] });
+  const lists = { list: [], holds: [], attention: [], deliveries: [], unanswered: [], unmatchedConsents: [] };
+  assert.deepEqual(JSON.parse(none.stdout), lists);
 });
 
 describe('what needs a person', { concurrency: 4 }, () => {
@@ -142,6 +143,11 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal(holds.filter(of(journeyId)).length, 1);
     const left = holds.find(isLeft) ?? assert.fail();
     assert.equal(left.resolve, `credit-journey resolve --ledger ${one.trace} --attempt 1`);
+    const { list } = JSON.parse(ran.stdout) as { list: { kind: string; journeyId: string; command: string }[] };
+    assert.deepEqual(
+      list.filter((row) => row.journeyId === journeyId).map(({ kind, command }) => [kind, command]),
+      [['left', left.resolve]],
+    );
     const without = await cli('holds', '--no-ledger', '--type', 'OutcomeUnknown');
     assert.ok(!JSON.parse(without.stdout).holds.some(of(journeyId)));
     const [, ...shown] = left.resolve.split(' ');
@@ -214,9 +220,79 @@ describe('what needs a person', { concurrency: 4 }, () => {
     await cli('resolve', journeyId, '--attempt', '1', '--action', 'abandon', '--provider-said', 'notAsked', ...WHO);
   });
 
+  test('is decided with --all by the provider’s answers in a file: shown before it is done, and no line is passed over', async () => {
+    const [posted, given, moved] = [
+      await held('4002', 'EU778'),
+      await held('4002', 'EU778'),
+      await held('4002', 'EU778'),
+    ];
+    const mine = ['--type', 'OutcomeUnknown', '--end-user', 'EU778', '--product', 'PREQUAL'];
+    await holdsUntil((list) => list.length === 3, ...mine);
+    const { path: referencePath, reportReferenceNumber } = await referenceFile(posted);
+    const { requestedAt, applicants } = JSON.parse(await readFile(referencePath, 'utf8'));
+    const file = join(harness.dataDir, 'answers.csv');
+    const lines = [
+      'customerTraceNumber,attempt,action,outcome,providerSaid,reportReferenceNumber,requestedAt,consumerId:1A,reason',
+      `${posted.trace},1,accept,record,posted,${reportReferenceNumber},${requestedAt},${applicants[0].consumerId},`,
+      `${given.trace},1,abandon,,notPosted,,,,"withdrawn, says the branch"`,
+      `${moved.trace},2,resend,,notPosted,,,,`,
+      'PQ234567ABCDEFGHABCDEFGHABCD00,1,abandon,,posted,,,,',
+    ];
+    await writeFile(file, `\ufeff${lines.join('\r\n')}\r\n`);
+    const all = ['resolve', '--all', ...mine.slice(2), '--answers', file, ...WHO];
+    const shown = await cli(...all);
+    assert.equal(shown.code, 2, shown.stderr);
+    const { planned, leftOut } = JSON.parse(shown.stdout);
+    assert.deepEqual(
+      planned.map((row: Record<string, unknown>) => [
+        row.customerTraceNumber,
+        row.action,
+        row.outcome,
+        row.providerSaid,
+      ]),
+      [
+        [posted.trace, 'accept', 'record', 'posted'],
+        [given.trace, 'abandon', undefined, 'notPosted'],
+      ],
+    );
+    assert.deepEqual(
+      leftOut.map(({ why }: { why: string }) => why.split(' ').slice(0, 4).join(' ')),
+      ['the hold is about', 'no run that was'],
+    );
+    assert.ok(!shown.stdout.includes(applicants[0].consumerId));
+    assert.deepEqual((await ledger.inquiry(posted.trace))?.decisions, []);
+
+    const bad = await runCli(['resolve', '--all', '--answers', '-', '--by', 'ops'], {
+      env,
+      stdin: JSON.stringify([{ customerTraceNumber: posted.trace, action: 'S912345678', providerSaid: 'posted' }]),
+    });
+    assert.equal(bad.code, 2);
+    const { problems } = JSON.parse(bad.stderr).error as { problems: { path: string }[] };
+    assert.deepEqual(problems.map(({ path }) => path).sort(), ['/0/action', '/0/attempt', '/0/reason']);
+    assert.ok(!bad.stderr.includes('912345678'));
+
+    const { code, screen } = await runInTerminal(
+      all,
+      [[/accept record[\s\S]*2 of the answers are left out[\s\S]*Decide about these 2\? \[y\/N\] /, 'y']],
+      env,
+    );
+    assert.equal(code, 1, 'two answers decided nothing');
+    assert.match(screen, /2 decided, 0 failed/);
+    assert.equal((await posted.handle.result()).stages[0]?.reportReferenceNumber, reportReferenceNumber);
+    assert.equal((await given.handle.result()).outcome, 'abandoned');
+    const decided = await Promise.all([posted, given].map(({ trace }) => ledger.inquiry(trace)));
+    assert.deepEqual(
+      decided.map((row) => row?.decisions.map(({ by, reason }) => [by, reason])),
+      [[['ops', 'asked the provider']], [['ops', 'withdrawn, says the branch']]],
+    );
+    assert.equal((await moved.handle.query<JourneyStatus>('status')).holds.length, 1);
+    assert.deepEqual(await Promise.all([posted, given, moved].map(received)), [1, 1, 1]);
+  });
+
   test('on a terminal: resolve shows the hold, asks for what is missing, and says what will happen before it is done', async () => {
     const one = await held('4002');
     const { path, reportReferenceNumber } = await referenceFile(one);
+    const { requestedAt, applicants } = JSON.parse(await readFile(path, 'utf8'));
     const { code, screen } = await runInTerminal(
       ['resolve', one.input.journeyId],
       [
@@ -224,8 +300,10 @@ describe('what needs a person', { concurrency: 4 }, () => {
         [/one of resend, accept, abandon[\s\S]*Number or word: /, '2'],
         [/What came of it[\s\S]*Number or word: /, 'record'],
         [/What the provider says[\s\S]*Number or word: /, 'posted'],
-        [/File with the reference[\s\S]*: /, '/nonexistent.json'],
-        [/ENOENT[\s\S]*File with the reference[\s\S]*: /, path],
+        [/reportReferenceNumber: /, reportReferenceNumber],
+        [/When the request was made.*: /, 'yesterday'],
+        [/RFC 3339[\s\S]*When the request was made.*: /, requestedAt],
+        [/consumerId of 1A: /, applicants[0].consumerId],
         [/Who decides.*: /, 'ops'],
         [/Why: /, 'it is in their books'],
         [/Decide accept\? \[y\/N\] /, 'y'],
@@ -236,7 +314,23 @@ describe('what needs a person', { concurrency: 4 }, () => {
     for (const part of ['OutcomeUnknown', one.trace, 'Nothing is sent', 'decided, as D-']) {
       assert.ok(screen.includes(part), `${part} is missing in:\n${screen}`);
     }
+    assert.ok(!screen.slice(screen.indexOf('decided, as D-')).includes('credit-journey resolve'), screen);
     assert.equal((await one.handle.result()).stages[0]?.reportReferenceNumber, reportReferenceNumber);
+  });
+
+  test('on a terminal: an amendment takes the same applicants, and its hold is not shown again', async () => {
+    const one = await held('1422');
+    const answers: [RegExp, string][] = [
+      [/Number or word: /, 'amend'],
+      [/What the provider says[\s\S]*Number or word: /, 'notPosted'],
+      [/With which applicants[\s\S]*Number or word: /, 'same'],
+      [/with the same applicants[\s\S]*Decide amend\? \[y\/N\] /, 'y'],
+    ];
+    const { code, screen } = await runInTerminal(['resolve', one.input.journeyId, ...WHO], answers, env);
+    assert.equal(code, 0, screen);
+    assert.ok(!screen.slice(screen.indexOf('decided, as D-')).includes(one.trace), screen);
+    const isAnother = ({ holds: [hold] }: JourneyStatus) => hold?.customerTraceNumber === `${one.trace.slice(0, -2)}01`;
+    await untilStatus(one.handle, isAnother);
   });
 
   test('on a terminal: no, and Ctrl-C, decide nothing', async () => {
@@ -272,16 +366,23 @@ describe('what needs a person', { concurrency: 4 }, () => {
   });
 
   test('on a terminal: holds is a table in 80 columns with commands that can be copied, and --all shows and asks', async () => {
-    const one = await held('3422');
-    const { screen, code } = await runInTerminal(['holds', '--type', 'RequestRefused'], [], env);
+    const one = await held('3422', 'EU777');
+    const { holds } = await holdsUntil((list) => list.some(of(one.input.journeyId)), '--end-user', 'EU777');
+    assert.deepEqual(
+      holds.map(({ journeyId, profile, applicantIds }) => [journeyId, profile, applicantIds]),
+      [[one.input.journeyId, 'default', ['1A']]],
+    );
+    const mine = ['--type', 'RequestRefused', '--end-user', 'EU777', '--profile', 'default'];
+    const { screen, code } = await runInTerminal(['holds', ...mine], [], env);
     assert.equal(code, 3, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
+    assert.match(screen, /^KIND +REASON[\s\S]*^hold +RequestRefused/m);
     const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(copied.includes(`credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
 
-    const args = ['resolve', '--all', '--type', 'RequestRefused', '--provider-said', 'notAsked', ...WHO];
+    const args = ['resolve', '--all', ...mine, '--provider-said', 'notAsked', ...WHO];
     const answers: [RegExp, string][] = [
-      [/TRACE NUMBER[\s\S]*1 +abandon[\s\S]*Number or word: /, '1'],
+      [/TRACE NUMBER[\s\S]*1 +amend[\s\S]*2 +abandon[\s\S]*Number or word: /, '2'],
       [/ends with this stage[\s\S]*Decide abandon about these 1\? \[y\/N\] /, 'y'],
     ];
     const all = await runInTerminal(args, answers, env);

@@ -104,7 +104,6 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record'],
       /missing: --reference <file>/,
     ],
-    ['an amendment without applicants', ['resolve', 'J1', 'T1', ...decision('amend')], /missing: --applicants <file>/],
     ['an action that is none', ['resolve', 'J1', 'T1', ...decision('S912345678')], /--action must be one of/],
     ['an attempt that is none', ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')], /--attempt must be/],
     [
@@ -116,6 +115,14 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['what has come too late, in a run', ['resolve', 'J1', 'T1', ...decision('seen')], /seen belongs to --ledger/],
     ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
     ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /without journeyId/],
+    ['filters of one inquiry', ['resolve', 'J1', '--product', 'CR'], /belong to --all/],
+    ['a product that is none', ['holds', '--product', 'S912345678'], /--product must be one of/],
+    [
+      'answers without a header',
+      ['resolve', '--all', '--answers', '-', '--by', 'ops', '--reason', 'asked'],
+      /lacks customerTraceNumber and attempt in its header/,
+      'S912345678,1\n',
+    ],
     ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /of one inquiry/],
     [
       'all amended',

@@ -1,7 +1,7 @@
 /** Disposal on a real Temporal server with a database file: what was kept is gone, and nothing is sent again. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,6 +15,7 @@ import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
+import { workflowIdOf } from '../../src/model/owner-id.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { runInTerminal } from '../cli/run-in-terminal.ts';
@@ -31,6 +32,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 
@@ -49,7 +52,14 @@ let context: DisposalContext;
 before(async () => {
   serverDir = await mkdtemp(join(tmpdir(), 'credit-journey-disposal-'));
   server = await startTemporalServer({ headless: true, dataDir: serverDir, dynamicConfig: FORGETS_QUICKLY });
-  harness = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'on', ...HANDS_OVER_SOON } });
+  const [GATEWAY_PROFILES_FILE, secretFile] = [join(serverDir, 'profiles.json'), join(serverDir, 'secret')];
+  await writeFile(secretFile, newWebhookSecret());
+  // No process listens there.
+  const away = { name: 'away', url: 'http://127.0.0.1:1/', secretFile, allowPrivateAddresses: true };
+  const told = { environment: 'sandbox', customerId: 'SANDBOX0001', webhooks: [away] };
+  await writeFile(GATEWAY_PROFILES_FILE, JSON.stringify({ profiles: { told } }));
+  const env = { PAYLOAD_ENCRYPTION: 'on', GATEWAY_PROFILES_FILE, ...HANDS_OVER_SOON };
+  harness = await startHarness({ server, env });
   const { config, client } = harness;
   const keyRing = await openKeyRing(config);
   ledger = await openLedger({ url: config.ledger.url, environment: 'sandbox', keyRing });
@@ -156,7 +166,7 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
   const { disposed, scrubbed, copies } = JSON.parse(done.stdout);
   assert.deepEqual([disposed, scrubbed], [[whole], true]);
   assert.match(copies.join(), /backups/);
-  assert.deepEqual(await runsOf(harness.client, journeyId, []), { open: [], closed: [] });
+  assert.deepEqual(await runsOf(harness.client, journeyId, []), { open: [], delivering: [], closed: [] });
   // The server deletes a history beside its other work, after it has forgotten the run.
   while (tablesWith(sent).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
   for (const bytes of [...secrets, ...sealedBytes]) {
@@ -222,6 +232,25 @@ test('of a journey that has handed over lists show one run, its records are foun
     await assert.rejects(harness.client.workflow.getHandle(handle.workflowId, runId).describe(), {
       name: 'WorkflowNotFoundError',
     });
+  }
+});
+
+test('an endpoint that cannot be reached keeps no run from being disposed of: the delivery of its events goes with it', async () => {
+  const journey = journeyInput({ stages: ['PREQUAL'], profile: 'told' });
+  const pull = reportPull('0001', { profile: 'told' });
+  await Promise.all([(await harness.start(journey)).result(), (await startPull(harness, pull)).result()]);
+  for (const ownerId of [journey.journeyId, `pull:${pull.pullId}`]) {
+    const delivery = harness.client.workflow.getHandle(`webhooks-${workflowIdOf(ownerId)}`);
+    assert.equal((await delivery.describe()).status.name, 'RUNNING');
+    const { planned } = await planDisposal(context, { journeyId: ownerId });
+    assert.deepEqual(
+      planned.map(({ runs, delivering }) => [runs, delivering]),
+      [[2, true]],
+    );
+    const done = await disposeOf(context, { journeyId: ownerId }, AUTHORIZATION);
+    assert.ok('finished' in done);
+    assert.deepEqual([done.finished.reports, done.finished.runs], [1, 2]);
+    await assert.rejects(delivery.describe(), { name: 'WorkflowNotFoundError' });
   }
 });
 

@@ -66,6 +66,12 @@ describe('what people see of', () => {
     ['nine digits in free text', ['SSN912345678'], [`SSN${MASKED}`]],
     ['a telephone in free text', ['call (202) 555-0123'], [`call ${MASKED}`]],
     ['an e-mail address in free text', { by: 'ann.b@mail.example.com' }, { by: MASKED }],
+    ['an SSN in place of an id', { journeyId: '912345678' }, { journeyId: MASKED }],
+    ['an SSN within an id', { ownerId: 'pull:loan-912-34-5678' }, { ownerId: `pull:loan-${MASKED}` }],
+    ['an SSN with dots in place of an id', { pullId: '912.34.5678' }, { pullId: MASKED }],
+    ['what no start takes as an id', { shareId: 'ann 2025550123' }, { shareId: `ann ${MASKED}` }],
+    ['what stands within an id’s name', { journeyId: { note: '2025550123' } }, { journeyId: { note: MASKED } }],
+    ['a loan number under another name', { note: '1234567890' }, { note: MASKED }],
     ['nine digits that are a number', { unknown: 912345678 }, { unknown: MASKED }],
     ['a member that is named by something personal', { '912-34-5678': true }, { [MASKED]: true }],
     [
@@ -96,6 +102,11 @@ describe('what people see of', () => {
       ok: true,
       nothing: null,
       consumerNameRefId: 4,
+      otherTraceNumber: 'PQ123456789AAAAAAAAAAAAAAAAA00',
+      inquiries: ['1234567890', 'pull:2026000012345', 'portfolio:0123456789/1234567890123456789'].map((journeyId) => ({
+        ...{ journeyId, ownerId: journeyId, decisionId: '1234567890' },
+        workflowId: 'journey-1234567890',
+      })),
       definition: { queryDefinitions: [{ name: 'status', description: 'where it stands' }] },
     };
     assert.deepEqual(redact(value), value);

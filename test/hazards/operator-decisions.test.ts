@@ -86,7 +86,7 @@ const HOLDS: Record<string, { lastFour: string; bad: BadDecision[] }> = {
     bad: [
       ['to resend', {}, /allows amend, abandon/],
       ['to accept', { ...ACCEPT, outcome: 'record', reference }, /allows amend, abandon/],
-      ['to amend without applicants', { action: 'amend' }, /applicants/],
+      ['to amend with an empty list', { action: 'amend', applicants: [] }, /applicants/],
     ],
   },
   UnexpectedResponse: {

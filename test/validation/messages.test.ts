@@ -252,7 +252,7 @@ describe('resolveInquiry', () => {
       ['/reference/applicants/1/consumerId'],
     ],
     ['a reference that belongs to no record', { action: 'accept', outcome: 'noRecord', reference }, ['/reference']],
-    ['an amend without applicants', { action: 'amend' }, ['/applicants']],
+    ['an amend with an empty list', { action: 'amend', applicants: [] }, ['/applicants']],
     ['applicants with a resend', { applicants: [anApplicant()] }, ['/applicants']],
     ['an outcome with a resend', { outcome: 'record' }, ['/outcome']],
     ['an attempt that is none', { attempt: 0 }, ['/attempt']],

@@ -152,6 +152,7 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
       aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE }),
       aDecision({ action: 'accept', outcome: 'noRecord' }),
       aDecision({ action: 'amend', applicants: [FULL_APPLICANT] }),
+      aDecision({ action: 'amend' }),
     ],
     parse: (value) => messages.parseResolveInquiry(value, LIMIT),
   },

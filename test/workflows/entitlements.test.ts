@@ -8,8 +8,15 @@ import {
   UpdateRefusedError,
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { resetTo, taskBeforeSend, taskOfMessage } from '../hazards/operator-hands.ts';
 import { connectTo, firstHoldOf } from '../support/harness-client.ts';
-import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  startHarness,
+} from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 
@@ -133,4 +140,29 @@ test('a share by itself, and a stage, go on in the same way', async () => {
   assert.deepEqual(held.allowedActions, ['resend', 'amend', 'abandon']);
   await staged.resolve(resend(held));
   assert.equal((await staged.result()).stages[1]?.state, 'record');
+});
+
+test('a stage that went on by a resend is sent once, also after resets to before the decision and before the hold', async () => {
+  const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+  for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
+  const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {
+    await journey.advance({ to: 'PREAPP' });
+    return untilHeld(journey);
+  });
+  await journey.resolve(resend(held));
+  await journey.result();
+  const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
+  const sent = (await harness.received(handle)).map(({ productCode }) => productCode);
+  assert.deepEqual(sent, ['PREQUAL', 'PREAPP']);
+  const { stages } = await journey.status();
+  // Temporal forgets the attempt, and hears the decision again. The ledger has the attempt by now.
+  for (const before of [await taskOfMessage(handle, 'resolveInquiry'), await taskBeforeSend(handle, 2)]) {
+    const again = await resetTo(harness, handle, before);
+    await again.result();
+    assert.deepEqual(
+      (await harness.received(handle)).map(({ productCode }) => productCode),
+      sent,
+    );
+    assert.deepEqual((await journey.status()).stages, stages);
+  }
 });

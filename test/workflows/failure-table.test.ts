@@ -272,18 +272,20 @@ describe('what a person decides', { concurrency: 12 }, () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('amend makes a new inquiry with corrected applicants', async () => {
+  test('amend makes a new inquiry: with the same applicants, or with corrected ones', async () => {
     const { handle, journeyId } = await startWith('1422');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
-    const trace = holds[0]?.customerTraceNumber ?? '';
-    await update(
-      handle,
-      'resolveInquiry',
-      decision(journeyId, trace, { action: 'amend', applicants: [applicant('1A')] }),
-    );
+    const first = holds[0]?.customerTraceNumber ?? '';
+    await update(handle, 'resolveInquiry', decision(journeyId, first, { action: 'amend' }));
+    // The gateway refuses this applicant again.
+    const isHeldAgain = (status: JourneyStatus) => status.holds[0]?.customerTraceNumber === `${first.slice(0, -2)}01`;
+    const again = (await untilStatus(handle, isHeldAgain)).holds[0]?.customerTraceNumber;
+    const corrected = { action: 'amend', decisionId: 'D-corrected', applicants: [applicant('1A')] };
+    await update(handle, 'resolveInquiry', decision(journeyId, again, corrected));
     const result = await handle.result();
     assert.equal(result.stages[0]?.state, 'record');
-    assert.equal(result.stages[0]?.customerTraceNumber, `${trace.slice(0, -2)}01`);
+    assert.equal(result.stages[0]?.customerTraceNumber, `${first.slice(0, -2)}02`);
+    assert.equal((await harness.received(handle)).length, 3);
     assert.equal((await harness.posted(handle)).length, 1);
   });
 

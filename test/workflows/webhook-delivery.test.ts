@@ -138,8 +138,19 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
   assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ journeyId, ...failed }], unanswered: [] });
-  const resent = await cli('webhooks', 'resend', journeyId, '--endpoint', 'hangs');
-  assert.deepEqual(JSON.parse(resent.stdout), { journeyId, events: 3 });
+  // Here is no ledger: a client is told how to do without.
+  const unread = await cli('holds');
+  assert.deepEqual([unread.code, /with --no-ledger the list/.test(unread.stderr)], [2, true], unread.stderr);
+  const needing = await cli('holds', '--no-ledger');
+  assert.equal(needing.code, 3, needing.stderr);
+  const { list } = JSON.parse(needing.stdout) as { list: { kind: string; journeyId: string; detail: string }[] };
+  assert.deepEqual(
+    list.flatMap((row) => (row.journeyId === journeyId ? [[row.kind, row.detail]] : [])).sort(),
+    ['gone', 'hangs', 'inner'].map((name) => ['event', `3 events to the endpoint ${name}`]),
+  );
+  const resent = await cli('webhooks', 'resend', '--all', '--endpoint', 'hangs');
+  const { resent: runs, failed: unsent } = JSON.parse(resent.stdout);
+  assert.deepEqual([runs, unsent, resent.code], [[{ journeyId, events: 3 }], [], 0], resent.stderr);
   const missed = await receiver.accepted('/hangs', journeyId, types.length);
   assert.deepEqual(
     missed.map(({ id }) => id),

@@ -13,31 +13,35 @@ import { type Output, table, wrap } from '../output/output.ts';
 import type { Prompter } from '../output/prompts.ts';
 import { type DraftDecision, OUTCOMES, type ResolveAction } from './decision-flags.ts';
 
-const REFERENCE_SHAPE =
-  '{"reportReferenceNumber","requestedAt","applicants":[{"applicantId","consumerId"}]}; ' +
-  'requestedAt is when the request was made';
+/** What is typed for an applicant of whom the provider has no record. */
+const NO_RECORD = '-';
 
 /** Shows what the decision is about. */
 export function showHold(hold: OpenHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
   prompter.say([...table(holdFacts(hold), width), ...holdMeaning(hold).flatMap((line) => wrap(line, width))]);
 }
 
-/** The decision with everything that its action needs. */
-export async function askForTheRest(hold: OpenHold, draft: DraftDecision, prompter: Prompter): Promise<DraftDecision> {
+/**
+ * The decision with everything that its action needs.
+ *
+ * @param ofMany it is about many holds of one kind, so that nothing of one person belongs to it
+ */
+export async function askForTheRest(
+  hold: OpenHold,
+  draft: DraftDecision,
+  prompter: Prompter,
+  { ofMany = false } = {},
+): Promise<DraftDecision> {
   const decision = { attempt: hold.attempt, ...draft } as DraftDecision;
   decision.action ??= await askAction(hold, prompter);
-  if (decision.action === 'accept') decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold));
+  if (decision.action === 'accept')
+    decision.outcome ??= await prompter.choice('What came of it', outcomeChoices(hold, ofMany));
   if (decision.action !== 'seen') decision.providerSaid ??= await askProviderSaid(hold, decision, prompter);
-  if (decision.outcome === 'record') {
-    decision.reference ??= (await askFile('File with the reference', REFERENCE_SHAPE, prompter)) as ReportReference;
+  if (decision.outcome === 'record' && !ofMany) {
+    decision.reference ??= await askReference(hold, prompter);
   }
-  if (decision.action === 'amend') {
-    decision.applicants ??= (await askFile(
-      'File with the applicants',
-      'a list, as the journey was started with',
-      prompter,
-    )) as Applicant[];
-  }
+  if (decision.action === 'amend' && decision.applicants === undefined && !ofMany)
+    await askApplicants(decision, prompter);
   decision.by ??= await prompter.line('Who decides', presetName());
   decision.reason ??= await prompter.line('Why');
   return decision;
@@ -55,10 +59,14 @@ export async function confirmed(
 }
 
 /** What follows from the decision, as sentences. */
-export function consequencesOf(hold: OpenHold, { action, outcome, reference }: DraftDecision): string[] {
+export function consequencesOf(hold: OpenHold, { action, outcome, reference, applicants }: DraftDecision): string[] {
   if (action === undefined) return [];
   const found = reference ? `${outcome}, reference ${reference.reportReferenceNumber}` : outcome;
-  return consequences(action, decidedInquiry(hold), { ...defined({ outcome: found }), isPosted: outcome === 'record' });
+  return consequences(action, decidedInquiry(hold), {
+    ...defined({ outcome: found }),
+    isPosted: outcome === 'record',
+    keepsApplicants: applicants === undefined,
+  });
 }
 
 function askAction(hold: OpenHold, prompter: Prompter): Promise<ResolveAction> {
@@ -81,13 +89,59 @@ function permittedWords(
   return wordsThatPermit({ failureType: reason, productCode }, { action, outcome });
 }
 
-function outcomeChoices({ productCode }: OpenHold) {
+function outcomeChoices({ productCode }: OpenHold, ofMany: boolean) {
   const words = {
     record: productCode === 'SECONDUSE' ? 'it was posted' : 'there is a report, with a reference',
     noRecord: 'there is no record of the consumer',
     noReport: 'it was answered without a report',
   };
-  return OUTCOMES.map((value) => ({ value, what: words[value] }));
+  return OUTCOMES.filter((value) => !ofMany || value !== 'record').map((value) => ({ value, what: words[value] }));
+}
+
+/** A reference in the words of the provider's books. `--reference` takes the whole of it from a file. */
+async function askReference({ applicantIds: known = [] }: OpenHold, prompter: Prompter): Promise<ReportReference> {
+  const [{ journeySchemas }, { problemsIn }] = await Promise.all([
+    import('../../messages/journey/schemas.ts'),
+    import('../../fields/problems.ts'),
+  ]);
+  const { reportReferenceNumber, requestedAt, applicants } = journeySchemas().reference.shape;
+  const { applicantId, consumerId } = applicants.element.shape;
+  const ask = (question: string, schema: Parameters<typeof problemsIn>[0], none?: string) =>
+    prompter.line(question, {
+      problem: (text) =>
+        text === none ? null : (problemsIn(schema, text, { jitless: false, ignores: () => false })[0]?.rule ?? null),
+    });
+  const reference: ReportReference = {
+    reportReferenceNumber: await ask('reportReferenceNumber', reportReferenceNumber),
+    requestedAt: await ask('When the request was made (as 2026-01-31T14:00:00Z)', requestedAt),
+    applicants: [],
+  };
+  const found = reference.applicants;
+  for (const [index, id] of known.entries()) {
+    const mayLack = found.length > 0 || index < known.length - 1;
+    const text = await ask(
+      `consumerId of ${id}${mayLack ? ' (- where there is no record)' : ''}`,
+      consumerId,
+      mayLack ? NO_RECORD : undefined,
+    );
+    if (!mayLack || text !== NO_RECORD) found.push({ applicantId: id, consumerId: text });
+  }
+  // Only a hold from an older worker does not say whom it is about.
+  while (found.length === 0 || (known.length === 0 && (await prompter.confirm('Another applicant?')))) {
+    const id = await ask('applicantId', applicantId);
+    found.push({ applicantId: id, consumerId: await ask(`consumerId of ${id}`, consumerId) });
+  }
+  return reference;
+}
+
+async function askApplicants(decision: DraftDecision, prompter: Prompter): Promise<void> {
+  const from = await prompter.choice('With which applicants', [
+    { value: 'same', what: 'those that it was asked with: the configuration alone was wrong' },
+    { value: 'corrected', what: 'from a file' },
+  ]);
+  if (from === 'same') return;
+  const shape = 'a list, as the journey was started with';
+  decision.applicants = (await askFile('File with the applicants', shape, prompter)) as Applicant[];
 }
 
 /** Asks again where the file cannot be read: all else has been answered already. */

@@ -12,6 +12,7 @@ import type { ServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readJson } from '../output/json-input.ts';
 import { type ReadProof, readProof, requireProved } from '../output/proof-input.ts';
+import type { HoldFilter } from './holds-query.ts';
 
 interface DecisionFlags {
   action?: string;
@@ -115,7 +116,6 @@ function missingFlags(flags: DecisionFlags, { attempt = true } = {}): string[] {
     [`--provider-said <${PROVIDER_SAID.join('|')}>`, flags.providerSaid, !isSeen],
     [`--outcome <${OUTCOMES.join('|')}>`, flags.outcome, flags.action === 'accept'],
     ['--reference <file>', flags.reference, withRecord],
-    ['--applicants <file>', flags.applicants, flags.action === 'amend'],
   ];
   return needed.flatMap(([name, value, isNeeded]) => (isNeeded && value === undefined ? [name] : []));
 }
@@ -140,11 +140,13 @@ function attemptOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-export interface ResolveOptions extends ServerOptions, DecisionFlags {
+export interface ResolveOptions extends ServerOptions, DecisionFlags, HoldFilter {
   yes?: boolean;
   all?: boolean;
   type?: string;
   since?: string;
+  /** A file. */
+  answers?: string;
   /** A trace number. */
   ledger?: string;
 }

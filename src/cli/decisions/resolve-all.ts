@@ -1,4 +1,6 @@
-/** One decision for each hold of a kind, after an outage. */
+/** One decision for each of many holds: the same for all of a kind, or what the provider has answered about each. */
+import { randomUUID } from 'node:crypto';
+import { inParallel } from '../../base/in-parallel.ts';
 import type { CreditJourneys, OpenHold } from '../../client.ts';
 import { knownDecisionTrust } from '../../config/config.ts';
 import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
@@ -10,11 +12,18 @@ import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, type Output, table, wrap } from '../output/output.ts';
 import { createPrompter, type Prompter } from '../output/prompts.ts';
+import type { AnyStatus } from '../output/status-lines.ts';
+import { checkedAnswers, readAnswers } from './answers-file.ts';
 import { askForTheRest, consequencesOf } from './ask-decision.ts';
 import { type DraftDecision, draftOf, type ResolveOptions, requireFlags } from './decision-flags.ts';
-import { queryOf } from './holds-query.ts';
+import { holdFilterOf, passes, queryOf } from './holds-query.ts';
 import { withJourneys } from './journey-action.ts';
+import { type LeftOut, type MatchedAnswers, matchAnswers, type RunHold } from './match-answers.ts';
 import { isAsking } from './resolve-one.ts';
+import { FOLLOWS_WITHIN_MS, whatFollowed } from './what-followed.ts';
+
+/** A decision about one hold. */
+type Planned = MatchedAnswers['planned'][number];
 
 /** What is decided about one inquiry, and what came of it. */
 interface Decided {
@@ -24,49 +33,83 @@ interface Decided {
   attempt: number;
   decisionId: string;
   action: string;
+  outcome?: string;
+  providerSaid?: string;
   accepted?: boolean;
+  /** How its run stands a moment later. */
+  ledTo?: { state: string; words?: string };
   error?: { type: string; message: string };
 }
 
-type RunHold = OpenHold & { attempt: number };
+/** Runs that are watched at a time. */
+const AT_ONCE = 8;
 
 /** Returns the exit code. */
 export async function resolveAll(options: ResolveOptions): Promise<number> {
-  const ownOutput = createOutput(options);
-  const asking = isAsking(ownOutput);
+  const output = createOutput(options);
+  holdFilterOf(options);
   const { failureType } = queryOf({ ...options, ledger: false });
-  if (failureType === undefined) throw new UsageError('--all needs a --type');
-  const ofEach = [
-    options.decisionId,
-    options.attempt,
-    options.reference,
-    options.applicants,
-    options.confirmConsumerIds,
-    options.proof,
-  ];
-  if (ofEach.some((value) => value !== undefined)) {
+  if (failureType === undefined && options.answers === undefined)
+    throw new UsageError('--all needs a --type, or --answers');
+  const { decisionId, attempt, reference, applicants, confirmConsumerIds, proof } = options;
+  if ([decisionId, attempt, reference, applicants, confirmConsumerIds, proof].some((value) => value !== undefined)) {
     throw new UsageError(
       '--attempt, --decision-id, --reference, --confirm-consumer-ids, --applicants and --proof are of one inquiry, not of --all',
     );
   }
-  requireNoProofs(process.env, ownOutput);
+  if (options.answers !== undefined) return resolveAnswered(options.answers, options, output);
+  requireNoProofs(process.env, output);
+  const asking = isAsking(output);
   if (!asking) requireFlags(options, { attempt: false });
   const draft = await draftOf(options);
-  requireSense(draft, failureType);
+  requireSense(draft, failureType as string);
   if (!asking) await checkMessage('decision', sampleOf(draft));
-  return withJourneys(options, async (journeys, output) => {
-    const { holds, unanswered } = await journeys.holds(queryOf({ ...options, ledger: false }));
-    const waiting = holds.filter((hold): hold is RunHold => hold.attempt !== undefined);
-    if (unanswered.length > 0) output.note(`no worker answered for ${unanswered.length} journeys: they are left out`);
-    requireSense(
-      draft,
-      failureType,
-      waiting.map(({ productCode }) => productCode),
-    );
+  return withJourneys(options, async (journeys) => {
+    const holds = await runHolds(journeys, options, output);
+    const products = holds.map(({ productCode }) => productCode);
+    requireSense(draft, failureType as string, products);
     return asking
-      ? await askAll(journeys, waiting, draft, options, output)
-      : await decideWithoutAsking(journeys, waiting, draft, options, output);
+      ? askAll(journeys, holds, draft, options, output)
+      : decideWithoutAsking(journeys, planSame(holds, draft), [], options, output);
   });
+}
+
+/** What the provider says about each inquiry, in a file. */
+async function resolveAnswered(file: string, options: ResolveOptions, output: Output): Promise<number> {
+  const answers = await readAnswers(file);
+  // Its own number belongs to each.
+  const { decisionId: _, ...defaults } = await draftOf(options);
+  const asking = isAsking(output) && file !== '-';
+  const prompter = asking ? createPrompter() : undefined;
+  try {
+    if (prompter && answers.some((answer) => !hasMember(answer, 'by'))) {
+      defaults.by ??= await prompter.line('Who decides');
+    }
+    if (prompter && answers.some((answer) => !hasMember(answer, 'reason'))) {
+      defaults.reason ??= await prompter.line('Why');
+    }
+    const checked = await checkedAnswers(answers, defaults);
+    return await withJourneys(options, async (journeys) => {
+      const { planned, leftOut } = matchAnswers(await runHolds(journeys, options, output), checked);
+      if (!prompter) return decideWithoutAsking(journeys, planned, leftOut, options, output);
+      prompter.say([...planLines(planned, output), ...leftOutLines(leftOut, output)]);
+      if (planned.length === 0) return EXIT.failed;
+      return decideOnceConfirmed(journeys, planned, { prompter, question: 'Decide', leftOut }, options, output);
+    });
+  } finally {
+    prompter?.close();
+  }
+}
+
+function hasMember(answer: unknown, name: string): boolean {
+  return typeof answer === 'object' && answer !== null && name in answer;
+}
+
+async function runHolds(journeys: CreditJourneys, options: ResolveOptions, output: Output): Promise<RunHold[]> {
+  const { holds, unanswered } = await journeys.holds(queryOf({ ...options, ledger: false }));
+  if (unanswered.length > 0) output.note(`no worker answered for ${unanswered.length} journeys: they are left out`);
+  const filter = holdFilterOf(options);
+  return holds.filter((hold): hold is RunHold => hold.attempt !== undefined && passes(hold, filter));
 }
 
 /** Each proof is of one decision, and --all makes the decisions itself. Warns where that goes for some profiles alone. */
@@ -82,10 +125,9 @@ function requireNoProofs(env: NodeJS.ProcessEnv, output: Output): void {
 /** @param products of the inquiries; until they are known, any that is no share */
 function requireSense(draft: DraftDecision, failureType: string, products: readonly ProductCode[] = ['CR']): void {
   const { action, outcome, providerSaid } = draft;
-  if (action === 'amend' || action === 'seen')
-    throw new UsageError(`--all cannot ${action}: that is about one inquiry`);
+  if (action === 'seen') throw new UsageError('--all cannot seen: that is about one inquiry');
   if (action === 'accept' && outcome === 'record') {
-    throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own');
+    throw new UsageError('--all cannot accept a record: each inquiry has a reference of its own. --answers takes them');
   }
   if (!isFailureType(failureType) || action === undefined) return;
   if (!ALLOWED_ACTIONS[failureType].includes(action)) {
@@ -103,67 +145,90 @@ function sampleOf(draft: DraftDecision): unknown {
   return { ...draft, customerTraceNumber: 'T', attempt: 1 };
 }
 
+/** Each with a decision of its own: none can stand for another. */
+function planSame(holds: readonly RunHold[], draft: DraftDecision): Planned[] {
+  return holds.map((hold) => ({
+    hold,
+    draft: { ...draft, attempt: hold.attempt, decisionId: `D-${randomUUID()}` },
+  }));
+}
+
 async function decideWithoutAsking(
   journeys: CreditJourneys,
-  holds: readonly RunHold[],
-  draft: DraftDecision,
+  planned: readonly Planned[],
+  leftOut: readonly LeftOut[],
   { yes = false }: ResolveOptions,
   output: Output,
 ): Promise<number> {
-  const planned = await plan(holds, draft);
   if (!yes && planned.length > 0) {
-    output.answer({ planned }, () => [...listLines(holds, output), ...consequenceLines(holds, draft, output)]);
+    output.answer({ planned: planned.map(decidedOf), ...named(leftOut) }, () => [
+      ...planLines(planned, output),
+      ...leftOutLines(leftOut, output),
+    ]);
     throw new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
   }
-  return decideEach(journeys, planned, draft, output);
+  return decideEach(journeys, planned, leftOut, output);
 }
 
 async function askAll(
   journeys: CreditJourneys,
   holds: readonly RunHold[],
   draft: DraftDecision,
-  { yes = false }: ResolveOptions,
+  options: ResolveOptions,
   output: Output,
 ): Promise<number> {
   const [first] = holds;
-  const prompter: Prompter = createPrompter();
+  const prompter = createPrompter();
   try {
     if (!first) {
       prompter.say(['nothing of this kind is on hold']);
       return EXIT.done;
     }
     prompter.say(listLines(holds, output));
-    // What goes for one goes for all of the same reason; a reference or applicants do not.
-    const allowedActions = first.allowedActions.filter((action) => action !== 'amend');
-    const decision = await askForTheRest({ ...first, allowedActions }, { ...draft, attempt: 1 }, prompter);
+    const decision = await askForTheRest(first, { ...draft, attempt: 1 }, prompter, { ofMany: true });
     requireSense(
       decision,
       first.reason,
       holds.map(({ productCode }) => productCode),
     );
     await checkMessage('decision', sampleOf(decision));
-    prompter.say(consequenceLines(holds, decision, output));
-    if (!yes && !(await prompter.confirm(`Decide ${decision.action} about these ${holds.length}?`))) {
-      output.note('nothing was decided');
-      return EXIT.needsPerson;
-    }
-    return await decideEach(journeys, await plan(holds, decision), decision, output);
+    prompter.say(consequenceLines(first, decision, output));
+    const asked = { prompter, question: `Decide ${decision.action}`, leftOut: [] };
+    return await decideOnceConfirmed(journeys, planSame(holds, decision), asked, options, output);
   } finally {
     prompter.close();
   }
 }
 
-/** Each with a decision of its own: none can stand for another. */
-async function plan(holds: readonly RunHold[], { action = 'abandon' }: DraftDecision): Promise<Decided[]> {
-  return Promise.all(
-    holds.map(async ({ journeyId, customerTraceNumber, productCode, attempt }) => {
-      const { decisionId } = await draftOf({});
-      return { journeyId, customerTraceNumber, productCode, attempt, decisionId, action };
-    }),
-  );
+async function decideOnceConfirmed(
+  journeys: CreditJourneys,
+  planned: readonly Planned[],
+  { prompter, question, leftOut }: { prompter: Prompter; question: string; leftOut: readonly LeftOut[] },
+  { yes = false }: ResolveOptions,
+  output: Output,
+): Promise<number> {
+  if (!yes && !(await prompter.confirm(`${question} about these ${planned.length}?`))) {
+    output.note('nothing was decided');
+    return EXIT.needsPerson;
+  }
+  return decideEach(journeys, planned, leftOut, output);
 }
 
-function listLines(holds: readonly RunHold[], { width }: Output): string[] {
+function decidedOf({ hold, draft }: Planned): Decided {
+  const { journeyId, customerTraceNumber, productCode, attempt } = hold;
+  const { decisionId, action = 'abandon', outcome, providerSaid } = draft;
+  return {
+    ...{ journeyId, customerTraceNumber, productCode, attempt, decisionId, action },
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(providerSaid === undefined ? {} : { providerSaid }),
+  };
+}
+
+function named(leftOut: readonly LeftOut[]): { leftOut?: readonly LeftOut[] } {
+  return leftOut.length > 0 ? { leftOut } : {};
+}
+
+function listLines(holds: readonly OpenHold[], { width }: Output): string[] {
   const rows = holds.map(({ productCode, attempt, customerTraceNumber, journeyId }) => [
     productCode,
     String(attempt),
@@ -173,44 +238,77 @@ function listLines(holds: readonly RunHold[], { width }: Output): string[] {
   return table([['PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], width);
 }
 
-/** For one of them, as an example: the others differ in their numbers alone. */
-function consequenceLines([example]: readonly RunHold[], decision: DraftDecision, { width }: Output): string[] {
-  if (!example) return [];
+/** The decisions, and for one of each kind what it leads to: the others differ in their numbers alone. */
+function planLines(planned: readonly Planned[], output: Output): string[] {
+  const rows = planned.map(({ hold, draft }) => [
+    [draft.action, draft.outcome].filter((word) => word !== undefined).join(' '),
+    draft.providerSaid ?? '',
+    hold.productCode,
+    String(hold.attempt),
+    hold.customerTraceNumber,
+    hold.journeyId,
+  ]);
+  const kindOf = ({ hold, draft }: Planned) => [hold.reason, draft.action, draft.outcome].join();
+  const examples = [...Map.groupBy(planned, kindOf).values()].flatMap(([first]) => (first ? [first] : []));
+  return [
+    ...(planned.length === 0 ? ['nothing is to be decided'] : []),
+    ...table([['DECISION', 'PROVIDER', 'PRODUCT', 'ATTEMPT', 'TRACE NUMBER', 'JOURNEY'], ...rows], output.width),
+    ...examples.flatMap(({ hold, draft }) => consequenceLines(hold, draft, output)),
+  ];
+}
+
+function leftOutLines(leftOut: readonly LeftOut[], { colors, width }: Output): string[] {
+  if (leftOut.length === 0) return [];
+  const lines = leftOut.flatMap(({ customerTraceNumber, why }) => wrap(`${customerTraceNumber}: ${why}`, width, '  '));
+  return [colors.yellow(`${leftOut.length} of the answers are left out:`), ...lines];
+}
+
+function consequenceLines(example: OpenHold, decision: DraftDecision, { width }: Output): string[] {
   return ['', ...wrap(`${example.journeyId}: ${consequencesOf(example, decision).join(' ')}`, width)];
 }
 
 async function decideEach(
   journeys: CreditJourneys,
-  planned: readonly Decided[],
-  draft: DraftDecision,
+  planned: readonly Planned[],
+  leftOut: readonly LeftOut[],
   output: Output,
 ): Promise<number> {
-  const decisions: Decided[] = [];
+  const answers: { decided: Decided; status?: AnyStatus }[] = [];
   // One after the other: where something is wrong with them all, it shows in the first.
-  for (const one of planned) decisions.push(await decideOne(journeys, one, draft));
+  for (const one of planned) answers.push(await decideOne(journeys, one));
+  const signal = AbortSignal.timeout(FOLLOWS_WITHIN_MS);
+  const decisions = await inParallel(answers, AT_ONCE, async ({ decided, status }): Promise<Decided> => {
+    if (!status) return decided;
+    const run = journeys.run(decided.journeyId);
+    const followed = await whatFollowed(run, status, decided.customerTraceNumber, signal);
+    const { words } = followed;
+    return { ...decided, ledTo: { state: followed.status.state, ...(words === undefined ? {} : { words }) } };
+  });
   const failed = decisions.filter(({ accepted }) => !accepted);
-  output.answer({ decisions }, () => [
+  output.answer({ decisions, ...named(leftOut) }, () => [
     ...table(
-      decisions.map(({ journeyId, customerTraceNumber, accepted, error }) => [
+      decisions.map(({ journeyId, customerTraceNumber, accepted, error, ledTo }) => [
         accepted ? 'decided' : 'FAILED',
         customerTraceNumber,
-        error ? `${journeyId}: ${error.message}` : journeyId,
+        `${journeyId}: ${error?.message ?? ledTo?.words ?? ledTo?.state ?? ''}`,
       ]),
       output.width,
     ),
+    ...leftOutLines(leftOut, output),
     `${decisions.length - failed.length} decided, ${failed.length} failed`,
   ]);
-  return failed.length > 0 ? EXIT.failed : EXIT.done;
+  return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-async function decideOne(journeys: CreditJourneys, one: Decided, draft: DraftDecision): Promise<Decided> {
-  const { journeyId, customerTraceNumber, attempt, decisionId } = one;
+async function decideOne(journeys: CreditJourneys, one: Planned): Promise<{ decided: Decided; status?: AnyStatus }> {
+  const decided = decidedOf(one);
+  const { journeyId, customerTraceNumber } = decided;
   try {
-    const message = { ...draft, customerTraceNumber, attempt, decisionId };
-    await journeys.run(journeyId).resolve(message as Omit<ResolveInquiryMessage, 'journeyId'>);
-    return { ...one, accepted: true };
+    const message = { ...one.draft, customerTraceNumber };
+    const { status } = await journeys.run(journeyId).resolve(message as Omit<ResolveInquiryMessage, 'journeyId'>);
+    return { decided: { ...decided, accepted: true }, status };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { ...one, accepted: false, error: { type: error.name, message: error.message } };
+    return { decided: { ...decided, accepted: false, error: { type: error.name, message: error.message } } };
   }
 }

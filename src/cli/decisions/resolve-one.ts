@@ -21,6 +21,7 @@ import {
   withProof,
 } from './decision-flags.ts';
 import { type AnyRun, withRun } from './journey-action.ts';
+import { whatFollowed } from './what-followed.ts';
 
 /** Whether an operator can be asked at this terminal. */
 export function isAsking(output: Pick<Output, 'isJson'>): boolean {
@@ -91,12 +92,15 @@ async function ask(
 async function send(run: AnyRun, customerTraceNumber: string, draft: DraftDecision, output: Output): Promise<void> {
   const answer = await run.resolve(messageOf(customerTraceNumber, draft));
   const { decisionId } = draft;
-  output.answer({ decisionId, customerTraceNumber, ...answer }, () => [
+  const followed = answer.duplicate ? undefined : await whatFollowed(run, answer.status, customerTraceNumber);
+  const status = followed?.status ?? answer.status;
+  output.answer({ decisionId, customerTraceNumber, ...answer, status }, () => [
     output.colors.green(answer.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
     ...(answer.recorded === false
       ? [output.colors.yellow('the ledger does not have the decision: the run alone has')]
       : []),
-    ...statusLines(answer.status, output),
+    ...(followed?.words === undefined ? [] : [followed.words]),
+    ...statusLines(status, output),
   ]);
 }
 

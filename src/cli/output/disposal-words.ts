@@ -46,19 +46,22 @@ export function planLines(plan: DisposalPlan, output: Output): string[] {
 }
 
 function plannedLines(planned: readonly PlannedDisposal[], width: number): string[] {
-  const rows = planned
-    .slice(0, MAX_SHOWN)
-    .map((one) => [
-      nameOf(one),
-      String(one.inquiries),
-      String(one.reports),
-      String(one.runs),
-      one.newestAt ?? '',
-      ...(one.begunAt === undefined ? [] : ['begun before']),
-    ]);
+  const shown = planned.slice(0, MAX_SHOWN);
+  const delivering = shown.filter((one) => one.delivering).map(nameOf);
+  const rows = shown.map((one) => [
+    nameOf(one),
+    String(one.inquiries),
+    String(one.reports),
+    String(one.runs),
+    one.newestAt ?? '',
+    ...(one.begunAt === undefined ? [] : ['begun before']),
+  ]);
   return [
     ...table([['JOURNEY', 'INQUIRIES', 'REPORTS', 'RUNS', 'NEWEST'], ...rows], width),
     ...(planned.length > MAX_SHOWN ? [`and ${planned.length - MAX_SHOWN} more`] : []),
+    ...(delivering.length > 0
+      ? wrap(`Events that no endpoint has taken yet are dropped: ${delivering.join(', ')}`, width)
+      : []),
     `${planned.length} to be disposed of`,
   ];
 }

@@ -1,5 +1,5 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
-import type { OpenHold, UnmatchedConsent } from '../../client.ts';
+import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
@@ -100,31 +100,4 @@ export function decidedInquiry({
 }: OpenHold): DecidedInquiry {
   const failureType = isFailureType(reason) ? reason : null;
   return { run: ownerOf(journeyId).kind, isRunning: heldBy === 'run', failureType, productCode, shareId, attempt };
-}
-
-const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {
-  journey: 'no such run',
-  share: 'no such share of it',
-  applicant: 'no such applicant of it',
-};
-
-/** Consents that the ledger keeps and that match nothing it knows, each owner's with the command that takes them off. */
-export function unmatchedLines(consents: readonly UnmatchedConsent[], width: number): string[] {
-  const table = tableWithIds(
-    [
-      ['CONSENT', 'DECISION', 'APPLICANT', 'SHARE', 'JOURNEY', 'THE LEDGER KNOWS'],
-      ...consents.map(({ consentId, decision, applicantId, shareId, journeyId, unmatched }) => [
-        ...[consentId, decision, applicantId, shareId, journeyId],
-        UNMATCHED_WORDS[unmatched],
-      ]),
-    ],
-    width,
-  );
-  const owners = [...new Set(consents.map(({ journeyId }) => journeyId))];
-  return [...table.flat(), ...owners.flatMap((owner) => commandLines(seenCommand(owner), width, '    '))];
-}
-
-/** Starting the run, or requesting the share, takes them off as well. */
-function seenCommand(ownerId: string): string {
-  return `credit-journey holds --seen-consents ${ownerId} --by <name> --reason <why>`;
 }

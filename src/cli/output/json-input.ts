@@ -20,7 +20,8 @@ export async function readText(file: string, option: string): Promise<string> {
   }
 }
 
-function parseJson(content: string): unknown {
+/** @throws InvalidInputError */
+export function parseJson(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {

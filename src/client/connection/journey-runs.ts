@@ -1,4 +1,4 @@
-/** The runs of a journey in Temporal: whether one is open, and the deletion of those that are closed. */
+/** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -13,7 +13,10 @@ interface RunName {
 }
 
 export interface JourneyRuns {
+  /** Open runs, except the delivery of events. */
   open: RunName[];
+  /** The open run that delivers the events: an endpoint has not taken all of them yet. */
+  delivering: RunName[];
   closed: RunName[];
 }
 
@@ -34,6 +37,8 @@ const GRPC_NOT_FOUND = 5;
  * @throws TemporalUnavailableError
  */
 export async function runsOf(client: Client, journeyId: string, known: readonly RunName[]): Promise<JourneyRuns> {
+  const own = workflowIdOf(journeyId);
+  const delivery = webhookDeliveryId(own);
   const found = new Map<string, RunName & { isClosed: boolean }>();
   const note = (run: RunName & { status: { name: string } }) => {
     const isClosed = CLOSED.has(run.status.name);
@@ -43,8 +48,7 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
     }
   };
   try {
-    const own = workflowIdOf(journeyId);
-    const workflowIds = new Set([own, webhookDeliveryId(own), ...known.map(({ workflowId }) => workflowId)]);
+    const workflowIds = new Set([own, delivery, ...known.map(({ workflowId }) => workflowId)]);
     for (const workflowId of workflowIds) {
       for await (const run of client.workflow.list({ query: `WorkflowId = ${quoted(workflowId)}` })) note(run);
     }
@@ -63,11 +67,13 @@ export async function runsOf(client: Client, journeyId: string, known: readonly 
   } catch (error) {
     throw translatedError(error, journeyId);
   }
-  const names = (isClosed: boolean) =>
-    [...found.values()]
-      .filter((run) => run.isClosed === isClosed)
-      .map(({ workflowId, runId }) => ({ workflowId, runId }));
-  return { open: names(false), closed: names(true) };
+  const names = (isWanted: (run: RunName & { isClosed: boolean }) => boolean) =>
+    [...found.values()].filter(isWanted).map(({ workflowId, runId }) => ({ workflowId, runId }));
+  return {
+    open: names(({ isClosed, workflowId }) => !isClosed && workflowId !== delivery),
+    delivering: names(({ isClosed, workflowId }) => !isClosed && workflowId === delivery),
+    closed: names(({ isClosed }) => isClosed),
+  };
 }
 
 async function describe(client: Client, workflowId: string, runId: string | undefined) {
@@ -85,8 +91,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Deletes the closed runs, each by its run id: a run that is started meanwhile is not touched. `deleted` are all that
- * were; `left` are those that are open, or that the server has not let go of in time.
+ * Ends the delivery of events, and deletes the closed runs, each by its run id: a run that is started meanwhile is not
+ * touched. `deleted` are all that were; `left` are those that are open, or that the server has not let go of in time.
  *
  * @throws TemporalUnavailableError
  */
@@ -99,13 +105,24 @@ export async function deleteClosedRuns(
   const deadline = performance.now() + DELETION_LIMIT_MS;
   for (;;) {
     const left = await runsOf(client, journeyId, known);
-    const isOver = left.closed.length === 0 || performance.now() >= deadline;
+    const isOver = left.closed.length + left.delivering.length === 0 || performance.now() >= deadline;
     if (isOver || left.open.length > 0) return { deleted: deleted.size, left };
+    for (const run of left.delivering) await endDelivery(client, journeyId, run);
     for (const run of left.closed) {
       await deleteRun(client, journeyId, run);
       deleted.add(run.runId);
     }
     await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** An endpoint that cannot be reached would keep it open for weeks (docs/webhooks.md). */
+async function endDelivery(client: Client, journeyId: string, { workflowId, runId }: RunName): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId, runId).terminate('disposed of');
+  } catch (error) {
+    // It has ended by itself meanwhile.
+    if (!(error instanceof WorkflowNotFoundError)) throw translatedError(error, journeyId);
   }
 }
 

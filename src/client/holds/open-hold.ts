@@ -10,6 +10,12 @@ export interface OpenHold {
   customerTraceNumber: string;
   productCode: ProductCode;
   shareId?: string;
+  /** The gateway profile, and for whom it was asked. Unknown of what is no hold, and of a hold from an older worker. */
+  profile?: string;
+  endUserCode?: string;
+  endUser?: string;
+  /** The applicants that it is about; unknown like `profile`. */
+  applicantIds?: string[];
   /** `revokedAfterPosting` and what came too late are no holds: a person should look, and no run waits for it. */
   reason: FailureType | AttentionReason | 'revokedAfterPosting';
   /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */

@@ -30,12 +30,14 @@ export interface OpenHolds {
   unmatchedConsents: UnmatchedConsent[];
   /** The oldest first. */
   holds: OpenHold[];
+  /** Open runs that say that they need a person, and not because of a hold: such as a review without its files. */
+  attention: { journeyId: string; reason: string }[];
   /** Running journeys that no worker answered for, and why they need a person where a search attribute says so. */
   unanswered: { journeyId: string; needsAttention?: string }[];
 }
 
 /** What the status of any run says of it. */
-type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>>;
+type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>> & { attention?: string };
 
 interface HoldsContext {
   client: Client;
@@ -59,7 +61,9 @@ export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): P
   const rows = query.ledger === false ? [] : await leftInLedger(context, query, new Set(journeys.keys()));
   const holds = [...asked.holds, ...rows].filter((hold) => isWanted(hold, query));
   const unmatchedConsents = await unmatchedIn(context, query);
-  return { holds: holds.sort(byAge), unanswered: asked.unanswered, unmatchedConsents };
+  const { unanswered } = asked;
+  const attention = query.failureType === undefined ? asked.attention : [];
+  return { holds: holds.sort(byAge), attention, unanswered, unmatchedConsents };
 }
 
 /** More than a person reads at once. */
@@ -106,6 +110,7 @@ async function askThem(
   journeys: ReadonlyMap<string, string | undefined>,
 ): Promise<Omit<OpenHolds, 'unmatchedConsents'>> {
   const unanswered: OpenHolds['unanswered'] = [];
+  const attention: OpenHolds['attention'] = [];
   const holds = await inParallel([...journeys], AT_ONCE, async ([workflowId, needsAttention]) => {
     const journeyId = ownerIdOfWorkflow(workflowId) ?? workflowId;
     const unasked = { journeyId, ...defined({ needsAttention }) };
@@ -115,7 +120,9 @@ async function askThem(
       return [];
     }
     try {
-      return holdsOf(journeyId, await status(journeyId));
+      const answered = await status(journeyId);
+      if (answered.attention !== undefined) attention.push({ journeyId, reason: answered.attention });
+      return holdsOf(journeyId, answered);
     } catch (error) {
       if (error instanceof WorkerUnavailableError) unanswered.push(unasked);
       // It has ended meanwhile, and its retention with it.
@@ -123,7 +130,7 @@ async function askThem(
       return [];
     }
   });
-  return { holds: holds.flat(), unanswered };
+  return { holds: holds.flat(), attention, unanswered };
 }
 
 function holdsOf(journeyId: string, { holds, shares = [] }: HeldStatus): OpenHold[] {
@@ -206,11 +213,13 @@ export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHo
   };
 }
 
-function nameOf({ ownerId, customerTraceNumber, productCode, shareId }: OpenInquiry) {
+function nameOf({ ownerId, customerTraceNumber, productCode, profile, ...inquiry }: OpenInquiry) {
+  const { shareId, endUserCode, endUser, applicantIds } = inquiry;
   return {
     journeyId: ownerId,
     customerTraceNumber,
     productCode,
-    ...defined({ shareId }),
+    profile,
+    ...defined({ shareId, endUserCode, endUser, applicantIds }),
   };
 }

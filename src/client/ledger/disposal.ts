@@ -31,8 +31,10 @@ export interface PlannedDisposal {
   productCode?: ProductCode;
   inquiries: number;
   reports: number;
-  /** Closed runs that Temporal still has. */
+  /** Runs that Temporal still has: closed ones, and the delivery of events. */
   runs: number;
+  /** Events wait for an endpoint: they are dropped. */
+  delivering?: true;
   newestAt?: string;
   /** Begun before, and not finished. */
   begunAt?: string;
@@ -131,13 +133,15 @@ async function planOne(context: DisposalContext, scope: DisposalScope): Promise<
   const obstacles = obstaclesOf(view.obstacles, runs);
   if (obstacles.length > 0) return { refused: { ...nameOf(scope), obstacles } };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
-  if (inquiries > 0 || runs.closed.length > 0 || begunAt !== undefined) {
+  const count = runs.closed.length + runs.delivering.length;
+  if (inquiries > 0 || count > 0 || begunAt !== undefined) {
     return {
       planned: {
         ...nameOf(scope),
         inquiries,
         reports,
-        runs: runs.closed.length,
+        runs: count,
+        ...(runs.delivering.length > 0 ? { delivering: true as const } : {}),
         ...defined({ newestAt, begunAt }),
         ...(await separateShares(context, scope)),
       },
@@ -153,8 +157,8 @@ async function separateShares(
 ): Promise<{ shares?: string[] }> {
   const shares: string[] = [];
   for (const { ownerId, inquiries } of await ledger.retention.sharesOf(scope)) {
-    const { open, closed } = inquiries > 0 ? { open: [], closed: [] } : await runsOf(client, ownerId, []);
-    if (inquiries + open.length + closed.length > 0) shares.push(ownerId);
+    const runs = inquiries > 0 ? [] : Object.values(await runsOf(client, ownerId, [])).flat();
+    if (inquiries + runs.length > 0) shares.push(ownerId);
   }
   return shares.length > 0 ? { shares } : {};
 }
@@ -187,7 +191,7 @@ export async function disposeOf(
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
   const { deleted, left } = await deleteClosedRuns(client, journeyId, view.runs);
   if (left.open.length > 0) return refused([{ reason: 'runOpen' }]);
-  if (left.closed.length > 0) return refused([{ reason: 'runsRemain' }]);
+  if (left.closed.length + left.delivering.length > 0) return refused([{ reason: 'runsRemain' }]);
   const done = await retention.dispose(scope, authorization, deleted);
   if (done.kind === 'refused') return refused(done.obstacles);
   return { finished: { ...name, inquiries: done.inquiries, reports: done.reports, runs: deleted, ...shares } };

@@ -80,6 +80,11 @@ export const holdStatusSchema = z
     customerTraceNumber: z.string(),
     productCode: z.enum(PRODUCTS),
     shareId: z.string().exactOptional(),
+    /** The gateway profile, and for whom it is asked; absent of a hold from an older worker. */
+    profile: z.string().exactOptional(),
+    endUserCode: z.string().exactOptional(),
+    endUser: z.string().exactOptional(),
+    applicantIds: z.array(z.string()).exactOptional().meta({ description: 'The applicants that it is about.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
     /** The number of the latest attempt, which a decision names. */

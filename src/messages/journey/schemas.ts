@@ -184,7 +184,7 @@ export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: A
      * that they are right.
      */
     confirmConsumerIds: z.literal(true).exactOptional(),
-    /** For `amend`. */
+    /** For `amend`: the whole list, corrected. Without it the new inquiry names the same applicants. */
     applicants: z.exactOptional(applicants),
     /** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */
     proof: fields.proof.exactOptional(),

@@ -15,6 +15,8 @@ export type FieldKind =
   | 'masked'
   /** An id that may hold long runs of digits without being personal. */
   | 'reference'
+  /** An id of our callers. It is shown where a start takes it as one: it lies in workflow ids in the clear. */
+  | 'id'
   /** A member within something personal that reveals nothing about a person. */
   | 'plain';
 
@@ -49,7 +51,11 @@ const NAMES: Record<Exclude<FieldKind, 'plain'>, readonly string[]> = {
     // No payload of ours ever holds these (docs/protocol.md); a caller may still have sent one.
     ...['accessToken', 'clientSecret', 'secret', 'password', 'authorization', 'apiKey'],
   ],
-  reference: ['customerTraceNumber', 'amends', 'reportReferenceNumber'],
+  reference: ['customerTraceNumber', 'otherTraceNumber', 'amends', 'reportReferenceNumber'],
+  id: [
+    ...['journeyId', 'pullId', 'shareId', 'reviewId', 'scheduleId', 'ownerId', 'workflowId'],
+    ...['consentId', 'decisionId'],
+  ],
 };
 
 /** `coBorrowerSsn`, `home_phone`, `applicant1Email`. */
@@ -94,7 +100,7 @@ export function fieldKind(name: string, within: FieldKind | undefined): FieldKin
   const kind = KINDS.get(plain) ?? ENDINGS.find(([ending]) => plain.endsWith(ending))?.[1];
   if (kind !== undefined) return kind;
   // Any member within a list of names or phones is personal, under every name.
-  return within === 'plain' || within === 'reference' ? undefined : within;
+  return within === 'plain' || within === 'reference' || within === 'id' ? undefined : within;
 }
 
 function normal(name: string): string {

@@ -3,6 +3,7 @@
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
 import { jsonPointer } from '../../fields/problems.ts';
+import { ownerIdProblem } from '../../model/owner-id.ts';
 import { type FieldKind, fieldKind } from './redaction-fields.ts';
 
 /**
@@ -38,7 +39,7 @@ function redacted(value: unknown, kind: FieldKind | undefined, levels: number): 
   const seen = new Set<string>();
   const members = Object.entries(value).map(([name, inner]) => {
     // A name may be personal too, where the sender uses a map in place of a list.
-    const shown = distinct(searched(name, true), seen);
+    const shown = distinct(searched(name, WITH_DIGITS), seen);
     return [shown, redacted(inner, fieldKind(name, kind), levels - 1)] as const;
   });
   // Defines own members, `__proto__` among them.
@@ -65,10 +66,12 @@ function redactedText(text: string, kind: FieldKind | undefined, levels: number)
     case 'address':
       return MASKED;
     case 'reference':
-      return searched(text, false);
+      return searched(text, WITHOUT_DIGITS);
+    case 'id':
+      return searched(text, ownerIdProblem(text) === null ? WITHIN_IDS : WITH_DIGITS);
     case 'plain':
     case undefined:
-      return redactedJsonText(text, levels) ?? searched(text, true);
+      return redactedJsonText(text, levels) ?? searched(text, WITH_DIGITS);
   }
 }
 
@@ -107,6 +110,8 @@ const PHONE = /(?<!\d)(?:\+?1[- .]?)?(?:\(\d{3}\) ?|\d{3}[- .])\d{3}[- .]\d{4}(?
 /** SSN, ZIP+4, telephone, account or card number. Not after a dot: fractions of a second. */
 const DIGITS = /(?<![\d.])\d{9,19}(?!\d)/;
 
+/** A loan number, or one that looks like a telephone, is an id; an SSN never is. */
+const WITHIN_IDS = anyOf(OPAQUE, DASHED_SSN);
 const WITHOUT_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE);
 const WITH_DIGITS = anyOf(OPAQUE, EMAIL, DASHED_SSN, PHONE, DIGITS);
 const IS_OPAQUE = new RegExp(`^(?:${OPAQUE.source})$`, 'iu');
@@ -116,9 +121,9 @@ function anyOf(...patterns: RegExp[]): RegExp {
 }
 
 /** The text without what has the form of something personal. It cannot recognize names. */
-function searched(text: string, digitsToo: boolean): string {
+function searched(text: string, personal: RegExp): string {
   if (text.length > MAX_SEARCHED_CHARACTERS) return MASKED;
-  return text.replaceAll(digitsToo ? WITH_DIGITS : WITHOUT_DIGITS, (found) => {
+  return text.replaceAll(personal, (found) => {
     return IS_OPAQUE.test(found) && !/^\d+$/.test(found) ? found : MASKED;
   });
 }

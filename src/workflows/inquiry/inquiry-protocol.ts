@@ -340,7 +340,8 @@ class InquiryRun {
       case 'abandon':
         return { end: { kind: 'abandoned' } };
       case 'amend':
-        return { end: { kind: 'amend', applicants: decision.applicants ?? [] } };
+        // Where the configuration alone was wrong, the applicants stay as they were.
+        return { end: { kind: 'amend', applicants: decision.applicants ?? this.#spec.applicants ?? [] } };
       case 'accept':
         return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
       case 'resend':

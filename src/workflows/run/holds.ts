@@ -124,7 +124,7 @@ export class Holds {
   get view(): (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[] {
     return [...this.#open.values()].map(({ status, applicantIds, decision }) => ({
       ...status,
-      applicantIds,
+      applicantIds: [...applicantIds],
       isDecided: decision !== undefined,
     }));
   }
@@ -323,12 +323,20 @@ function ofRow(decision: Decision, row: { customerTraceNumber: string; attempt: 
   return { ...decision, ...row, askedAbout: decision.askedAbout ?? { customerTraceNumber, attempt } };
 }
 
-function statusOf(inquiry: InquiryDescription, failure: InquiryFailure, { attempt, since }: Judged): HoldStatus {
+function statusOf(
+  inquiry: InquiryDescription,
+  failure: InquiryFailure,
+  { attempt, since, applicantIds }: Judged,
+): HoldStatus {
   const { httpStatus, returnCode, resendFrom, otherTraceNumber } = failure;
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
     ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
+    profile: inquiry.profile,
+    ...(inquiry.endUserCode === undefined ? {} : { endUserCode: inquiry.endUserCode }),
+    ...(inquiry.endUser === undefined ? {} : { endUser: inquiry.endUser }),
+    applicantIds: [...applicantIds],
     failureType: failure.failureType,
     since,
     attempts: attempt,

@@ -22,6 +22,7 @@ interface ListOptions extends ServerOptions {
 
 interface ChoiceOptions extends ServerOptions {
   endpoint?: string;
+  all?: boolean;
 }
 
 interface TestOptions extends OutputOptions {
@@ -49,10 +50,15 @@ export function registerWebhooksCommand(program: Command): void {
     const command = webhooks
       .command(name)
       .description(description)
-      .argument('<id>', RUN_ID)
+      .argument(update === 'resendWebhooks' ? '[id]' : '<id>', RUN_ID)
       .option('--endpoint <name>', 'of this endpoint alone');
+    if (update === 'resendWebhooks') command.option('--all', 'of every run that has given an event up');
     withExamples(withServerOptions(command), `credit-journey webhooks ${name} J-1`).action(
-      (journeyId: string, options: ChoiceOptions) => decide(journeyId, update, options),
+      (journeyId: string | undefined, options: ChoiceOptions) => {
+        if ((journeyId === undefined) !== (options.all ?? false))
+          throw new UsageError('give an id or --all, one of them');
+        return journeyId === undefined ? resendAll(options) : decide(journeyId, update, options);
+      },
     );
   }
   const test = webhooks
@@ -80,7 +86,7 @@ function deliveryLines({ deliveries, unanswered }: OpenDeliveries, { width, colo
   const none = rows.length === 0 ? ['no event waits or has failed'] : [];
   const lines = tableWithIds([['ENDPOINT', 'STATE', 'WAITING', 'GIVEN UP', 'JOURNEY'], ...rows], width).flat();
   const hint = deliveries.some(({ endpoints }) => endpoints.some((one) => one.failed.length > 0))
-    ? wrap('`credit-journey webhooks resend <id>` sends again, `drop` forgets', width)
+    ? wrap('`credit-journey webhooks resend <id>`, or --all, sends again; `drop` forgets', width)
     : [];
   return [...(rows.length > 0 ? lines : none), ...hint, ...away.map((line) => colors.yellow(line))];
 }
@@ -105,6 +111,39 @@ async function decide(
     output.answer({ journeyId, events }, () => [
       output.colors.green(events === 1 ? `1 event is ${done}` : `${events} events are ${done}`),
     ]);
+  });
+}
+
+/** After an endpoint was mended. One after the other: what fails for one run is told, and the others go on. */
+async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void> {
+  await withJourneys(options, async ({ client, taskQueue }, output) => {
+    const { decideDelivery, openDeliveries } = await import('../../../client/holds/webhook-deliveries.ts');
+    const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
+    const isFailed = (one: EndpointStatus) => one.failed.length > 0 && (endpoint ?? one.endpoint) === one.endpoint;
+    const resent: { journeyId: string; events: number }[] = [];
+    const failed: { journeyId: string; error: { type: string; message: string } }[] = [];
+    for (const { journeyId } of deliveries.filter(({ endpoints }) => endpoints.some(isFailed))) {
+      try {
+        const { events } = await decideDelivery(client, journeyId, 'resendWebhooks', endpoint);
+        resent.push({ journeyId, events });
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        // Delivered or dropped meanwhile.
+        if (error.name === 'NothingToDeliverError') continue;
+        failed.push({ journeyId, error: { type: error.name, message: error.message } });
+      }
+    }
+    const events = resent.reduce((sum, one) => sum + one.events, 0);
+    const more = deliveries.length + unanswered.length >= MOST_LISTED;
+    output.answer({ resent, failed, unanswered, more }, () => [
+      output.colors.green(
+        `${events === 1 ? '1 event is' : `${events} events are`} sent again, of ${resent.length} runs`,
+      ),
+      ...failed.flatMap(({ journeyId, error }) => wrap(`FAILED  ${journeyId}: ${error.message}`, output.width)),
+      ...(unanswered.length > 0 ? [output.colors.yellow(`no worker answered for ${unanswered.length} more`)] : []),
+      ...(more ? ['There may be more: do it again.'] : []),
+    ]);
+    if (failed.length + unanswered.length > 0) process.exitCode = EXIT.failed;
   });
 }
 

@@ -1,15 +1,24 @@
 import type { Command } from 'commander';
-import type { CreditJourneys, OpenHolds } from '../../../client.ts';
-import { queryOf } from '../../decisions/holds-query.ts';
+import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
+import type { CreditJourneys, HoldsQuery, OpenHolds } from '../../../client.ts';
+import { type Attention, attentionLines, attentionList } from '../../decisions/attention-list.ts';
+import {
+  type HoldFilter,
+  holdFilterOf,
+  isFiltered,
+  passes,
+  queryOf,
+  withHoldFilters,
+} from '../../decisions/holds-query.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { holdTable, resolveCommand, unmatchedLines } from '../../output/hold-lines.ts';
+import { resolveCommand } from '../../output/hold-lines.ts';
 import { type Output, wrap } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 
-interface HoldsOptions extends ServerOptions {
+interface HoldsOptions extends ServerOptions, HoldFilter {
   type?: string;
   since?: string;
   ledger: boolean;
@@ -31,6 +40,7 @@ export function registerHoldsCommand(program: Command): void {
     )
     .option('--by <name>', 'who has seen to them')
     .option('--reason <why>', 'what was done about them');
+  withHoldFilters(command);
   withExamples(
     withServerOptions(command),
     'credit-journey holds',
@@ -39,15 +49,64 @@ export function registerHoldsCommand(program: Command): void {
   command.action(async (options: HoldsOptions) => {
     if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     const query = queryOf(options);
+    const filter = holdFilterOf(options);
+    const ofAllKinds = query.failureType === undefined && !isFiltered(filter);
     const list = async (journeys: CreditJourneys, output: Output) => {
-      const [found, notice] = await Promise.all([journeys.holds(query), options.ledger ? pauseNotice(output) : []]);
+      const [all, events, notice] = await Promise.all([
+        journeys.holds(query),
+        ofAllKinds ? failedDeliveries(journeys, query) : { deliveries: [], unanswered: [] },
+        options.ledger ? pauseNotice(output) : [],
+      ]);
+      const found = { ...only(all, filter), deliveries: events.deliveries };
+      found.unanswered.push(...events.unanswered.map((journeyId) => ({ journeyId })));
+      const needs = attentionList(found, found.deliveries);
       const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
-      const { unanswered, unmatchedConsents } = found;
-      output.answer({ holds, unanswered, unmatchedConsents }, () => [...holdsLines(found, output), ...notice]);
-      process.exitCode = exitCodeOf(found);
+      output.answer({ list: needs, ...found, holds }, () => [...lines(needs, found.unanswered, output), ...notice]);
+      process.exitCode = exitCodeOf(needs, found.unanswered);
     };
-    await withJourneys(options, list, { besideLedger: options.ledger });
+    await withJourneys(options, list, { besideLedger: options.ledger }).catch((error) => {
+      throw options.ledger ? withoutLedger(error, process.env) : error;
+    });
   });
+}
+
+/** More than a person reads at once. Each is asked by a query. */
+const MOST_DELIVERIES = 500;
+
+async function failedDeliveries({ client, taskQueue }: CreditJourneys, { since }: HoldsQuery): Promise<OpenDeliveries> {
+  const { openDeliveries } = await import('../../../client/holds/webhook-deliveries.ts');
+  const found = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_DELIVERIES });
+  const sinceMs = since === undefined ? 0 : Date.parse(since);
+  const deliveries = found.deliveries.filter(({ endpoints }) =>
+    endpoints.some(({ failed }) => failed.some(({ failedAt }) => Date.parse(failedAt) >= sinceMs)),
+  );
+  return { ...found, deliveries };
+}
+
+const LEDGER_VARIABLES = ['LEDGER_URL', 'LEDGER_URL_FILE', 'LEDGER_ID', 'KEY_RING_FILE'];
+
+/**
+ * A client has no ledger and shall make none: it is told how to do without. Where the environment names a ledger, its
+ * own problem is told.
+ */
+function withoutLedger(error: unknown, env: NodeJS.ProcessEnv): unknown {
+  if (!(error instanceof Error) || LEDGER_VARIABLES.some((name) => env[name])) return error;
+  const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
+  const isAboutLedger =
+    ['LedgerNotFoundError', 'KeyRingError'].includes(error.name) ||
+    (error.name === 'ConfigError' && problems.every(({ variable }) => LEDGER_VARIABLES.includes(variable)));
+  if (!isAboutLedger) return error;
+  return new UsageError(
+    'this environment names no ledger: with --no-ledger the list has everything but what the ledger alone has. ' +
+      'A complete list takes a worker’s LEDGER_URL and KEY_RING_FILE',
+  );
+}
+
+/** A consent that matches nothing is of no known end user, product or profile. */
+function only(found: OpenHolds, filter: HoldFilter): OpenHolds {
+  if (!isFiltered(filter)) return found;
+  const holds = found.holds.filter((hold) => passes(hold, filter));
+  return { ...found, holds, attention: [], unmatchedConsents: [] };
 }
 
 async function markConsentsSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
@@ -60,24 +119,17 @@ async function markConsentsSeen(ownerId: string, { by, reason, ...options }: Hol
 }
 
 /** A journey that did not answer may need a person, so the exit code must not say that none does. */
-function exitCodeOf({ holds, unanswered, unmatchedConsents }: OpenHolds): number {
-  if (
-    holds.length > 0 ||
-    unmatchedConsents.length > 0 ||
-    unanswered.some(({ needsAttention }) => needsAttention !== undefined)
-  ) {
+function exitCodeOf(needs: readonly Attention[], unanswered: OpenHolds['unanswered']): number {
+  if (needs.length > 0 || unanswered.some(({ needsAttention }) => needsAttention !== undefined)) {
     return EXIT.needsPerson;
   }
   return unanswered.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-function holdsLines({ holds, unanswered, unmatchedConsents }: OpenHolds, { width, colors }: Output): string[] {
+function lines(needs: readonly Attention[], unanswered: OpenHolds['unanswered'], { width, colors }: Output): string[] {
   return [
-    ...(holds.length + unanswered.length + unmatchedConsents.length === 0 ? ['nothing needs a person'] : []),
-    ...(holds.length === 0 ? [] : holdTable(holds, width)),
-    ...(unmatchedConsents.length === 0
-      ? []
-      : [colors.yellow('Consents that match nothing:'), ...unmatchedLines(unmatchedConsents, width)]),
+    ...(needs.length + unanswered.length === 0 ? ['nothing needs a person'] : []),
+    ...(needs.length === 0 ? [] : attentionLines(needs, width)),
     ...(unanswered.length === 0 ? [] : [colors.yellow('No worker answered for these journeys:')]),
     ...unanswered.flatMap(({ journeyId, needsAttention = '' }) =>
       wrap(`${journeyId} ${needsAttention}`.trimEnd(), width, '  '),

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { HOLD_ACTIONS } from '../../../model/failure-types.ts';
 import { PROVIDER_SAID } from '../../../model/provider-word.ts';
 import { OUTCOMES, type ResolveOptions } from '../../decisions/decision-flags.ts';
+import { holdFilterOf, isFiltered, withHoldFilters } from '../../decisions/holds-query.ts';
 import { RUN_ID, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 
@@ -24,12 +25,14 @@ export function registerResolveCommand(program: Command): void {
       '--confirm-consumer-ids',
       'of a reference: its consumerIds are right, although the ledger has them of others',
     )
-    .option('--applicants <file>', 'of amend: JSON list; - is standard input')
+    .option('--applicants <file>', 'of amend: JSON list; - is standard input (default: the same applicants)')
     .option('--decision-id <id>', 'the decision’s own id; the same one twice decides once')
     .option('--proof <file>', 'the compact JWS that proves it; what it holds need not be given; - is standard input')
-    .option('--all', 'every hold of a --type, one decision each (resend, abandon, accept)')
-    .option('--type <failureType>', 'with --all: for this reason')
-    .option('--since <when>', 'with --all: from this instant on, or from so long ago (PT2H)')
+    .option('--all', 'every hold of a --type, or of the --answers; one decision each. The next six go with it')
+    .option('--type <failureType>', 'only for this reason')
+    .option('--since <when>', 'only from this instant on, or from so long ago (PT2H)')
+    .option('--answers <file>', 'the provider’s answers by trace number: CSV or JSON; - is standard input');
+  withHoldFilters(command)
     .option('--ledger <customerTraceNumber>', 'an inquiry whose run is gone')
     .option('--yes', 'do not ask whether it shall be done');
   withExamples(
@@ -65,6 +68,9 @@ function refuseBeside(mode: string, others: Record<string, unknown>): void {
   if (given.length > 0) throw new UsageError(`${mode} stands by itself, without ${given.join(' and ')}`);
 }
 
-function refuseWithoutAll({ type, since }: ResolveOptions): void {
-  if (type !== undefined || since !== undefined) throw new UsageError('--type and --since belong to --all');
+function refuseWithoutAll(options: ResolveOptions): void {
+  const { type, since, answers } = options;
+  if (isFiltered(holdFilterOf(options)) || [type, since, answers].some((value) => value !== undefined)) {
+    throw new UsageError('--type, --since, --end-user, --product, --profile and --answers belong to --all');
+  }
 }

@@ -1,0 +1,137 @@
+/** The provider's answers about many inquiries, from a file: which decision about which trace number. */
+import { randomUUID } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import { defined } from '../../base/defined.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { checkMessage } from '../output/check-message.ts';
+import { parseJson, readText } from '../output/json-input.ts';
+import type { DraftDecision } from './decision-flags.ts';
+
+/** A decision about one inquiry, checked by itself; whether its hold allows it is judged later. */
+export type AnsweredInquiry = DraftDecision &
+  Required<Pick<DraftDecision, 'attempt' | 'action'>> & {
+    customerTraceNumber: string;
+  };
+
+/** Members of a decision that are columns of the same name. */
+const COLUMNS = [
+  ...['customerTraceNumber', 'attempt', 'action', 'providerSaid', 'outcome', 'by', 'reason', 'decisionId'],
+  'confirmConsumerIds',
+] as const;
+
+/** Members of its reference. */
+const REFERENCE_COLUMNS = ['reportReferenceNumber', 'requestedAt'] as const;
+
+/** `consumerId:1A`: one column for each applicant. */
+const CONSUMER_COLUMN = /^consumerId:(?=.)/;
+
+/**
+ * JSON is a list of decisions; a line of CSV stands for one of them. Options stand in for what an answer lacks.
+ *
+ * @throws UsageError, InvalidInputError with every problem: its path is the answer's place, from 0, and the member
+ */
+export async function readAnswers(file: string): Promise<unknown[]> {
+  const content = await readText(file, '--answers');
+  if (!/^\s*[[{]/.test(content)) return answersOfCsv(content);
+  const answers = parseJson(content);
+  if (!Array.isArray(answers)) throw new InvalidInputError([{ path: '', rule: 'must be a list of decisions' }]);
+  return answers;
+}
+
+/** @throws InvalidInputError as `readAnswers` */
+export async function checkedAnswers(
+  answers: readonly unknown[],
+  defaults: Partial<DraftDecision>,
+): Promise<AnsweredInquiry[]> {
+  const decisions = answers.map((answer) => withDefaults(answer, defaults));
+  const problems: Problem[] = decisions.length === 0 ? [{ path: '', rule: 'must have at least one answer' }] : [];
+  const seen = new Set<unknown>();
+  for (const [index, decision] of decisions.entries()) {
+    problems.push(...(await problemsOf(decision)).map(({ path, rule }) => ({ path: `/${index}${path}`, rule })));
+    const trace = isRecord(decision) ? decision.customerTraceNumber : undefined;
+    if (trace !== undefined && seen.has(trace)) {
+      problems.push({ path: `/${index}/customerTraceNumber`, rule: 'must differ from that of every other answer' });
+    }
+    seen.add(trace);
+  }
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return decisions as AnsweredInquiry[];
+}
+
+async function problemsOf(decision: unknown): Promise<readonly Problem[]> {
+  try {
+    await checkMessage('decision', decision);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error.problems;
+    throw error;
+  }
+}
+
+function withDefaults(answer: unknown, { outcome, ...defaults }: Partial<DraftDecision>): unknown {
+  if (!isRecord(answer)) return answer;
+  const decision = { ...defaults, decisionId: `D-${randomUUID()}`, ...answer } as Record<string, unknown>;
+  return { ...(decision.action === 'accept' ? defined({ outcome }) : {}), ...decision };
+}
+
+function answersOfCsv(content: string): Record<string, unknown>[] {
+  const [header = [], ...lines] = recordsOf(content);
+  const problems = headerProblems(header);
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return lines.map((fields) => answerOf(header, fields));
+}
+
+function recordsOf(content: string): string[][] {
+  try {
+    return parse(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+  } catch {
+    // The error's message quotes the field.
+    throw new InvalidInputError([{ path: '', rule: 'must be a JSON list, or CSV with a header' }]);
+  }
+}
+
+/** The words of the header are not repeated: a file without one begins with an answer. */
+function headerProblems(header: readonly string[]): Problem[] {
+  const known: readonly string[] = [...COLUMNS, ...REFERENCE_COLUMNS];
+  const unknown = header.flatMap((name, index) =>
+    known.includes(name) || CONSUMER_COLUMN.test(name) ? [] : [index + 1],
+  );
+  const missing = ['customerTraceNumber', 'attempt'].filter((name) => !header.includes(name));
+  const rules = [
+    ...(missing.length > 0 ? [`lacks ${missing.join(' and ')} in its header`] : []),
+    ...(unknown.length > 0
+      ? [`has columns that are not known, by their places: ${unknown.slice(0, 20).join(', ')}`]
+      : []),
+    ...(new Set(header).size < header.length ? ['has a column more than once'] : []),
+  ];
+  return rules.map((rule) => ({ path: '', rule }));
+}
+
+/** An empty field is none. What is no number, or not true, is left for the decision's own check to refuse. */
+function answerOf(header: readonly string[], fields: readonly string[]): Record<string, unknown> {
+  const filled = new Map(header.flatMap((name, index) => (fields[index] ? [[name, fields[index]] as const] : [])));
+  const members = (names: readonly string[]) =>
+    names.flatMap((name) => (filled.has(name) ? [[name, filled.get(name)] as const] : []));
+  const consumers = [...filled].filter(([name]) => CONSUMER_COLUMN.test(name));
+  const reference = Object.fromEntries(members(REFERENCE_COLUMNS));
+  const { attempt = '', confirmConsumerIds, ...answer } = Object.fromEntries(members(COLUMNS));
+  return {
+    ...answer,
+    attempt: /^\d{1,6}$/.test(attempt) ? Number(attempt) : attempt,
+    ...(confirmConsumerIds === undefined
+      ? {}
+      : { confirmConsumerIds: confirmConsumerIds === 'true' ? true : confirmConsumerIds }),
+    ...(consumers.length + Object.keys(reference).length === 0
+      ? {}
+      : {
+          reference: {
+            ...reference,
+            applicants: consumers.map(([name, consumerId]) => ({
+              applicantId: name.replace(CONSUMER_COLUMN, ''),
+              consumerId,
+            })),
+          },
+        }),
+  };
+}

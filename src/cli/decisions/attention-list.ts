@@ -1,0 +1,127 @@
+/** Everything that needs a person as one list: holds, what came too late, reviews, events and consents. */
+
+import type { OpenDeliveries } from '../../client/holds/webhook-deliveries.ts';
+import type { OpenHold, OpenHolds, UnmatchedConsent } from '../../client.ts';
+import { isFailureType } from '../../model/failure-types.ts';
+import { ATTENTION_GUIDE } from '../../model/hold-guide.ts';
+import { commandLines, resolveCommand } from '../output/hold-lines.ts';
+import { tableWithIds, wrap } from '../output/output.ts';
+
+/**
+ * - `hold`: an open run waits for a decision
+ * - `left`: an inquiry of unknown outcome whose run is gone
+ * - `look`: it came too late; no run waits for it
+ * - `run`: an open run says that it needs a person, such as a review without its files
+ * - `event`: an event was given up
+ * - `consent`: it matches nothing that the ledger knows
+ */
+export type AttentionKind = 'hold' | 'left' | 'look' | 'run' | 'event' | 'consent';
+
+export interface Attention {
+  kind: AttentionKind;
+  /** Of the run: its owner's id (model/owner-id.ts). */
+  journeyId: string;
+  /** A failure type, or what it is in a few words. */
+  reason: string;
+  /** RFC 3339. */
+  since?: string;
+  productCode?: string;
+  attempt?: number;
+  /** What belongs to it alone, in words. */
+  detail?: string;
+  /** What sees to it. */
+  command: string;
+}
+
+const UNMATCHED_WORDS: Readonly<Record<UnmatchedConsent['unmatched'], string>> = {
+  journey: 'no such run',
+  share: 'no such share of it',
+  applicant: 'no such applicant of it',
+};
+
+/** The oldest first; what has no known beginning before the others. */
+export function attentionList(
+  { holds, attention, unmatchedConsents }: Omit<OpenHolds, 'unanswered'>,
+  deliveries: OpenDeliveries['deliveries'],
+): Attention[] {
+  const all = [
+    ...holds.map(ofHold),
+    ...attention.map(
+      ({ journeyId, reason }): Attention => ({
+        ...{ kind: 'run', journeyId, reason },
+        command: `credit-journey status ${journeyId}`,
+      }),
+    ),
+    ...deliveries.flatMap(ofDelivery),
+    ...unmatchedConsents.map(ofConsent),
+  ];
+  return all.sort((one, other) => Date.parse(one.since ?? '1970') - Date.parse(other.since ?? '1970'));
+}
+
+function ofHold(hold: OpenHold): Attention {
+  const { journeyId, reason, since, productCode, attempt, heldBy } = hold;
+  const kind = attempt === undefined ? 'look' : heldBy === 'run' ? 'hold' : 'left';
+  return {
+    ...{ kind, journeyId, reason: isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words, productCode },
+    ...(since === undefined ? {} : { since }),
+    ...(attempt === undefined ? {} : { attempt }),
+    command: resolveCommand(hold),
+  };
+}
+
+/** One for each endpoint: each is mended, and sent to again, by itself. */
+function ofDelivery({ journeyId, endpoints }: OpenDeliveries['deliveries'][number]): Attention[] {
+  return endpoints.flatMap(({ endpoint, failed }) => {
+    const [first] = failed;
+    const last = failed.at(-1);
+    if (!first || !last) return [];
+    const answered = last.httpStatus === undefined ? '' : ` ${last.httpStatus}`;
+    const count = failed.length === 1 ? '1 event' : `${failed.length} events`;
+    return [
+      {
+        ...{ kind: 'event', journeyId, reason: `${last.failureType}${answered}`, since: first.failedAt },
+        detail: `${count} to the endpoint ${endpoint}`,
+        command: `credit-journey webhooks resend ${journeyId} --endpoint ${endpoint}`,
+      },
+    ];
+  });
+}
+
+/** Starting the run, or requesting the share, takes it off as well. */
+function ofConsent({
+  journeyId,
+  unmatched,
+  since,
+  consentId,
+  decision,
+  applicantId,
+  shareId,
+}: UnmatchedConsent): Attention {
+  return {
+    ...{ kind: 'consent', journeyId, reason: UNMATCHED_WORDS[unmatched], since },
+    detail: `${consentId}: ${decision} by ${applicantId} for share ${shareId}`,
+    command: `credit-journey holds --seen-consents ${journeyId} --by <name> --reason <why>`,
+  };
+}
+
+/** A row for each, and under it what sees to it. */
+export function attentionLines(list: readonly Attention[], width: number): string[] {
+  const rows = list.map(({ kind, reason, productCode = '', attempt, since, journeyId }) => [
+    ...[kind, reason, productCode],
+    attempt === undefined ? '' : String(attempt),
+    since?.replace(/\.\d+/, '') ?? '',
+    journeyId,
+  ]);
+  const [head = [], ...shown] = tableWithIds(
+    [['KIND', 'REASON', 'PRODUCT', 'ATTEMPT', 'SINCE', 'JOURNEY'], ...rows],
+    width,
+  );
+  return [
+    ...head,
+    ...list.flatMap(({ detail, command }, index) => [
+      ...(shown[index] ?? []),
+      ...(detail === undefined ? [] : wrap(detail, width, '    ')),
+      ...commandLines(command, width, '    '),
+    ]),
+  ];
+}

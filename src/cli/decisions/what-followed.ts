@@ -1,0 +1,54 @@
+/** Waits shortly for what a decision leads to: a run answers when the ledger has it, before it has acted on it. */
+import type { HoldStatus } from '../../messages/journey/shapes.ts';
+import type { AnyStatus } from '../output/status-lines.ts';
+import type { AnyRun } from './journey-action.ts';
+
+/** An inquiry that is sent again is answered in about a second. A gateway that is slower is not waited for. */
+export const FOLLOWS_WITHIN_MS = 5_000;
+
+export interface Followed {
+  status: AnyStatus;
+  /** What the decision led to, where the status does not say it by itself. */
+  words?: string;
+}
+
+/**
+ * How the run stands once it has acted on the decision, or when the time is over. The decision stands whether or not
+ * more can be learned: where that fails, the answer's own status is what is known.
+ *
+ * @param answered the status in the answer to the decision
+ */
+export async function whatFollowed(
+  run: AnyRun,
+  answered: AnyStatus,
+  customerTraceNumber: string,
+  signal: AbortSignal = AbortSignal.timeout(FOLLOWS_WITHIN_MS),
+): Promise<Followed> {
+  const decided = holdOf(answered, customerTraceNumber)?.since;
+  // A hold that the answer does not have is another one.
+  const heldAnew = (status: AnyStatus) => {
+    const hold = holdOf(status, customerTraceNumber);
+    return hold?.since === decided ? undefined : hold;
+  };
+  const isWaiting = (status: AnyStatus) =>
+    decided !== undefined && holdOf(status, customerTraceNumber)?.since === decided;
+  let status = answered;
+  try {
+    for await (const next of run.watch({ signal }) as AsyncIterable<AnyStatus>) {
+      status = next;
+      if (heldAnew(status)) break;
+      // A review goes on beside its holds, and its status does not say what became of one row.
+      if (!isWaiting(status) && ('reviewId' in status || status.state !== 'running')) break;
+    }
+  } catch {
+    // Out of reach, or gone from Temporal by now.
+  }
+  const anew = heldAnew(status);
+  if (anew) return { status, words: `on hold again: ${anew.failureType}, attempt ${anew.attempts}` };
+  if (isWaiting(status)) return { status, words: 'the run has not acted on it yet' };
+  return status.state === 'running' ? { status, words: 'the run goes on with it' } : { status };
+}
+
+function holdOf({ holds }: Pick<AnyStatus, 'holds'>, customerTraceNumber: string): HoldStatus | undefined {
+  return (holds as HoldStatus[]).find((hold) => hold.customerTraceNumber === customerTraceNumber);
+}
