@@ -22,6 +22,7 @@ import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
+import type { Problem } from '../model/problems.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
@@ -134,6 +135,8 @@ export interface SubmitFailureDetails {
   seen?: SeenAttempt;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
+  /** With `InvalidInput`. */
+  problems?: Problem[];
 }
 
 /** Has the content, since the ledger gives an outcome only to the request that it was made for. */
@@ -266,4 +269,6 @@ export interface InquiryFailure {
   returnCode?: string;
   resendFrom?: string;
   otherTraceNumber?: string;
+  /** What is wrong with the input, or with the answer. */
+  problems?: readonly Problem[];
 }

@@ -100,6 +100,8 @@ test('a journey’s share that was held for its profile goes on once that was co
     await journey.recordConsent({ ...grant, secondaryUser: { endUserCode } });
     const held = await untilHeld(journey);
     assert.equal(held.failureType, 'InvalidInput');
+    const rule = 'must be an end user that the profile allows for SECONDUSE';
+    assert.deepEqual(held.problems, [{ path: '/endUserCode', rule }]);
     assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
     await journey.resolve(resend(held));
     // The profile is as it was: held anew, under a decision of its own.

@@ -14,6 +14,8 @@ const outcomes = {
   /** A person abandoned the inquiry. */
   abandoned: count,
 };
+/** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
+const flagged = count.exactOptional().meta({ description: 'Rows with attention: see the result file.' });
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
@@ -23,6 +25,7 @@ export const portfolioProgressSchema = z
     badRows: count,
     done: count,
     ...outcomes,
+    flagged,
     held: count,
     underWay: count,
     rowsPerSecond: z.number().exactOptional(),
@@ -66,6 +69,7 @@ export const portfolioResultSchema = z.object({
   rows: count,
   badRows: count,
   ...outcomes,
+  flagged,
   /** After a withdrawal: rows without an outcome. */
   notReviewed: count,
   /** Beside the file, in PORTFOLIO_DIR. */

@@ -8,6 +8,7 @@ import {
   holdStatusSchema,
   refusedMessageSchema,
   reportReferenceSchema,
+  ssnMismatchSchema,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 
@@ -36,6 +37,7 @@ export const pullStatusSchema = z
     attempts,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    attention: ssnMismatchSchema,
     holds: z.array(holdStatusSchema),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: z.int().min(0),
@@ -53,6 +55,7 @@ export const pullResultSchema = z.object({
   reference: reportReferenceSchema.exactOptional(),
   /** For an answered FAILSAFE: one for each applicant, in their order. */
   consumers: z.array(consumerResultSchema).exactOptional(),
+  attention: ssnMismatchSchema,
 });
 
 export const pullReferencesSchema = z.object({

@@ -364,7 +364,9 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   publish(journeyStage?: StageCode | 'awaitingConsent', { isPassing = false } = {}): void {
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
+      ...[...this.shares.values(), ...this.stages.map(({ status }) => status)].flatMap(
+        ({ attention }) => attention ?? [],
+      ),
     ];
     const traceNumbers = [
       ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),

@@ -1,5 +1,5 @@
 /** A run of any kind, from its input to its end. */
-import { continueAsNew, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
+import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { untilUpdatesAreTaken } from './as-replayed.ts';
@@ -7,6 +7,7 @@ import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
+import { showDetails } from './show-details.ts';
 
 type AnyRun = Run<object, PreparedRun, string, object>;
 type Prepared<R extends AnyRun> = NonNullable<R['run']>;
@@ -101,13 +102,4 @@ async function tellEnded<R extends AnyRun>(run: R, outcome: Parameters<R['tellEn
 function terminalStateOf(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
   return error instanceof TemporalFailure ? 'failed' : undefined;
-}
-
-/**
- * Sets current details that are built when the UI asks for them. The SDK keeps the object and serializes it on request,
- * so its `toJSON` builds the text from the state at that time. No history has it.
- */
-function showDetails(build: () => string): void {
-  const details: { toJSON(): string } = { toJSON: build };
-  setCurrentDetails(details as unknown as string);
 }
