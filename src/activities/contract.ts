@@ -49,6 +49,8 @@ export interface PreparedRun extends RunIdentity {
   consentTrust: GatewayProfile['consentTrust'];
   /** Attempts begin on the workflow queue, where a worker dispatches them to itself. Absent: on the gateway queue. */
   submitsOnWorkflowQueue?: true;
+  /** Where the pages of docs/runbook are served. */
+  runbookUrl?: string;
   /** The profile has endpoints for events. Absent where it has none. */
   sendsEvents?: true;
   /** Result of the preflight: the run meets `refused` and `unavailable` again, visibly, before the first attempt. */

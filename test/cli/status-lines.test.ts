@@ -118,6 +118,12 @@ describe('a status on a terminal', () => {
     assert.ok(lines.includes('  PREQUAL  record  2 attempts  R-1 (ssn mismatch)'), lines.join('\n'));
   });
 
+  test('says why a run has failed whose input was refused', () => {
+    const problems = [{ path: '/endUserCode', rule: 'is required' }];
+    const lines = statusLines({ ...STATUS, state: 'failed', problems }, output);
+    assert.equal(lines[1], '  /endUserCode is required');
+  });
+
   test('keeps to 80 columns', () => {
     const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);

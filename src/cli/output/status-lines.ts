@@ -49,6 +49,7 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
   const head = wrap(`Share ${shareId}${environment} · ${SHARE_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
     ...(report ? wrap(`of ${reportWords(report)}`, width, '  ') : []),
     ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
@@ -72,6 +73,7 @@ function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' 
   const head = wrap(`Pull ${pullId}${environment} · ${PULL_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
     ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
     ...section(
@@ -96,6 +98,7 @@ function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'c
   const pace = rowsPerSecond === undefined ? '' : `${rowsPerSecond} a second, ${timeLeft(secondsLeft ?? 0)} left`;
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table(
       [
         ['file', file],
@@ -136,6 +139,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
   );
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table(status.stages.map(stageRow), width, '  '),
     ...status.stages.flatMap((stage) => changeLines(stage, width)),
     ...tooOldLines(status, width),
@@ -165,6 +169,11 @@ function tooOldLines({ journeyId, reportTooOld, stages, waitingFor }: JourneySta
     ...commandLines(`${advance} --repeat ${reportTooOld} --occurrence ${next} --by WHO --reason WHY`, width, '    '),
     ...commandLines(`${advance} --to ${waitingFor} --accept-age --by WHO --reason WHY`, width, '    '),
   ];
+}
+
+/** What is wrong with the input, or with an answer: never a value. */
+function problemLines({ problems = [] }: Pick<AnyStatus, 'problems'>, width: number, indent: string): string[] {
+  return problems.flatMap((problem) => wrap(problemWords(problem), width, indent));
 }
 
 function section(title: string, lines: string[]): string[] {
@@ -216,7 +225,7 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
     ...(hold.otherTraceNumber === undefined
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
-    ...(hold.problems ?? []).flatMap((problem) => wrap(problemWords(problem), width, '    ')),
+    ...problemLines(hold, width, '    '),
     ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),

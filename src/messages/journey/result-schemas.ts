@@ -88,6 +88,11 @@ export const problemSchema = z.object({
   rule: z.string(),
 });
 
+/** In the status of each kind of run that failed for its input. */
+export const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
+  description: 'Of a run that failed because its input was refused: what is wrong with it. The first 20.',
+});
+
 export const holdStatusSchema = z
   .object({
     customerTraceNumber: z.string(),
@@ -147,6 +152,7 @@ export const journeyStatusSchema = z
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
+    problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
     /**
      * Consents that are kept until their share is requested. Absent where there are none. A misspelt `shareId` shows

@@ -6,6 +6,7 @@ import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   holdStatusSchema,
+  inputProblemsSchema,
   refusedMessageSchema,
   reportReferenceSchema,
   ssnMismatchSchema,
@@ -38,6 +39,7 @@ export const pullStatusSchema = z
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
     attention: ssnMismatchSchema,
+    problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: z.int().min(0),

@@ -11,13 +11,16 @@ import {
   SENDS_NOTHING,
 } from '../../model/hold-guide.ts';
 import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
+import type { Problem } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
-import { block, code, plain, time } from './markdown.ts';
+import { block, code, pageLink, plain, time } from './markdown.ts';
 
-/** How the provider knows the customer that asks. */
+/** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
   customerId: string;
   endUserCode?: string | undefined;
+  /** Where the runbook is served. */
+  runbookUrl?: string | undefined;
 }
 
 interface HoldContext {
@@ -38,8 +41,8 @@ export function holdSection(hold: Hold, context: HoldContext): string {
     `- **What happened:** ${happened}${answerOf(hold)}
 - **On the consumer’s file:** **${file[0]}**${file[1]}
 - **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}${resendOf(hold)}
-- **Runbook:** \`${runbookPage(failureType)}\`${refusedLine(hold)}`,
-    ...problemList(hold),
+- **Runbook:** ${pageLink(runbookPage(failureType), context.run.runbookUrl)}${refusedLine(hold)}`,
+    ...problemList(hold.problems),
     ...askPart(hold, context.run),
     `### What resolves it
 
@@ -70,7 +73,7 @@ function resendOf({ resendFrom }: Hold): string {
 /** The query `status` has the rest. */
 const PROBLEMS_LISTED = 5;
 
-function problemList({ problems = [] }: Hold): string[] {
+export function problemList(problems: readonly Problem[] = []): string[] {
   if (problems.length === 0) return [];
   const lines = problems.slice(0, PROBLEMS_LISTED).map(({ path, rule }) => `- ${code(path || '/')} ${plain(rule)}`);
   const more = problems.length > lines.length ? [`- and ${problems.length - lines.length} more`] : [];

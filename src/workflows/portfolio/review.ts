@@ -165,6 +165,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       file: this.input.file,
       ...(state ? { digest: state.known.digest } : {}),
       progress: this.progress(),
+      ...this.problems,
       holds: this.holds.list,
       ...this.refusedMessages,
     };

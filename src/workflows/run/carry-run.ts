@@ -2,6 +2,7 @@
 import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
+import { problemsOfInput } from './application-failure.ts';
 import { untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
@@ -69,6 +70,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = terminalStateOf(error);
+    run.inputProblems = problemsOfInput(error);
     if (run.endedAs) {
       await recordWhatCameLast();
       await tellEnded(run, run.endedAs);
