@@ -22,6 +22,7 @@ import type { WebhookEvent } from '../messages/webhooks/events.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptView, InquiryContent, InquiryDescription } from '../model/inquiry.ts';
+import type { Problem } from '../model/problems.ts';
 import type { Environment, ProductCode, StageCode } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
@@ -48,6 +49,8 @@ export interface PreparedRun extends RunIdentity {
   consentTrust: GatewayProfile['consentTrust'];
   /** Attempts begin on the workflow queue, where a worker dispatches them to itself. Absent: on the gateway queue. */
   submitsOnWorkflowQueue?: true;
+  /** Where the pages of docs/runbook are served. */
+  runbookUrl?: string;
   /** The profile has endpoints for events. Absent where it has none. */
   sendsEvents?: true;
   /** Result of the preflight: the run meets `refused` and `unavailable` again, visibly, before the first attempt. */
@@ -134,6 +137,8 @@ export interface SubmitFailureDetails {
   seen?: SeenAttempt;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
+  /** With `InvalidInput`. */
+  problems?: Problem[];
 }
 
 /** Has the content, since the ledger gives an outcome only to the request that it was made for. */
@@ -266,4 +271,6 @@ export interface InquiryFailure {
   returnCode?: string;
   resendFrom?: string;
   otherTraceNumber?: string;
+  /** What is wrong with the input, or with the answer. */
+  problems?: readonly Problem[];
 }

@@ -13,7 +13,7 @@ import type { InquiryPermits } from './inquiry-permits.ts';
 
 /** What the worker gives its activities. */
 export interface ActivityDependencies {
-  config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks' | 'portfolioDirectory'>;
+  config: Pick<Config, 'environment' | 'profiles' | 'protocol' | 'webhooks' | 'portfolioDirectory' | 'runbookUrl'>;
   ledger: Ledger;
   tokens: TokenSource;
   /** By profile name. */

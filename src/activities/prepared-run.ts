@@ -1,5 +1,6 @@
 /** The checks of every run with inquiries, and the configuration that it keeps to. */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { defined } from '../base/defined.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
@@ -29,6 +30,7 @@ export async function fixRun(dependencies: ActivityDependencies, profile: Gatewa
     consentTrust: profile.consentTrust,
     ...(dependencies.permits.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
     ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
+    ...defined({ runbookUrl: dependencies.config.runbookUrl }),
     token: await preflight(dependencies, profile),
   };
 }

@@ -119,4 +119,6 @@ export interface Config extends LedgerAccess {
   decisionKeysFile?: string;
   /** The directory of portfolio files and their results. */
   portfolioDirectory?: string;
+  /** Where the pages of docs/runbook are served, without a slash at its end. */
+  runbookUrl?: string;
 }

@@ -8,6 +8,7 @@ import { isAbsolute } from 'node:path';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+import { addressProblem } from './addresses.ts';
 import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
 import type {
   ClientSettings,
@@ -84,10 +85,22 @@ function readConfig(reader: EnvironmentReader): Config {
     webhooks: readWebhookSettings(reader),
     worker: readWorkerSettings(reader, profiles.values(), protocol),
     ...proofKeys,
-    ...defined({ portfolioDirectory }),
+    ...defined({ portfolioDirectory, runbookUrl: readRunbookUrl(reader) }),
     logLevel: readLogLevel(reader, environment),
     telemetry: readTelemetry(reader, environment),
   };
+}
+
+/** It stands in the details of each hold, whose text the Temporal UI makes an address of. */
+const MAX_RUNBOOK_URL = 200;
+
+function readRunbookUrl(reader: EnvironmentReader): string | undefined {
+  const url = reader.optional('RUNBOOK_URL')?.replace(/\/+$/, '');
+  if (url === undefined) return undefined;
+  const isLong = url.length > MAX_RUNBOOK_URL;
+  const rule = isLong ? `must have at most ${MAX_RUNBOOK_URL} characters` : addressProblem(url, 'sandbox');
+  if (rule) reader.report('RUNBOOK_URL', rule);
+  return url;
 }
 
 /** Whose decisions are trusted, profile by profile. */

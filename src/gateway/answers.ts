@@ -4,7 +4,7 @@
  */
 
 import { type JsonObject, member } from '../base/json-safety.ts';
-import type { Answer, AnsweredApplicant } from '../model/inquiry.ts';
+import { type Answer, type AnsweredApplicant, SSN_MISMATCH } from '../model/inquiry.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome, ReportReference } from '../model/report-outcome.ts';
 import { type ResponseEnvelope, readResponseEnvelope } from './envelope.ts';
@@ -91,7 +91,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
     returnCode,
     ...(outcome === 'record' && { reference: referenceOf(reportReferenceNumber, context.requestedAt, consumers) }),
     ...(codes.perEntry && { applicants: outcomesByApplicant(matching.applicantIds, codes.entryOutcomes, named) }),
-    ...(matching.flagged && { flagged: 'ssnMismatch' as const }),
+    ...(matching.flagged && { flagged: SSN_MISMATCH }),
   };
 }
 

@@ -35,12 +35,40 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
 export const ATTENTION_GUIDE = {
   lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
   lateConsent: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
+  ssnMismatch: { words: 'another SSN', page: 'docs/runbook/ssn-mismatch.md' },
   revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
 } as const;
 
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
 export function runbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
+}
+
+/** What a run that waits for a person shows as a row of the Temporal UI's timeline. */
+export function onHoldRow(reason: string, what: string): string {
+  return `ON HOLD · ${reason} · ${what} · see User Metadata`;
+}
+
+/** Of one inquiry on hold. Nothing personal. */
+export function holdRow({
+  failureType,
+  ...inquiry
+}: Parameters<typeof inquiryWords>[0] & { failureType: FailureType }): string {
+  return onHoldRow(failureType, inquiryWords(inquiry));
+}
+
+/** `SECONDUSE of share S-1` */
+export function inquiryWords({
+  productCode,
+  shareId,
+  accountId,
+}: {
+  productCode: ProductCode;
+  shareId?: string;
+  accountId?: string;
+}): string {
+  if (shareId !== undefined) return `${productCode} of share ${shareId}`;
+  return accountId === undefined ? productCode : `${productCode} of account ${accountId}`;
 }
 
 /** The inquiry that a decision is about. */

@@ -5,6 +5,9 @@ import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
 import type { ReportOutcome, ReportReference } from './report-outcome.ts';
 
+/** `NeedsAttention` of a run that goes on with a report in which a consumer's SSN is none of the request's. */
+export const SSN_MISMATCH = 'ssnMismatch';
+
 /** The outcome of an attempt that was answered over HTTP. Small, and without the report. */
 export type Answer =
   | {
@@ -21,7 +24,7 @@ export type Answer =
        */
       applicants?: AnsweredApplicant[];
       /** A consumer's SSN matches no SSN of the request, and the profile says `flag`. */
-      flagged?: 'ssnMismatch';
+      flagged?: typeof SSN_MISMATCH;
     }
   /** Posted, but the product's table does not have this code. */
   | { kind: 'returnCodeUnknown'; returnCode: string }

@@ -7,13 +7,31 @@ export interface Problem {
   rule: string;
 }
 
+const MOST_SHOWN = 20;
+
+/** Those that a hold shows; the run's history has all. */
+export function problemsShown(problems: readonly Problem[]): Problem[] {
+  return problems.slice(0, MOST_SHOWN);
+}
+
+/** Parts `/applicants/0/ssn must be text`; the path has no space. */
+export function problemIn(text: string): Problem {
+  const [, path = '', rule = text] = /^(\/\S*) (.*)$/s.exec(text) ?? [];
+  return { path: path === '/' ? '' : path, rule };
+}
+
+/** For a line or a sentence. */
+export function problemWords({ path, rule }: Problem): string {
+  return `${path || '/'} ${rule}`;
+}
+
 /** Thrown by everything that checks input from outside; carries every problem at once. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`invalid input: ${problems.map((p) => `${p.path || '/'} ${p.rule}`).join('; ')}`);
+    super(`invalid input: ${problems.map(problemWords).join('; ')}`);
     this.problems = problems;
   }
 }

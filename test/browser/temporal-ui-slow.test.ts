@@ -18,6 +18,12 @@ import { keepScreenshot, startUiWorld } from './ui-world.ts';
 
 const OPERATING = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operating.md'), 'utf8');
 
+/** What an operator's notebook shows without a scroll. */
+const SMALL_SCREEN = { width: 1280, height: 720 };
+
+/** Two notches. */
+const WHEEL = 240;
+
 /** The list filter that docs/operating.md gives under that name. */
 function documentedFilter(name: string): string {
   const line = OPERATING.split('\n').find((one) => one.startsWith(`| ${name} |`)) ?? assert.fail(`no filter "${name}"`);
@@ -70,6 +76,23 @@ test('the Temporal UI', async (t) => {
     assert.match(await row.innerText(), /OutcomeUnknown/);
     await keepScreenshot(page, 'list', { height: 500 });
     await page.getByRole('link', { name: workflowId, exact: true }).click();
+  });
+
+  await t.test('says in the uppermost row of the timeline that the run is on hold, and why', async () => {
+    const first = await world.open(`workflows/${workflowId}`);
+    await first.setViewportSize(SMALL_SCREEN);
+    const row = first.getByText('ON HOLD · OutcomeUnknown · PREQUAL · see User Metadata');
+    await row.waitFor();
+    await keepScreenshot(first, 'first-screen', { ...SMALL_SCREEN, left: 0, top: 0 });
+    // The UI shows 300 pixels of input above the timeline.
+    await first.getByRole('heading', { name: 'Timeline' }).hover();
+    await first.mouse.wheel(0, WHEEL);
+    await first.waitForTimeout(700);
+    await keepScreenshot(first, 'on-hold', { ...SMALL_SCREEN, left: 0, top: 0 });
+    const { y, height } = (await row.boundingBox()) ?? assert.fail('it is not drawn');
+    const above = (await first.getByText('submitInquiry').first().boundingBox()) ?? assert.fail('no attempt is drawn');
+    assert.ok(y + height <= SMALL_SCREEN.height && y < above.y, `${y}, ${above.y}`);
+    await first.close();
   });
 
   await t.test('shows its input masked, as gibberish without the codec server, and whole to `reveal`', async () => {

@@ -135,15 +135,16 @@ async function useCodec(page: Page, endpoint: string | null): Promise<void> {
 export async function keepScreenshot(
   page: Page,
   name: string,
-  { height = VIEWPORT.height, left = MENU_WIDTH, top = HEAD_HEIGHT } = {},
+  { width = VIEWPORT.width, height = VIEWPORT.height, left = MENU_WIDTH, top = HEAD_HEIGHT } = {},
 ): Promise<void> {
   const directory = process.env.SCREENSHOT_DIR;
   if (!directory) return;
   await mkdir(directory, { recursive: true });
-  await page.setViewportSize({ ...VIEWPORT, height });
+  const before = page.viewportSize() ?? VIEWPORT;
+  await page.setViewportSize({ width, height });
   // Frames and lines of the timeline take their time to be drawn.
   await page.waitForTimeout(700);
-  const clip = { x: left, y: top, width: VIEWPORT.width - left, height: height - top };
+  const clip = { x: left, y: top, width: width - left, height: height - top };
   await page.screenshot({ path: join(directory, `${name}.png`), clip });
-  await page.setViewportSize(VIEWPORT);
+  await page.setViewportSize(before);
 }

@@ -37,6 +37,11 @@ test('what changed before closing is counted, and why it could not be', () => {
   assert.ok(none.includes('  PRECLOSE since PREAPP: not compared (no report)'));
 });
 
+const FLAGGED: StageStatus = {
+  ...{ productCode: 'PREQUAL', state: 'record', attempts: 1, reportReferenceNumber: 'R-1' },
+  attention: 'ssnMismatch',
+};
+
 const HELD: JourneyStatus = {
   ...STATUS,
   state: 'held',
@@ -104,6 +109,21 @@ describe('a status on a terminal', () => {
     }
   });
 
+  test('says what is wrong with a request or an answer, and which stage has another SSN', () => {
+    const [hold] = HELD.holds;
+    const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
+    const holds = hold ? [{ ...hold, failureType: 'InvalidInput' as const, problems }] : [];
+    const lines = statusLines({ ...HELD, holds, stages: [{ ...FLAGGED, attempts: 2 }] }, output);
+    assert.ok(lines.includes('    /applicants/0/ssn must have 9 digits'), lines.join('\n'));
+    assert.ok(lines.includes('  PREQUAL  record  2 attempts  R-1 (ssn mismatch)'), lines.join('\n'));
+  });
+
+  test('says why a run has failed whose input was refused', () => {
+    const problems = [{ path: '/endUserCode', rule: 'is required' }];
+    const lines = statusLines({ ...STATUS, state: 'failed', problems }, output);
+    assert.equal(lines[1], '  /endUserCode is required');
+  });
+
   test('keeps to 80 columns', () => {
     const lines = statusLines({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...statusLines(HELD, output)]) assert.ok(line.length <= 80, line);
@@ -117,6 +137,7 @@ describe('a status on a terminal', () => {
       { shareId: 'S-1', state: 'posted', waitingFor: [], attention: 'revokedAfterPosting' },
     ];
     assert.equal(needsPerson({ state: 'completed', holds: [], shares }), true);
+    assert.equal(needsPerson({ state: 'completed', holds: [], stages: [FLAGGED] }), true);
   });
 });
 

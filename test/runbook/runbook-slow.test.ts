@@ -147,6 +147,7 @@ function troubledProfiles({ deadUrl, plainUrl }: { deadUrl: string; plainUrl: st
       tokenless: { ...usual, authUrl: deadUrl },
       untrusted: { ...usual, baseUrl: plainUrl.replace('http:', 'https:') },
       moving: usual,
+      flagging: { ...usual, ssnMismatch: 'flag' },
     },
   };
 }

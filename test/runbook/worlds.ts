@@ -71,6 +71,7 @@ const WORLDS: Record<string, MakeWorld> = {
   'consents-unmatched': consentForNothing,
   'late-answer': answeredLate,
   'revoked-after-posting': revokedAfterPosting,
+  'ssn-mismatch': anotherSsn,
   paused: whilePaused,
   'unknown-key': async ({ harness, held, directory }) => {
     const keyRingFile = join(directory, 'keys.json');
@@ -137,6 +138,17 @@ async function whilePaused({ harness }: Surroundings): Promise<World> {
   const handle = await harness.start(input);
   await untilStatus(handle, ({ waitingFor = '' }) => waitingFor.includes('paused'));
   return { journeys: [{ journeyId: input.journeyId, customerTraceNumber: '', attempt: 0 }] };
+}
+
+/** Its first report has a stranger's SSN; it waits at the next gate. */
+async function anotherSsn({ harness }: Surroundings): Promise<World> {
+  const applicants = [applicant('1A', newSsn('4027'))];
+  const input = journeyInput({ profile: 'flagging', stages: ['PREQUAL', 'PREAPP'], applicants });
+  const handle = await harness.start(input);
+  const { stages } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const { attention, customerTraceNumber = '' } = stages[0] ?? {};
+  if (!attention) throw new Error('it is not flagged');
+  return { journeys: [{ journeyId: input.journeyId, customerTraceNumber, attempt: 1 }] };
 }
 
 async function revokedAfterPosting({ harness }: Surroundings): Promise<World> {

@@ -62,6 +62,7 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
     mixed: {
       environment: 'sandbox',
       customerId: 'SANDBOX0001',
+      ssnMismatch: 'flag',
       webhooks: [
         endpoint('steady'),
         endpoint('hangs'),

@@ -1,10 +1,10 @@
 /** What the Temporal UI shows of a run, out of what the run knows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveInquiryProblem } from '../../src/messages/checks.ts';
+import { advanceProblem, consentProblem, resolveInquiryProblem } from '../../src/messages/checks.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
-import { currentDetails, type JourneyView } from '../../src/workflows/details/current-details.ts';
+import { currentDetails, type JourneyView, uncheckedDetails } from '../../src/workflows/details/current-details.ts';
 
 const TRACE = 'PQLNW3EQ26XH2ZZOLSFOCN5GUK00';
 const SINCE = '2026-01-05T10:00:00.123Z';
@@ -115,14 +115,12 @@ test('the first sentence says what it waits for', () => {
     shareId: 'INVESTOR-1',
     state: 'awaitingConsent' as const,
     waitingFor: ['2A'],
-    sharedWith: 'EU999',
+    sharedWith: { endUserCode: 'EU999' },
     until: SINCE,
   };
   const done = [{ productCode: 'PREQUAL' as const, state: 'record' as const, attempts: 1 }];
   const { status } = view();
-  const sentences: [RegExp, JourneyView | 'beingChecked' | 'endedUnchecked'][] = [
-    [/input is being checked/, 'beingChecked'],
-    [/ended before its input was taken/, 'endedUnchecked'],
+  const sentences: [RegExp, JourneyView][] = [
     [/PREQUAL is under way\./, view()],
     [
       /PREQUAL is under way after one attempt: waiting 3 s/,
@@ -146,11 +144,65 @@ test('the first sentence says what it waits for', () => {
   for (const [expected, of] of sentences) assert.match(currentDetails(of).split('\n')[0] ?? '', expected);
 });
 
+test('a run without a checked input says so, and what was wrong with it', () => {
+  assert.match(uncheckedDetails({ endedUnchecked: false, problems: {} }), /input is being checked/);
+  const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
+  const refused = uncheckedDetails({ endedUnchecked: true, problems: { problems } });
+  assert.match(refused, /ended before its input was taken[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
+});
+
+test('a gate comes with the command that passes it and the JSON for the UI’s form', () => {
+  const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
+  const details = currentDetails(view({ gate }));
+  assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
+  assert.deepEqual(inputsIn(details), [{ journeyId: 'LOAN-1', to: 'PREAPP' }]);
+  const { status } = view();
+  const stages = [{ productCode: 'PREQUAL' as const, occurrence: 2, state: 'record' as const, attempts: 1 }];
+  const tooOld = currentDetails(view({ status: { ...status, reportTooOld: 'PREQUAL' }, stages, gate }));
+  assert.ok(tooOld.includes(' --repeat PREQUAL --occurrence 3 \\\n'));
+  const [repeat, accept] = inputsIn(tooOld);
+  assert.match(advanceProblem(repeat) ?? '', /^\/by must not be empty/);
+  assert.equal(advanceProblem({ ...repeat, by: 'ops', reason: 'old' }), null);
+  assert.equal(advanceProblem({ ...accept, by: 'ops', reason: 'young enough' }), null);
+});
+
+test('a share that waits comes with the consent that is missing, which only lacks what the consumer said', () => {
+  const sharedWith = { endUserCode: 'EU999', endUser: 'O’Neil & Sons' };
+  const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };
+  const details = currentDetails(view({ stages: [], shares: [share] }));
+  assert.ok(details.includes(" --end-user-code EU999 --end-user 'O’Neil & Sons' \\\n"));
+  const [input = {}] = inputsIn(details);
+  assert.deepEqual(input.secondaryUser, sharedWith);
+  assert.notEqual(consentProblem(input), null);
+  const evidence = { method: 'web', textVersion: 'v1', capturedAt: SINCE, reference: 'doc-1' };
+  const said = { ...input, consentId: 'C1', decision: 'granted', decidedAt: SINCE, evidence };
+  assert.equal(consentProblem(said), null);
+});
+
+test('the runbook is linked where the configuration says where it is served', () => {
+  const run = { customerId: 'HN0001', runbookUrl: 'https://wiki.example.com/runbook' };
+  const linked = currentDetails(view({ run, holds: [hold('OutcomeUnknown')] }));
+  assert.ok(linked.includes('[outcome-unknown.md](https://wiki.example.com/runbook/outcome-unknown.md)'));
+});
+
+test('what is wrong with a request or an answer is listed, the first few of it', () => {
+  const problems = Array.from({ length: 7 }, (_, index) => ({ path: `/applicants/${index}/ssn`, rule: 'is required' }));
+  const details = currentDetails(view({ holds: [hold('InvalidInput', { problems })] }));
+  assert.match(details, /- `\/applicants\/4\/ssn` is required\n- and 2 more/);
+});
+
+test('what to do comes right after the sentence, and nothing is a table', () => {
+  const stages = [{ productCode: 'PREQUAL' as const, state: 'held' as const, attempts: 1, since: SINCE }];
+  const details = currentDetails(view({ stages, holds: [hold('OutcomeUnknown')] }));
+  assert.ok(details.indexOf('### What resolves it') < details.indexOf('- **PREQUAL**: held, 2026-01-05 10:00 UTC'));
+  assert.doesNotMatch(details, /^\|/m);
+});
+
 test('what callers have chosen cannot become Markdown, and a reference is only recognisable', () => {
   const details = currentDetails(
     view({
       stages: [{ productCode: 'PREQUAL', state: 'record', attempts: 1, reportReferenceNumber: 'RPT-SECRET-4F2A' }],
-      shares: [{ shareId: 'S1', state: 'posting', waitingFor: [], sharedWith: '<b>[x](http://x)|`y`' }],
+      shares: [{ shareId: 'S1', state: 'posting', waitingFor: [], sharedWith: { endUser: '<b>[x](http://x)|`y`' } }],
     }),
   );
   assert.ok(details.includes('…4F2A'));
@@ -163,7 +215,7 @@ test('the text stays short enough for the URL that the UI makes of it', () => {
     shareId: `${'S'.repeat(38)}${index + 10}`,
     state: 'held' as const,
     waitingFor: ['1A', '2A'],
-    sharedWith: `${'E'.repeat(16)}, ${'N'.repeat(30)}`,
+    sharedWith: { endUserCode: 'E'.repeat(16), endUser: 'N'.repeat(30) },
     since: SINCE,
     customerTraceNumber: TRACE,
     reportReferenceNumber: 'R'.repeat(30),
@@ -176,9 +228,11 @@ test('the text stays short enough for the URL that the UI makes of it', () => {
     customerTraceNumber: TRACE,
     reportReferenceNumber: 'R'.repeat(30),
   }));
-  const holds = shares.map(({ shareId }) => hold('OutcomeUnknown', { productCode: 'SECONDUSE', shareId }));
+  const problems = Array.from({ length: 20 }, (_, index) => ({ path: `/applicants/${index}`, rule: 'x'.repeat(60) }));
+  const holds = shares.map(({ shareId }) => hold('OutcomeUnknown', { productCode: 'SECONDUSE', shareId, problems }));
+  const run = { customerId: 'HN0001', runbookUrl: `https://wiki.example.com/${'r'.repeat(60)}` };
   const typical = view({ stages, shares: shares.slice(0, 1), holds: [hold('OutcomeUnknown')] });
-  const worst = view({ stages, shares, holds });
+  const worst = view({ run, stages, shares, holds });
   for (const [of, limit] of [
     [typical, 6_500],
     [worst, 8_000],
@@ -192,7 +246,7 @@ test('consents for shares that nobody has requested are named by their shares', 
   const { status } = view();
   const shareIds = Array.from({ length: 8 }, (_, index) => `S-${index}`);
   const shown = currentDetails(view({ status: { ...status, earlyConsents: { count: 9, shareIds } } }));
-  assert.match(shown, /9 consents are kept for shares that nobody has requested: S-0, .*S-5 and others\./);
+  assert.match(shown, /9 consents are kept for shares that nobody has requested: S-0, .*S-3 and others\./);
   const one = currentDetails(view({ status: { ...status, earlyConsents: { count: 1, shareIds: ['S-TYPO'] } } }));
   assert.match(one, /One consent is kept for shares that nobody has requested: S-TYPO\. /);
 });

@@ -102,6 +102,8 @@ test('a journey’s share that was held for its profile goes on once that was co
     await journey.recordConsent({ ...grant, secondaryUser: { endUserCode } });
     const held = await firstHoldOf(journey);
     assert.equal(held.failureType, 'InvalidInput');
+    const rule = 'must be an end user that the profile allows for SECONDUSE';
+    assert.deepEqual(held.problems, [{ path: '/endUserCode', rule }]);
     assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
     await journey.resolve(resend(held));
     // The profile is as it was: held anew, under a decision of its own.
@@ -147,7 +149,7 @@ test('a stage that went on by a resend is sent once, also after resets to before
   for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
   const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {
     await journey.advance({ to: 'PREAPP' });
-    return untilHeld(journey);
+    return firstHoldOf(journey);
   });
   await journey.resolve(resend(held));
   await journey.result();

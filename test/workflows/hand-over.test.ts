@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { until } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver, untilNextRun } from '../support/floods.ts';
 import {
   applicant,
@@ -17,6 +18,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { waitingRows } from '../support/timeline-rows.ts';
 
 let harness: Harness;
 before(async () => {
@@ -98,8 +100,11 @@ describe('a journey with a long history hands over to a new run', () => {
     const applicants = [applicant('1A', newSsn('4002'))];
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants }));
     const before = await untilStatus(handle, ({ state }) => state === 'held');
+    const row = 'ON HOLD · OutcomeUnknown · PREQUAL · see User Metadata';
+    assert.deepEqual(await waitingRows(handle), [row]);
     await handsOver(handle);
     const held = await statusOf(handle);
+    await until(async () => (await waitingRows(handle)).join() === row, 'the next run to show the hold');
     assert.deepEqual(held.holds, before.holds);
     assert.deepEqual(held.stages, before.stages);
     const { searchAttributes } = await handle.describe();
@@ -113,6 +118,7 @@ describe('a journey with a long history hands over to a new run', () => {
     const { customerTraceNumber, attempts: attempt } = held.holds[0] ?? {};
     await decide(handle, accept);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    assert.deepEqual(await waitingRows(handle), ['gate before PREAPP: waiting for advance, P30D at the most']);
     await handsOver(handle);
     const word = { by: 'operator', reason: 'asked the provider' };
     const message = { journeyId: held.journeyId, customerTraceNumber, attempt, decisionId: 'D1', ...word, ...accept };

@@ -206,7 +206,11 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.ok(paths.includes('/endUserCode'), String(paths));
     assert.ok(!JSON.stringify(failure).includes('SENTINEL'));
     assert.equal((await harness.received(handle)).length, 0);
-    assert.equal((await statusOf(handle)).state, 'failed');
+    const { state, problems } = await statusOf(handle);
+    assert.deepEqual([state, problems], ['failed', details?.problems]);
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.ok(currentDetails.includes('`/applicants/0/ssn` '), currentDetails);
+    assert.ok(!currentDetails.includes('SENTINEL'));
   });
 
   test('with input of any other shape fails as invalid, too', async () => {

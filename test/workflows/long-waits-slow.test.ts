@@ -15,10 +15,12 @@ import {
   journeyInput,
   newSsn,
   startHarness,
+  statusOf,
   untilStatus,
 } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { startTimeSkippingEnvironment } from '../support/temporal.ts';
+import { waitingRows } from '../support/timeline-rows.ts';
 
 let environment: TestWorkflowEnvironment;
 let harness: Harness;
@@ -122,6 +124,10 @@ test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a r
   } = await untilStatus(handle, ({ holds }) => holds.length > 0);
   await skipping;
   assert.equal(hold?.failureType, 'TokenUnavailable');
+  // The timer of its row decides nothing.
+  await environment.sleep(400 * DAY_MS);
+  assert.deepEqual((await statusOf(handle)).holds, [hold]);
+  assert.deepEqual(await waitingRows(handle), ['ON HOLD · TokenUnavailable · PREQUAL · see User Metadata']);
   assert.equal((await harness.posted(handle)).length, 0);
   await fetch(`${harness.sandboxUrl}/_sandbox/faults`, {
     method: 'PUT',

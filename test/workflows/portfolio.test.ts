@@ -24,6 +24,7 @@ import { outgrow } from '../support/floods.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
+import { waitingRows } from '../support/timeline-rows.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -116,6 +117,11 @@ describe('a portfolio review', () => {
     assert.equal(waitingFor, 'decisions about 3 inquiries');
     const [first, second, third] = holds;
     assert.ok(first && second && third);
+    const accounts = holds.map(({ accountId = '' }) => accountId);
+    assert.equal(new Set(accounts).size, 3);
+    const rows = await waitingRows(harness.client.workflow.getHandle(`portfolio-${review.reviewId}`));
+    const row = (accountId: string) => `ON HOLD · OutcomeUnknown · ACCTRVW of account ${accountId} · see User Metadata`;
+    assert.deepEqual(rows.sort(), accounts.map(row).sort());
     const resend = { ...decisionOf(first), action: 'resend' } as const;
     assert.equal((await review.resolve(resend)).duplicate, false);
     assert.equal((await review.resolve(resend)).duplicate, true);

@@ -234,7 +234,8 @@ describe('a single pull', { concurrency: 8 }, () => {
       '/permissiblePurposeCode',
       '/applicants',
     ]);
-    assert.equal((await journeys.getPull(pullId).status()).state, 'failed');
+    const { state, problems } = await journeys.getPull(pullId).status();
+    assert.deepEqual([state, problems?.[0]?.path], ['failed', '/productCode']);
     assert.throws(() => journeys.getPull('900-11-0001'), InvalidInputError);
     assert.deepEqual(await ledger.inquiriesOf(`pull:${pullId}`), []);
   });

@@ -23,7 +23,8 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { failsafeApplicant, failsafePull, firstHold, startPull } from '../support/pull-scenarios.ts';
+import { failsafeApplicant, failsafePull, firstHold, reportPull, startPull } from '../support/pull-scenarios.ts';
+import { waitingRows } from '../support/timeline-rows.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
 import {
   ALL_OF_A_PULL,
@@ -130,6 +131,12 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   );
   const { searchAttributes } = await delivery.describe();
   assert.deepEqual(searchAttributes.NeedsAttention, ['WebhookFailed']);
+  assert.deepEqual(await waitingRows(delivery), ['ON HOLD · WebhookFailed · events were given up · see User Metadata']);
+  const { currentDetails } = await delivery.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  assert.match(currentDetails, /^\*\*Events were given up\. They are kept until \d{4}-/);
+  assert.ok(currentDetails.includes(`credit-journey webhooks resend ${journeyId}\n`));
+  assert.match(currentDetails, /- `gone`: gone · 0 delivered · 0 waiting · 3 given up/);
+  assert.match(currentDetails, /Given up for gone\n\n- inquiry\.held: WebhookGone \(HTTP 410\), \d{4}-/);
 
   receiver.answer('/hangs', 204);
   receiver.answer('/gone', 204);
@@ -286,6 +293,54 @@ test('a consent by signal that is refused, or matches no share, is told: signed,
     for (const word of [ssn, 'Casey', 'casey', 'Springfield', 'example.com', 'doc-'])
       assert.ok(!body.includes(word), body);
   }
+});
+
+test('a report with another SSN is told, shown and listed where the profile goes on with it', async () => {
+  const { harness, receiver } = stage;
+  const input = journeyInput({
+    profile: 'mixed',
+    stages: ['PREQUAL', 'PREAPP'],
+    applicants: [applicant('1A', newSsn('4027'))],
+  });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  const { stages } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  assert.deepEqual([stages[0]?.state, stages[0]?.attention], ['record', 'ssnMismatch']);
+  const { searchAttributes } = await handle.describe();
+  assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
+  const listed = JSON.parse((await cli('holds', '--no-ledger')).stdout) as {
+    holds: { journeyId: string; reason: string }[];
+  };
+  const found = listed.holds.filter((hold) => hold.journeyId === journeyId);
+  assert.deepEqual(
+    found.map(({ reason }) => reason),
+    ['ssnMismatch'],
+  );
+  await update(handle, 'withdraw', { journeyId, by: 'ops', reason: 'another person' });
+  assert.equal((await handle.result()).stages[0]?.attention, 'ssnMismatch');
+  const [answered] = await receiver.accepted('/steady', journeyId, 3);
+  assert.equal(answered?.event?.data.attention, 'ssnMismatch');
+
+  const pullInput = reportPull('4027', { profile: 'mixed' });
+  const pull = await startPull(harness, pullInput);
+  const result = (await pull.result()) as unknown as { attention?: string };
+  assert.equal(result.attention, 'ssnMismatch');
+  assert.deepEqual((await pull.describe()).searchAttributes.NeedsAttention, ['ssnMismatch']);
+  const [pulled] = await receiver.accepted('/steady', `pull:${pullInput.pullId}`, 2);
+  assert.equal(pulled?.event?.data.attention, 'ssnMismatch');
+});
+
+test('a hold tells what is wrong with the answer, by path and rule', async () => {
+  const { harness, receiver } = stage;
+  const input = journeyInput({ profile: 'mixed', stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4022'))] });
+  const handle = await harness.start(input);
+  const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
+  const problems = [{ path: '/reportReferenceNumber', rule: 'is required' }];
+  assert.deepEqual([holds[0]?.failureType, holds[0]?.problems], ['UnexpectedResponse', problems]);
+  const [held] = await receiver.accepted('/steady', input.journeyId, 1);
+  assert.deepEqual(held?.event?.data.problems, problems);
+  assert.deepEqual(webhookEventSchema.parse(JSON.parse(held?.body ?? '')), held?.event);
+  await handle.terminate();
 });
 
 test('what is said about consent while the end is handed over reaches the ledger', async () => {

@@ -1,8 +1,9 @@
 /** What needs a person, in words, with the command that resolves it. Nothing personal is in any of it. */
 import type { OpenHold } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
-import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, runbookPage } from '../../model/hold-guide.ts';
+import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, inquiryWords, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
+import { problemWords } from '../../model/problems.ts';
 import { tableWithIds } from './output.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
@@ -63,8 +64,8 @@ function seconds(instant: string): string {
 
 /** Everything about one hold, for an operator who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
-  const { productCode, shareId, reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
-  const { otherTraceNumber, resendFrom } = hold;
+  const { reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
+  const { otherTraceNumber, resendFrom, problems = [] } = hold;
   const answer = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
@@ -72,10 +73,11 @@ export function holdFacts(hold: OpenHold): string[][] {
   const { kind, id } = ownerOf(hold.journeyId);
   return [
     [kind, hold.heldBy === 'run' ? id : `${id} (it has no run)`],
-    ['inquiry', shareId === undefined ? productCode : `${productCode}, share ${shareId}`],
+    ['inquiry', inquiryWords(hold)],
     ['trace number', customerTraceNumber],
     ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
     ['reason', [reason, ...answer].join(', ')],
+    ...problems.map((problem) => ['problem', problemWords(problem)]),
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
     ...(since === undefined ? [] : [['since', seconds(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),

@@ -6,7 +6,9 @@ import type { PortfolioStatus } from '../../messages/portfolio/shapes.ts';
 import type { PullStatus } from '../../messages/pull/shapes.ts';
 import type { ShareReportStatus } from '../../messages/share/shapes.ts';
 import { JOURNEY_WORDS, PORTFOLIO_WORDS, PULL_WORDS, SHARE_WORDS } from '../../messages/state-words.ts';
+import { inquiryWords } from '../../model/hold-guide.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
+import { problemWords } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, wrap } from './output.ts';
@@ -24,12 +26,14 @@ export function ownerIdIn(status: AnyStatus): string {
 /** Whether a person has to act before the run goes on, or after it did. */
 export function needsPerson(
   status: Pick<AnyStatus, 'state' | 'holds'> &
-    Partial<Pick<JourneyStatus, 'shares'>> &
-    Partial<Pick<ShareReportStatus | PortfolioStatus, 'attention'>>,
+    Partial<Pick<JourneyStatus, 'shares' | 'stages'>> &
+    Partial<Pick<PullStatus | ShareReportStatus | PortfolioStatus, 'attention'>>,
 ): boolean {
-  const { state, holds, shares = [], attention } = status;
+  const { state, holds, shares = [], stages = [], attention } = status;
   if (attention !== undefined) return true;
-  return state === 'held' || holds.length > 0 || shares.some(({ attention }) => attention !== undefined);
+  return (
+    state === 'held' || holds.length > 0 || [...stages, ...shares].some(({ attention }) => attention !== undefined)
+  );
 }
 
 export function statusLines(status: AnyStatus, output: Pick<Output, 'colors' | 'width'>): string[] {
@@ -45,6 +49,7 @@ function shareLines(status: ShareReportStatus, { colors, width }: Pick<Output, '
   const head = wrap(`Share ${shareId}${environment} · ${SHARE_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table([['SECONDUSE', spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
     ...(report ? wrap(`of ${reportWords(report)}`, width, '  ') : []),
     ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
@@ -62,13 +67,15 @@ function reportWords(report: NonNullable<ShareReportStatus['report']>): string {
 }
 
 function pullLines(status: PullStatus, { colors, width }: Pick<Output, 'colors' | 'width'>): string[] {
-  const { pullId, productCode, state, attempts, reportReferenceNumber = '' } = status;
+  const { pullId, productCode, state, attempts, attention, reportReferenceNumber = '' } = status;
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · ${status.waitingFor}`;
   const head = wrap(`Pull ${pullId}${environment} · ${PULL_WORDS[state].label}${waiting}`, width);
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table([[productCode, spaced(state), tries(attempts), reportReferenceNumber]], width, '  '),
+    ...(attention === undefined ? [] : wrap(spaced(attention), width, '  ')),
     ...section(
       'Needs a person',
       status.holds.flatMap((hold) => holdLines(ownerIdIn(status), hold, width)),
@@ -85,12 +92,13 @@ function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'c
   const environment = status.environment === null ? '' : ` · ${status.environment}`;
   const waiting = status.waitingFor === undefined ? '' : ` · waits for ${status.waitingFor}`;
   const head = wrap(`Portfolio ${reviewId}${environment} · ${PORTFOLIO_WORDS[state].label}${waiting}`, width);
-  const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay } = progress;
+  const { rows, badRows, done, record, noRecord, noReport, abandoned, held, underWay, flagged = 0 } = progress;
   const percent = rows === 0 ? '' : ` (${Math.floor((100 * done) / rows)} %)`;
   const { rowsPerSecond, secondsLeft } = progress;
   const pace = rowsPerSecond === undefined ? '' : `${rowsPerSecond} a second, ${timeLeft(secondsLeft ?? 0)} left`;
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table(
       [
         ['file', file],
@@ -98,6 +106,7 @@ function reviewLines(status: PortfolioStatus, { colors, width }: Pick<Output, 'c
         ['answered', `${record} with a record, ${noRecord} without, ${noReport} without a report`],
         ...(abandoned > 0 ? [['given up', String(abandoned)]] : []),
         ...(badRows > 0 ? [['bad rows', `${badRows}, in the bad rows’ report`]] : []),
+        ...(flagged > 0 ? [['to look at', `${flagged}, with another SSN in the report: see the result file`]] : []),
         ['held', String(held)],
         ['under way', String(underWay)],
         ...(pace === '' ? [] : [['pace', pace]]),
@@ -130,6 +139,7 @@ function journeyLines(status: JourneyStatus, { colors, width }: Pick<Output, 'co
   );
   return [
     ...head.map(needsPerson(status) ? colors.yellow : colors.bold),
+    ...problemLines(status, width, '  '),
     ...table(status.stages.map(stageRow), width, '  '),
     ...status.stages.flatMap((stage) => changeLines(stage, width)),
     ...tooOldLines(status, width),
@@ -161,13 +171,26 @@ function tooOldLines({ journeyId, reportTooOld, stages, waitingFor }: JourneySta
   ];
 }
 
+/** What is wrong with the input, or with an answer: never a value. */
+function problemLines({ problems = [] }: Pick<AnyStatus, 'problems'>, width: number, indent: string): string[] {
+  return problems.flatMap((problem) => wrap(problemWords(problem), width, indent));
+}
+
 function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines];
 }
 
-function stageRow({ productCode, occurrence, state, attempts, reportReferenceNumber }: StageStatus): string[] {
+function stageRow({
+  productCode,
+  occurrence,
+  state,
+  attempts,
+  reportReferenceNumber,
+  attention,
+}: StageStatus): string[] {
   const pull = occurrence === undefined ? productCode : `${productCode} (${occurrence})`;
-  return [pull, spaced(state), tries(attempts), reportReferenceNumber ?? ''];
+  const flag = attention === undefined ? '' : `(${spaced(attention)})`;
+  return [pull, spaced(state), tries(attempts), `${reportReferenceNumber ?? ''} ${flag}`.trim()];
 }
 
 function tries(attempts: number): string {
@@ -191,18 +214,18 @@ function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention
 }
 
 function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
-  const share = hold.shareId === undefined ? '' : ` · share ${hold.shareId}`;
   const answer = [
     ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
     ...(hold.returnCode === undefined ? [] : [`return code ${hold.returnCode}`]),
   ];
-  const head = [`${hold.productCode}${share}`, hold.failureType, ...answer, `since ${hold.since}`].join(' · ');
+  const head = [inquiryWords(hold), hold.failureType, ...answer, `since ${hold.since}`].join(' · ');
   return [
     ...wrap(head, width, '  '),
     ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
     ...(hold.otherTraceNumber === undefined
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
+    ...problemLines(hold, width, '    '),
     ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),

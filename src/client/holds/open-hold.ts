@@ -2,6 +2,8 @@
 import type { AttentionReason } from '../../ledger/records.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { FailureType, HoldAction } from '../../model/failure-types.ts';
+import type { SSN_MISMATCH } from '../../model/inquiry.ts';
+import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 
 export interface OpenHold {
@@ -16,8 +18,10 @@ export interface OpenHold {
   endUser?: string;
   /** The applicants that it is about; unknown like `profile`. */
   applicantIds?: string[];
-  /** `revokedAfterPosting` and what came too late are no holds: a person should look, and no run waits for it. */
-  reason: FailureType | AttentionReason | 'revokedAfterPosting';
+  /** The row, of a portfolio review. */
+  accountId?: string;
+  /** Other words than a failure type are no holds: a person should look, and no run waits for it. */
+  reason: FailureType | AttentionReason | 'revokedAfterPosting' | typeof SSN_MISMATCH;
   /** RFC 3339; of a ledger's row when its attempt was claimed. Unknown of a share that a running journey flags. */
   since?: string;
   /** The attempt that a decision judges. */
@@ -26,6 +30,8 @@ export interface OpenHold {
   returnCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
+  /** With `InvalidInput` and `UnexpectedResponse`: what is wrong with the request, or with the answer. */
+  problems?: readonly Problem[];
   /** With `OutcomeUnknown`: no `resend` is taken before. RFC 3339. */
   resendFrom?: string;
   /** `run`: the journey waits for `resolve`. `ledger`: there is no run; `decideInLedger` or `markSeen`. */

@@ -10,6 +10,7 @@ import type { AttentionReason, OpenInquiry } from '../../ledger/records.ts';
 import type { JourneyStatus } from '../../messages/journey/shapes.ts';
 import { ALLOWED_ACTIONS, type FailureType } from '../../model/failure-types.ts';
 import { ownerIdOfWorkflow, RUNS_WITH_INQUIRIES } from '../../model/owner-id.ts';
+import { problemIn, problemsShown } from '../../model/problems.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { translatedError } from '../connection/error-translation.ts';
@@ -37,7 +38,8 @@ export interface OpenHolds {
 }
 
 /** What the status of any run says of it. */
-type HeldStatus = Pick<JourneyStatus, 'holds'> & Partial<Pick<JourneyStatus, 'shares'>> & { attention?: string };
+type HeldStatus = Pick<JourneyStatus, 'holds'> &
+  Partial<Pick<JourneyStatus, 'shares' | 'stages'>> & { attention?: string };
 
 interface HoldsContext {
   client: Client;
@@ -133,21 +135,18 @@ async function askThem(
   return { holds: holds.flat(), attention, unanswered };
 }
 
-function holdsOf(journeyId: string, { holds, shares = [] }: HeldStatus): OpenHold[] {
-  const flagged = shares.flatMap(({ shareId, customerTraceNumber, attention }): OpenHold[] =>
-    attention === undefined || customerTraceNumber === undefined
-      ? []
-      : [
-          {
-            journeyId,
-            customerTraceNumber,
-            productCode: 'SECONDUSE',
-            shareId,
-            reason: attention,
-            heldBy: 'run',
-            allowedActions: [],
-          },
-        ],
+function holdsOf(journeyId: string, { holds, shares = [], stages = [] }: HeldStatus): OpenHold[] {
+  const flagged = [...stages, ...shares.map((share) => ({ ...share, productCode: 'SECONDUSE' as const }))].flatMap(
+    ({ attention, customerTraceNumber, productCode, ...rest }): OpenHold[] =>
+      attention === undefined || customerTraceNumber === undefined
+        ? []
+        : [
+            {
+              ...{ journeyId, customerTraceNumber, productCode },
+              ...('shareId' in rest ? { shareId: rest.shareId } : {}),
+              ...{ reason: attention, heldBy: 'run', allowedActions: [] },
+            },
+          ],
   );
   return [...holds.map((hold) => heldByRun(journeyId, hold)), ...flagged];
 }
@@ -194,6 +193,7 @@ export function leftBehind(row: OpenInquiry): OpenHold {
     attempt,
     ...defined({ httpStatus }),
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
+    ...(answer?.kind === 'unexpectedResponse' ? { problems: problemsShown(answer.problems.map(problemIn)) } : {}),
     ...defined({ resendFrom }),
     heldBy: 'ledger',
     // Corrected applicants need a new start: only a run can make a new inquiry.

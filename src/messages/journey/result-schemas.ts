@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
+import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS, STAGES } from '../../model/products.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
@@ -21,6 +22,12 @@ export const reportReferenceSchema = z
     ),
   })
   .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
+
+/** Of a stage and of a pull. */
+export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
+  description:
+    'A consumer of the report has an SSN that the request has not, and the profile says flag: a person should look.',
+});
 
 const stageState = z.enum([
   'pending',
@@ -45,6 +52,7 @@ export const stageStatusSchema = z
     reportReferenceNumber: z.string().exactOptional(),
     /** For a preclose report that was compared with the journey's previous report. */
     changes: stageChangesSchema.exactOptional(),
+    attention: ssnMismatchSchema,
   })
   .meta({ id: 'stageStatus' });
 
@@ -75,6 +83,16 @@ export const shareStatusSchema = z
   })
   .meta({ id: 'shareStatus' });
 
+export const problemSchema = z.object({
+  path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
+  rule: z.string(),
+});
+
+/** In the status of each kind of run that failed for its input. */
+export const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
+  description: 'Of a run that failed because its input was refused: what is wrong with it. The first 20.',
+});
+
 export const holdStatusSchema = z
   .object({
     customerTraceNumber: z.string(),
@@ -85,6 +103,7 @@ export const holdStatusSchema = z
     endUserCode: z.string().exactOptional(),
     endUser: z.string().exactOptional(),
     applicantIds: z.array(z.string()).exactOptional().meta({ description: 'The applicants that it is about.' }),
+    accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
     /** The number of the latest attempt, which a decision names. */
@@ -101,6 +120,11 @@ export const holdStatusSchema = z
      */
     resendFrom: instant.exactOptional().meta({
       description: 'With OutcomeUnknown: the first request may still arrive until then, and no resend is taken.',
+    }),
+    /** What is wrong, by path and rule, never by value. The first 20. */
+    problems: z.array(problemSchema).exactOptional().meta({
+      description:
+        'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
     }),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     /** The latest decision that the ledger has refused, and why. The hold still waits for a decision. */
@@ -133,6 +157,7 @@ export const journeyStatusSchema = z
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
+    problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
     /**
      * Consents that are kept until their share is requested. Absent where there are none. A misspelt `shareId` shows
@@ -222,9 +247,7 @@ export const lateConsentResultSchema = z.object({
 
 /** `details[0]` of a failure with type `InvalidInput`. */
 export const invalidInputSchema = z.object({
-  problems: z.array(
-    z.object({ path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }), rule: z.string() }),
-  ),
+  problems: z.array(problemSchema),
 });
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */

@@ -3,7 +3,13 @@
  */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import { acceptedSchema, holdStatusSchema, refusedMessageSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
+import {
+  acceptedSchema,
+  holdStatusSchema,
+  inputProblemsSchema,
+  refusedMessageSchema,
+  TERMINAL_STATES,
+} from '../journey/result-schemas.ts';
 import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
 const count = z.int().min(0);
@@ -14,6 +20,8 @@ const outcomes = {
   /** A person abandoned the inquiry. */
   abandoned: count,
 };
+/** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
+const flagged = count.exactOptional().meta({ description: 'Rows with attention: see the result file.' });
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
@@ -23,6 +31,7 @@ export const portfolioProgressSchema = z
     badRows: count,
     done: count,
     ...outcomes,
+    flagged,
     held: count,
     underWay: count,
     rowsPerSecond: z.number().exactOptional(),
@@ -50,6 +59,7 @@ export const portfolioStatusSchema = z
     file: z.string(),
     digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,
+    problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: count,
@@ -66,6 +76,7 @@ export const portfolioResultSchema = z.object({
   rows: count,
   badRows: count,
   ...outcomes,
+  flagged,
   /** After a withdrawal: rows without an outcome. */
   notReviewed: count,
   /** Beside the file, in PORTFOLIO_DIR. */

@@ -1,6 +1,7 @@
 /** The types of portfolio reviews (docs/portfolio.md): ACCTRVW over a file of rows. As journey/shapes.ts. */
 import type { z } from 'zod';
 import type { Applicant } from '../../model/applicant.ts';
+import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
 import type * as results from './result-schemas.ts';
 import type * as inputs from './schemas.ts';
@@ -38,6 +39,7 @@ export interface RowResult {
   line: number;
   outcome: RowOutcome;
   customerTraceNumber: string;
+  attention?: typeof SSN_MISMATCH;
   /** RFC 3339. */
   at: string;
 }

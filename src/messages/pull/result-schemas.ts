@@ -6,8 +6,10 @@ import { ENVIRONMENTS, PULL_PRODUCTS } from '../../model/products.ts';
 import {
   acceptedSchema,
   holdStatusSchema,
+  inputProblemsSchema,
   refusedMessageSchema,
   reportReferenceSchema,
+  ssnMismatchSchema,
   TERMINAL_STATES,
 } from '../journey/result-schemas.ts';
 
@@ -36,6 +38,8 @@ export const pullStatusSchema = z
     attempts,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    attention: ssnMismatchSchema,
+    problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),
     refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
     refusedMessagesTotal: z.int().min(0),
@@ -53,6 +57,7 @@ export const pullResultSchema = z.object({
   reference: reportReferenceSchema.exactOptional(),
   /** For an answered FAILSAFE: one for each applicant, in their order. */
   consumers: z.array(consumerResultSchema).exactOptional(),
+  attention: ssnMismatchSchema,
 });
 
 export const pullReferencesSchema = z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
-import { TERMINAL_STATES } from '../journey/result-schemas.ts';
+import { problemSchema, ssnMismatchSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
@@ -21,6 +21,7 @@ const answered = {
   outcome: z.enum(['record', 'noRecord', 'noReport']),
   customerTraceNumber: customerTraceNumber.exactOptional(),
   attempts: attempt,
+  attention: ssnMismatchSchema,
 };
 const pullProduct = z.enum(PULL_PRODUCTS);
 
@@ -47,7 +48,16 @@ const DATA = {
     shareId: shareId.meta({ description: 'Not requested yet, or misspelt: the consent is kept.' }),
     consentId: z.string(),
   },
-  'inquiry.held': { ...inquiry, attempt, failureType, allowedActions: z.array(action) },
+  'inquiry.held': {
+    ...inquiry,
+    attempt,
+    failureType,
+    problems: z
+      .array(problemSchema)
+      .exactOptional()
+      .meta({ description: 'With InvalidInput and UnexpectedResponse: paths and rules, never a value.' }),
+    allowedActions: z.array(action),
+  },
   'hold.resolved': {
     ...inquiry,
     attempt,

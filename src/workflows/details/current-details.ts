@@ -4,17 +4,20 @@ import type { HoldStatus, JourneyStatus, ShareStatus, StageStatus } from '../../
 import { JOURNEY_WORDS, TERMINAL_WORDS } from '../../messages/state-words.ts';
 import { ATTENTION_GUIDE, endingSentence, RUN_GUIDE } from '../../model/hold-guide.ts';
 import type { RunKind } from '../../model/owner-id.ts';
-import { holdSection, type InquirySide } from './hold-details.ts';
-import { code, markdownTable, plain, time } from './markdown.ts';
+import type { StageCode } from '../../model/products.ts';
+import { nameOfUser, type SecondaryUser } from '../../model/secondary-user.ts';
+import { holdSection, type InquirySide, problemList } from './hold-details.ts';
+import { code, listLine, pageLink, plain, time } from './markdown.ts';
+import { consentSection, gateSection } from './next-step.ts';
 
 /** What the current details show of a run. Nothing personal is in it. */
 export interface JourneyView {
   status: JourneyStatus;
   run: InquirySide;
   stages: readonly (StageStatus & { since?: string })[];
-  shares: readonly (ShareStatus & { since?: string; until?: string; sharedWith: string })[];
+  shares: readonly (ShareStatus & { since?: string; until?: string; sharedWith: SecondaryUser })[];
   holds: readonly (HoldStatus & { applicantIds: readonly string[]; isDecided: boolean })[];
-  gate?: { before: string; since: string; until: string };
+  gate?: { before: StageCode; since: string; until: string };
   /** Nothing more is sent: withdrawn, or a stage was abandoned. */
   isEnding: boolean;
   /** Everything has settled; further shares are taken until then. */
@@ -22,32 +25,39 @@ export interface JourneyView {
   isCancelled: boolean;
 }
 
-/** Unchecked input may be anything: none of it is shown. */
-export type UncheckedInput = 'beingChecked' | 'endedUnchecked';
-
 /**
  * The UI hands the whole text to its own server in the query string of a URL. Proxies take 8 kB of it, and logs keep
  * all. So one hold is shown in full, long lists are cut, and references are only recognisable.
  */
 const HOLDS_IN_FULL = 1;
 const HOLDS_LISTED = 5;
-const SHARES_LISTED = 6;
+const SHARES_LISTED = 4;
 const PULLS_LISTED = 6;
 
-export const UNCHECKED: Record<UncheckedInput, string> = {
-  beingChecked: '**The input is being checked.** Nothing has been posted.',
-  endedUnchecked: '**It ended before its input was taken.** Nothing was posted. Its failure says why.',
-};
+/** The details of a run whose input is not checked yet, or was refused. Such input may be anything: none of it is shown. */
+export function uncheckedDetails({
+  endedUnchecked,
+  problems: { problems = [] },
+}: {
+  endedUnchecked: boolean;
+  problems: Pick<JourneyStatus, 'problems'>;
+}): string {
+  if (!endedUnchecked) return '**The input is being checked.** Nothing has been posted.';
+  return [
+    '**It ended before its input was taken.** Nothing was posted. Its failure says why.',
+    ...problemList(problems),
+  ].join('\n\n');
+}
 
-export function currentDetails(view: JourneyView | UncheckedInput): string {
-  if (typeof view === 'string') return UNCHECKED[view];
+export function currentDetails(view: JourneyView): string {
   const isOver = view.isCancelled || JOURNEY_WORDS[view.status.state].end !== undefined;
   const parts = [
     standing(view),
-    stageTable(view),
-    shareTable(view),
-    ...attention(view),
     ...holds(view),
+    isOver || view.isEnding ? '' : nextStep(view),
+    ...attention(view),
+    stageList(view),
+    shareList(view),
     earlyConsents(view),
     refusedMessages(view),
     ...(isOver ? [] : [RESET_TERMINATE_CANCEL]),
@@ -96,30 +106,48 @@ function sentence({ status, gate, stages, shares, holds, openUntil, isCancelled 
 function consentSentence({ shareId, sharedWith, waitingFor, until }: JourneyView['shares'][number]): string {
   const who = waitingFor.length > 0 ? `the consent of ${waitingFor.map(plain).join(', ')}` : 'its report';
   const limit = until === undefined ? '' : `, until ${time(until)}; silence means no`;
-  return `Waits for ${who} to share ${plain(shareId)} with ${plain(sharedWith)}${limit}.`;
+  return `Waits for ${who} to share ${plain(shareId)} with ${plain(nameOfUser(sharedWith))}${limit}.`;
+}
+
+/** What the sentence waits for, unless that is a decision. */
+function nextStep({ status, gate, stages, shares, holds: all }: JourneyView): string {
+  if (all.length > 0) return '';
+  const { journeyId, reportTooOld: stage } = status;
+  if (gate) {
+    const pulls = stages.filter((one) => one.productCode === stage);
+    const tooOld = stage && { stage, occurrence: (pulls.at(-1)?.occurrence ?? 1) + 1 };
+    return gateSection({ journeyId, before: gate.before, ...(tooOld ? { tooOld } : {}) });
+  }
+  if (stages.some(({ state }) => state === 'running') || shares.some(({ state }) => state === 'posting')) return '';
+  const waiting = shares.find(({ state }) => state === 'awaitingConsent');
+  const [applicantId] = waiting?.waitingFor ?? [];
+  if (!waiting || applicantId === undefined) return '';
+  const { shareId, sharedWith: secondaryUser } = waiting;
+  return consentSection({ journeyId, shareId, applicantId, secondaryUser });
 }
 
 /** The latest: a stage may have been repeated many times. */
-function stageTable({ stages }: JourneyView): string {
+function stageList({ stages }: JourneyView): string {
   const earlier = stages.length - PULLS_LISTED;
-  const shown = markdownTable(
-    ['Stage', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
-    stages
-      .slice(-PULLS_LISTED)
-      .map((stage) => [
+  const lines = stages
+    .slice(-PULLS_LISTED)
+    .map((stage) =>
+      listLine(
         plain(stage.occurrence === undefined ? stage.productCode : `${stage.productCode} (${stage.occurrence})`),
-        stage.state,
-        time(stage.since),
-        String(stage.attempts),
-        code(stage.customerTraceNumber),
-        ending(stage.reportReferenceNumber),
-      ]),
-  );
-  return earlier > 0 ? `${shown}\n\n${earlier} earlier: the query \`status\` has all.` : shown;
+        [
+          stage.state,
+          time(stage.since),
+          attemptWords(stage.attempts),
+          code(stage.customerTraceNumber),
+          ending(stage.reportReferenceNumber),
+        ],
+      ),
+    );
+  return listed('Stages', lines, earlier > 0 ? [`- ${earlier} earlier: the query \`status\` has all.`] : []);
 }
 
 /** Those that need a person first. */
-function shareTable({ shares }: JourneyView): string {
+function shareList({ shares }: JourneyView): string {
   if (shares.length === 0) return '';
   const urgency = (share: ShareStatus) => ['held', 'posting', 'awaitingConsent'].indexOf(share.state);
   const isOpen = (share: ShareStatus) => urgency(share) >= 0;
@@ -127,37 +155,59 @@ function shareTable({ shares }: JourneyView): string {
     ...shares.filter(isOpen).sort((a, b) => urgency(a) - urgency(b)),
     ...shares.filter((one) => !isOpen(one)),
   ];
-  const rows = sorted
+  const lines = sorted
     .slice(0, SHARES_LISTED)
-    .map((share) => [
-      plain(share.shareId),
-      plain(share.sharedWith),
-      share.state,
-      time(share.since),
-      share.waitingFor.map(plain).join(', '),
-      code(share.customerTraceNumber),
-      ending(share.reportReferenceNumber),
-    ]);
-  const head = ['Share', 'With', 'State', 'Since', 'Consent missing', 'Trace number', 'Reference'];
-  const rest = shares.length - rows.length;
-  return `${markdownTable(head, rows)}${rest > 0 ? `\n\n${rest} more: the query \`status\` has all.` : ''}`;
+    .map((share) =>
+      listLine(plain(share.shareId), [
+        `with ${plain(nameOfUser(share.sharedWith))}`,
+        share.state,
+        time(share.since),
+        share.waitingFor.length === 0 ? '' : `consent missing: ${share.waitingFor.map(plain).join(', ')}`,
+        code(share.customerTraceNumber),
+        ending(share.reportReferenceNumber),
+      ]),
+    );
+  const rest = shares.length - lines.length;
+  return listed('Shares', lines, rest > 0 ? [`- ${rest} more: the query \`status\` has all.`] : []);
+}
+
+function listed(title: string, lines: readonly string[], more: readonly string[]): string {
+  return lines.length === 0 ? '' : `### ${title}\n\n${[...lines, ...more].join('\n')}`;
+}
+
+export function attemptWords(attempts: number): string {
+  if (attempts === 0) return '';
+  return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
 }
 
 /** A whole reference is half of what posts a share. */
 export function ending(reference: string | undefined): string {
-  return reference === undefined ? '' : plain(`…${reference.slice(-4)}`);
+  return reference === undefined ? '' : `reference ${plain(`…${reference.slice(-4)}`)}`;
 }
 
-function attention({ shares }: JourneyView): string[] {
-  return shares
-    .filter((share) => share.attention !== undefined)
-    .slice(0, HOLDS_LISTED)
-    .map((share) => revokedLine(`share ${plain(share.shareId)}, trace number ${code(share.customerTraceNumber)}`));
+function attention({ stages, shares, run: { runbookUrl } }: JourneyView): string[] {
+  return [
+    ...stages
+      .filter((stage) => stage.attention !== undefined)
+      .map((stage) =>
+        mismatchLine(`${stage.productCode}, trace number ${code(stage.customerTraceNumber)}`, runbookUrl),
+      ),
+    ...shares
+      .filter((share) => share.attention !== undefined)
+      .map((share) =>
+        revokedLine(`share ${plain(share.shareId)}, trace number ${code(share.customerTraceNumber)}`, runbookUrl),
+      ),
+  ].slice(0, HOLDS_LISTED);
 }
 
 /** @param which what was posted */
-export function revokedLine(which: string): string {
-  return `**Consent withdrawn after posting:** ${which}. The gateway takes nothing back. \`${ATTENTION_GUIDE.revokedAfterPosting.page}\``;
+export function revokedLine(which: string, runbookUrl: string | undefined): string {
+  return `**Consent withdrawn after posting:** ${which}. The gateway takes nothing back. ${pageLink(ATTENTION_GUIDE.revokedAfterPosting.page, runbookUrl)}`;
+}
+
+/** @param which what was answered */
+export function mismatchLine(which: string, runbookUrl: string | undefined): string {
+  return `**The report has another SSN than the request:** ${which}. It may be another person’s. ${pageLink(ATTENTION_GUIDE.ssnMismatch.page, runbookUrl)}`;
 }
 
 function holds({ status, holds: all, isEnding, run }: JourneyView): string[] {

@@ -2,15 +2,25 @@
 
 import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
-import { consequences, HOLD_GUIDE, RUN_GUIDE, runbookPage, SENDS_NOTHING } from '../../model/hold-guide.ts';
+import {
+  consequences,
+  HOLD_GUIDE,
+  inquiryWords,
+  RUN_GUIDE,
+  runbookPage,
+  SENDS_NOTHING,
+} from '../../model/hold-guide.ts';
 import { ID_NAMES, ownerOf, type RunKind } from '../../model/owner-id.ts';
+import type { Problem } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
-import { block, code, plain, time } from './markdown.ts';
+import { block, code, pageLink, plain, time } from './markdown.ts';
 
-/** How the provider knows the customer that asks. */
+/** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
   customerId: string;
   endUserCode?: string | undefined;
+  /** Where the runbook is served. */
+  runbookUrl?: string | undefined;
 }
 
 interface HoldContext {
@@ -24,15 +34,15 @@ interface HoldContext {
 type Hold = HoldStatus & { applicantIds: readonly string[] };
 
 export function holdSection(hold: Hold, context: HoldContext): string {
-  const { productCode, shareId, attempts, failureType, customerTraceNumber, since } = hold;
-  const share = shareId === undefined ? '' : ` · share ${plain(shareId)}`;
+  const { attempts, failureType, customerTraceNumber, since } = hold;
   const { happened, file } = HOLD_GUIDE[failureType];
   return [
-    `## ${plain(productCode)}${share} · attempt ${attempts}: ${failureType}`,
+    `## ${plain(inquiryWords(hold))} · attempt ${attempts}: ${failureType}`,
     `- **What happened:** ${happened}${answerOf(hold)}
 - **On the consumer’s file:** **${file[0]}**${file[1]}
 - **Trace number:** ${code(customerTraceNumber)}, since ${time(since)}${otherNumberOf(hold)}${resendOf(hold)}
-- **Runbook:** \`${runbookPage(failureType)}\`${refusedLine(hold)}`,
+- **Runbook:** ${pageLink(runbookPage(failureType), context.run.runbookUrl)}${refusedLine(hold)}`,
+    ...problemList(hold.problems),
     ...askPart(hold, context.run),
     `### What resolves it
 
@@ -58,6 +68,16 @@ function answerOf({ httpStatus, returnCode }: Hold): string {
 
 function resendOf({ resendFrom }: Hold): string {
   return resendFrom === undefined ? '' : `\n- **Too early for \`resend\`:** ${resendRule(time(resendFrom))}`;
+}
+
+/** The query `status` has the rest. */
+const PROBLEMS_LISTED = 5;
+
+export function problemList(problems: readonly Problem[] = []): string[] {
+  if (problems.length === 0) return [];
+  const lines = problems.slice(0, PROBLEMS_LISTED).map(({ path, rule }) => `- ${code(path || '/')} ${plain(rule)}`);
+  const more = problems.length > lines.length ? [`- and ${problems.length - lines.length} more`] : [];
+  return [[...lines, ...more].join('\n')];
 }
 
 function otherNumberOf({ otherTraceNumber }: Hold): string {

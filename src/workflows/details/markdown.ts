@@ -15,11 +15,15 @@ export function time(instant: string | undefined): string {
   return instant === undefined ? '' : `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  // The UI leaves no room between columns.
-  const padded = (cell: string) => (cell === '' ? '' : `${cell}\u00a0`);
-  const line = (cells: readonly string[]) => `|${cells.map(padded).join('|')}|`;
-  return [line(head), `|${head.map(() => ':-').join('|')}|`, ...rows.map(line)].join('\n');
+/** One line of a list: what it is, and the facts about it that there are. */
+export function listLine(name: string, facts: readonly string[]): string {
+  return `- **${name}**: ${facts.filter((fact) => fact !== '').join(', ')}`;
+}
+
+/** Where the runbook is served, the page's address; else its path in the documentation. */
+export function pageLink(page: string, runbookUrl: string | undefined): string {
+  const name = page.slice(page.lastIndexOf('/') + 1);
+  return runbookUrl === undefined ? code(page) : `[${name}](${runbookUrl}/${name})`;
 }
 
 /** Text that is copied as it stands. Backticks in it would end the block. */

@@ -9,6 +9,7 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import { type FailureType, isFailureType } from '../../model/failure-types.ts';
@@ -100,28 +101,14 @@ export function stepOfFailure(
   attempt: number,
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
-  const {
-    claimed = false,
-    recorded = true,
-    httpStatus,
-    retryAfterMs,
-    requestedAt,
-    resendFrom,
-    otherTraceNumber,
-  } = details;
+  const { claimed = false, recorded = true, requestedAt } = details;
+  const { httpStatus, retryAfterMs, resendFrom, otherTraceNumber, problems } = details;
   return {
-    kind: 'failed',
-    recorded,
+    ...{ kind: 'failed', recorded, ...defined({ requestedAt }) },
     failure: {
-      failureType,
-      attempt: details.attempt ?? attempt,
-      claimed,
-      ...(httpStatus === undefined ? {} : { httpStatus }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(resendFrom === undefined ? {} : { resendFrom }),
-      ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
+      ...{ failureType, attempt: details.attempt ?? attempt, claimed },
+      ...defined({ httpStatus, retryAfterMs, resendFrom, otherTraceNumber, problems }),
     },
-    ...(requestedAt === undefined ? {} : { requestedAt }),
   };
 }
 
@@ -159,9 +146,7 @@ function failedAs(failureType: FailureType, view: AttemptView): AttemptStep {
   const { attempt, httpStatus, retryAfterMs, resendFrom } = view;
   const step = stepOfFailure(failureType, attempt, {
     claimed: true,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(resendFrom === undefined ? {} : { resendFrom }),
+    ...defined({ httpStatus, retryAfterMs, resendFrom }),
   });
   return view.resendStands ? { ...step, resendStands: true } : step;
 }

@@ -19,6 +19,7 @@ import {
   waitOut,
 } from './attempt.ts';
 import { describeInquiry } from './describe-inquiry.ts';
+import { failureOfAnswer } from './failure-of-answer.ts';
 import type { InquiryEnd, InquiryHost, InquiryResumption, InquirySpec } from './inquiry-spec.ts';
 import { PauseWait } from './pause-wait.ts';
 import { backOffMs, isRetried, retrySummary } from './retry-rules.ts';
@@ -253,11 +254,7 @@ class InquiryRun {
       const told = { ...(applicants ? { applicants } : {}), ...changes };
       return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
     }
-    const returnCode = answer.returnCode === undefined ? {} : { returnCode: answer.returnCode };
-    const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
-    return {
-      next: { kind: 'failed', recorded: true, failure: { failureType, attempt, claimed: true, ...returnCode } },
-    };
+    return { next: { kind: 'failed', recorded: true, failure: failureOfAnswer(step, answer) } };
   }
 
   async #failed(step: Extract<AttemptStep, { kind: 'failed' }>): Promise<Taken> {

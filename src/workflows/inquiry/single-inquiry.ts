@@ -1,6 +1,7 @@
 /** State of a run with one inquiry of any kind, and what the inquiry needs of that run. No waiting. */
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { HoldStatus, RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
+import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { Run, type RunResumption } from '../run/run.ts';
 import type { CarriedInquiry, InquiryHost } from './inquiry-spec.ts';
@@ -104,6 +105,7 @@ export abstract class SingleInquiry<
     waitingFor?: string;
     attempts: number;
     customerTraceNumber?: string;
+    problems?: Problem[];
     holds: HoldStatus[];
     refusedMessages: RefusedMessage[];
     refusedMessagesTotal: number;
@@ -119,6 +121,7 @@ export abstract class SingleInquiry<
       ...(waitingFor === undefined || this.outcome || this.endedAs ? {} : { waitingFor }),
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
+      ...this.problems,
       holds: this.holds.list,
       ...this.refusedMessages,
     };

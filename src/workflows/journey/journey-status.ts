@@ -31,6 +31,7 @@ export interface JourneyStanding {
   retry: string | undefined;
   outcome: JourneyOutcome | undefined;
   endedAs: TerminalState | undefined;
+  problems: Pick<JourneyStatus, 'problems'>;
   refusedMessages: ReturnType<RefusedMessages['status']>;
   /** The applicants who have not consented. */
   ungranted(share: ShareRecord): string[];
@@ -47,6 +48,7 @@ export function journeyStatus(journey: JourneyStanding): JourneyStatus {
     ...(journey.reportTooOld === undefined ? {} : { reportTooOld: journey.reportTooOld }),
     stages: journey.stages.map(({ status }) => ({ ...status })),
     shares: shareStatuses(journey),
+    ...journey.problems,
     holds: journey.holds.list,
     ...earlyConsents(journey),
     ...journey.refusedMessages,

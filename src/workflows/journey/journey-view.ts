@@ -1,16 +1,21 @@
 /** What a run knows, as its current details tell it. */
-import { nameOfUser } from '../../model/secondary-user.ts';
-import type { JourneyView, UncheckedInput } from '../details/current-details.ts';
+import type { PreparedRun } from '../../activities/contract.ts';
+import { secondaryUserOf } from '../../model/secondary-user.ts';
+import { currentDetails, type JourneyView, uncheckedDetails } from '../details/current-details.ts';
 import type { Journey } from './journey.ts';
 
-export function viewOf(journey: Journey): JourneyView | UncheckedInput {
-  const { run, gate, gateTimes, openUntil, isEnding, isCancelled } = journey;
-  if (!run) return journey.endedUnchecked ? 'endedUnchecked' : 'beingChecked';
+/** Markdown for the Temporal UI. */
+export function journeyDetails(journey: Journey): string {
+  return journey.run ? currentDetails(viewOf(journey, journey.run)) : uncheckedDetails(journey);
+}
+
+function viewOf(journey: Journey, run: PreparedRun): JourneyView {
+  const { gate, gateTimes, openUntil, isEnding, isCancelled } = journey;
   const status = journey.status();
   const shares = [...journey.shares.values()];
   return {
     status,
-    run: { customerId: run.customerId, endUserCode: journey.input.endUserCode },
+    run: { customerId: run.customerId, endUserCode: journey.input.endUserCode, runbookUrl: run.runbookUrl },
     stages: journey.stages.map((stage) => ({
       ...stage.status,
       ...(stage.since === undefined ? {} : { since: stage.since }),
@@ -20,7 +25,7 @@ export function viewOf(journey: Journey): JourneyView | UncheckedInput {
       if (!shown) throw new Error('a share without a status');
       return {
         ...shown,
-        sharedWith: nameOfUser(share.input),
+        sharedWith: secondaryUserOf(share.input),
         ...(share.since === undefined ? {} : { since: share.since }),
         ...(share.until === undefined ? {} : { until: share.until }),
       };

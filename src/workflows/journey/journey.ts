@@ -3,6 +3,7 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
+import { isRecord } from '../../base/is-record.ts';
 import type { CarriedRefusal } from '../../consent/applicants-word.ts';
 import type { CarriedConsent } from '../../consent/carried-consent.ts';
 import { ConsentBook } from '../../consent/consent-book.ts';
@@ -111,7 +112,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     this.stages = listed.map((productCode) => ({ status: { productCode, state: 'pending', attempts: 0 } }));
     this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
     for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
-      if (isObject(share)) this.addShare(share);
+      if (isRecord(share)) this.addShare(share);
     }
   }
 
@@ -196,7 +197,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 
   /** Notes the applicants of a message that is kept: their consents may come before the message takes effect. */
   noteApplicants(applicants: Applicant[]): void {
-    for (const one of applicants) if (isObject(one)) this.#applicantIds.add(one.applicantId);
+    for (const one of applicants) if (isRecord(one)) this.#applicantIds.add(one.applicantId);
   }
 
   get applicantIds(): string[] {
@@ -260,7 +261,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   /** The gate before a stage; the first stage has one only where the caller wrote it down. */
   gateBefore(productCode: StageCode): GateInput | undefined {
     if (productCode === 'PREQUAL') return undefined;
-    const written = isObject(this.input.gates) ? this.input.gates[productCode] : undefined;
+    const written = isRecord(this.input.gates) ? this.input.gates[productCode] : undefined;
     return written ?? (this.stages[0]?.status.productCode === productCode ? undefined : {});
   }
 
@@ -281,7 +282,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   applicantsOf(share: ShareRecord): string[] {
     const report = this.reportOf(share);
     if (report !== null && report !== 'notYet') return report.applicants.map(({ applicantId }) => applicantId);
-    return this.applicants.filter(isObject).map(({ applicantId }) => applicantId);
+    return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
   }
 
   /** The applicants of messages that were accepted and take effect later. */
@@ -356,25 +357,32 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
     return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
   }
 
+  /** What is on hold waits for more than consent. It costs no upsert of its own. */
+  get #stageOnHold(): StageCode | undefined {
+    return this.holds.list.length === 0 || this.sharesInWait.length > 0 ? undefined : this.stageBegunLast;
+  }
+
   /**
    * Brings the search attributes up to date; those that the server does not know are left out.
    *
    * @param isPassing the run is not about to wait: another stage alone is no news
    */
-  publish(journeyStage?: StageCode | 'awaitingConsent', { isPassing = false } = {}): void {
+  publish(
+    journeyStage: StageCode | 'awaitingConsent' | undefined = this.#stageOnHold,
+    { isPassing = false } = {},
+  ): void {
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...this.shares.values()].flatMap(({ attention: reason }) => (reason ? [reason] : [])),
+      ...[...this.shares.values(), ...this.stages.map(({ status }) => status)].flatMap(
+        ({ attention }) => attention ?? [],
+      ),
     ];
     const traceNumbers = [
       ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
       ...[...this.shares.values()].map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
     ].filter((traceNumber) => traceNumber !== undefined);
-    const attributes = {
-      NeedsAttention: attention[0] ?? null,
-      ...(journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {}),
-      CustomerTraceNumber: traceNumbers,
-    };
+    const stage = journeyStage ? { JourneyStage: journeyStage, EndUserCode: this.input.endUserCode } : {};
+    const attributes = { NeedsAttention: attention[0] ?? null, ...stage, CustomerTraceNumber: traceNumbers };
     this.published.upsert(attributes, { waits: isPassing ? 'JourneyStage' : undefined });
   }
 
@@ -386,8 +394,4 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
 /** Whether something may still come of the share. */
 export function isOpen({ state }: ShareRecord): boolean {
   return state === 'awaitingConsent' || state === 'posting' || state === 'held';
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

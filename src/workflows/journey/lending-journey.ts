@@ -5,14 +5,13 @@ import { parseInstantMs } from '../../base/instants.ts';
 import type { JourneyOutcome, JourneyResult, LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
-import { currentDetails } from '../details/current-details.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey, type JourneyResumption } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { viewOf } from './journey-view.ts';
+import { journeyDetails } from './journey-view.ts';
 import { planStages } from './planned-numbers.ts';
 import { listConsentWaits, runShare } from './shares.ts';
 import { runStages } from './stages.ts';
@@ -31,7 +30,7 @@ export async function lendingJourney(input: LendingJourneyInput, past?: JourneyR
 const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   State: Journey,
   handleMessages,
-  details: (journey) => currentDetails(viewOf(journey)),
+  details: journeyDetails,
   prepare: prepareJourney,
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,

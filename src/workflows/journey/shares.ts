@@ -16,8 +16,11 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
     if (!isShown) await condition(() => journey.stagesAreSettled && journey.sharesInWait.length > 0);
     planShares(journey, run);
     if (!isShown) journey.publish('awaitingConsent');
-    await condition(() => journey.openUntil !== undefined && journey.sharesAreSettled);
-    journey.publish(journey.stageBegunLast);
+    const isListed = journey.isListedAsAwaitingConsent;
+    // A hold has taken it back.
+    const isOver = () => isListed && !journey.isListedAsAwaitingConsent;
+    await condition(() => isOver() || (journey.openUntil !== undefined && journey.sharesAreSettled));
+    if (!isOver()) journey.publish(journey.stageBegunLast);
   }
 }
 

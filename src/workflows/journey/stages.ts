@@ -189,9 +189,10 @@ function settle(
   journey: Journey,
   run: PreparedRun,
   stage: StageRecord,
-  { answer: { outcome, reference }, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
+  { answer: { outcome, reference, flagged }, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
-  journey.changeStage(stage, { state: outcome });
+  journey.changeStage(stage, { state: outcome, ...(flagged ? { attention: flagged } : {}) });
+  if (flagged) journey.publish();
   if (reference) {
     stage.reference = reference;
     stage.personsAt = journey.persons.list.length;
@@ -205,12 +206,13 @@ function settle(
 }
 
 function tellAnswered(journey: Journey, { status }: StageRecord, outcome: ReportOutcome): void {
-  const { productCode, customerTraceNumber, attempts } = status;
+  const { productCode, customerTraceNumber, attempts, attention } = status;
   journey.events.emit('stage.answered', [productCode, customerTraceNumber ?? ''], {
     stage: productCode,
     outcome,
     ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
     attempts,
+    ...(attention ? { attention } : {}),
   });
 }
 

@@ -199,7 +199,7 @@ export class ReviewRows {
     this.#close(open);
     switch (end.kind) {
       case 'answered':
-        this.#count(open, end.answer.outcome);
+        this.#count(open, end.answer.outcome, end.answer.flagged);
         break;
       case 'abandoned':
         this.#count(open, 'abandoned');
@@ -224,12 +224,14 @@ export class ReviewRows {
     this.#review.publish();
   }
 
-  #count(open: OpenRow, outcome: RowOutcome): void {
+  #count(open: OpenRow, outcome: RowOutcome, attention?: RowResult['attention']): void {
     const { accountId, line } = open.row;
     const { customerTraceNumber } = open;
     this.#state.done[outcome]++;
+    if (attention) this.#state.flagged = (this.#state.flagged ?? 0) + 1;
     this.#review.pace.note(this.#review.done);
-    this.#results.push({ accountId, line, outcome, customerTraceNumber, at: new Date().toISOString() });
+    const flag = attention ? { attention } : {};
+    this.#results.push({ accountId, line, outcome, customerTraceNumber, ...flag, at: new Date().toISOString() });
   }
 
   /** Queues a begun row again where it stands, before the rows that have not begun. */

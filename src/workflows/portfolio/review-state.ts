@@ -26,6 +26,8 @@ export interface ReviewState {
   next?: { offset: number; line: number };
   carried: CarriedRow[];
   done: Record<RowOutcome, number>;
+  /** Rows done that a person should look at. */
+  flagged?: number;
   /** Parts of the result file so far. */
   parts: number;
   /** At how many rows done the whole file was last compared. */

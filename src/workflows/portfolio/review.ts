@@ -13,6 +13,7 @@ import type {
   PortfolioStatus,
 } from '../../messages/portfolio/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
+import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import type { AskedOnce } from '../run/holds.ts';
 import { Run, type RunResumption } from '../run/run.ts';
@@ -124,7 +125,8 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     this.changes++;
     const { endUserCode } = this.input;
     this.published.upsert({
-      NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? null,
+      NeedsAttention:
+        this.attention ?? this.holds.list[0]?.failureType ?? (this.state?.flagged === undefined ? null : SSN_MISMATCH),
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode } : {}),
       CustomerTraceNumber: [],
@@ -138,10 +140,11 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
   }
 
   progress(): PortfolioProgress {
-    const { rows = 0, badRows = 0, done = NOTHING_DONE } = this.state ?? {};
+    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state ?? {};
     const held = this.holds.list.length;
     return {
       ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
+      ...(flagged === undefined ? {} : { flagged }),
       ...(this.isPaused || this.outcome || this.endedAs ? {} : this.pace.figures(this.done, rows - this.done - held)),
     };
   }
@@ -162,6 +165,7 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
       file: this.input.file,
       ...(state ? { digest: state.known.digest } : {}),
       progress: this.progress(),
+      ...this.problems,
       holds: this.holds.list,
       ...this.refusedMessages,
     };
@@ -188,13 +192,14 @@ export class Review extends Run<PortfolioReviewInput, PreparedRun, PortfolioOutc
     const { reviewId, state, run } = this;
     if (!state || !run) throw new Error('a result before the file was examined');
     const { file } = this.input;
-    const { rows, badRows, done, known } = state;
+    const { rows, badRows, done, known, flagged } = state;
     const { results, badRows: badRowsFile } = outputNamesOf(file, reviewId);
     return {
       reviewId,
       environment: run.environment,
       productCode: 'ACCTRVW',
       ...{ outcome, file, digest: known.digest, rows, badRows, ...done },
+      ...(flagged === undefined ? {} : { flagged }),
       notReviewed: rows - this.done,
       resultFile: results,
       ...(badRows > 0 ? { badRowsFile } : {}),

@@ -2,37 +2,40 @@
 
 import { PULL_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
-import { ending, refusedMessages, resetTerminateCancel, UNCHECKED } from '../details/current-details.ts';
+import {
+  attemptWords,
+  ending,
+  mismatchLine,
+  refusedMessages,
+  resetTerminateCancel,
+  uncheckedDetails,
+} from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
-import { code, markdownTable, plain, time } from '../details/markdown.ts';
+import { code, listLine, plain, time } from '../details/markdown.ts';
 import type { Pull } from './pull.ts';
 
 /** Nothing personal is in it. */
 export function pullDetails(pull: Pull): string {
   const { run } = pull;
-  if (!run) return UNCHECKED[pull.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
+  if (!run) return uncheckedDetails(pull);
   const { ownerId, isEnding, endUserCode } = pull;
   const status = pull.status();
   const isOver = pull.endedAs !== undefined || pull.outcome !== undefined;
   const [hold] = pull.holds.view.filter(({ isDecided }) => !isDecided);
-  const side = { customerId: run.customerId, endUserCode };
+  const { customerId, runbookUrl } = run;
+  const side = { customerId, endUserCode, runbookUrl };
   return [
     `**${sentence(pull, hold)}**${isEnding && !isOver ? ` ${endingSentence('pull')}` : ''}`,
-    markdownTable(
-      ['Product', 'State', 'Since', 'Attempts', 'Trace number', 'Reference'],
-      [
-        [
-          plain(status.productCode),
-          status.state,
-          time(pull.inquiry.since),
-          String(status.attempts),
-          code(status.customerTraceNumber),
-          ending(status.reportReferenceNumber),
-        ],
-      ],
-    ),
-    ...(pull.consumers ? [consumerTable(pull.consumers)] : []),
     ...(hold ? [holdSection(hold, { ownerId, run: side, isEnding })] : []),
+    ...(status.attention ? [mismatchLine(`trace number ${code(status.customerTraceNumber)}`, runbookUrl)] : []),
+    listLine(plain(status.productCode), [
+      status.state,
+      time(pull.inquiry.since),
+      attemptWords(status.attempts),
+      code(status.customerTraceNumber),
+      ending(status.reportReferenceNumber),
+    ]),
+    ...(pull.consumers ? [consumerList(pull.consumers)] : []),
     refusedMessages({ status }),
     ...(isOver ? [] : [resetTerminateCancel('pull')]),
   ]
@@ -52,13 +55,9 @@ function sentence(pull: Pull, hold: Pull['holds']['view'][number] | undefined): 
   return `${plain(pull.productCode)} is under way, attempts so far: ${inquiry.attempts}${waiting}.`;
 }
 
-function consumerTable(consumers: NonNullable<Pull['consumers']>): string {
-  return markdownTable(
-    ['Applicant', 'Outcome', 'Reference'],
-    consumers.map(({ applicantId, outcome, reportReferenceNumber }) => [
-      plain(applicantId),
-      outcome,
-      ending(reportReferenceNumber),
-    ]),
+function consumerList(consumers: NonNullable<Pull['consumers']>): string {
+  const lines = consumers.map(({ applicantId, outcome, reportReferenceNumber }) =>
+    listLine(plain(applicantId), [outcome, ending(reportReferenceNumber)]),
   );
+  return `### Consumers\n\n${lines.join('\n')}`;
 }

@@ -22,6 +22,7 @@ export type PullResumption = SingleInquiryResumption<WithdrawPullMessage>;
 export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, WithdrawPullMessage> {
   reference: ReportReference | undefined;
   consumers: ConsumerResult[] | undefined;
+  #flagged: Outcome['flagged'];
 
   /** What the next run begins with. */
   handedOver(): PullResumption {
@@ -52,9 +53,14 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
     return this.input.profile ?? 'default';
   }
 
+  override get attention(): Outcome['flagged'] {
+    return this.#flagged;
+  }
+
   /** @param applicants those that the answered request named, which an amendment may have changed */
   answer(answer: Outcome, applicants: readonly { applicantId: string }[]): void {
     this.reference = answer.reference;
+    this.#flagged = answer.flagged;
     if (this.productCode === 'FAILSAFE') {
       this.consumers = consumersOf(
         answer,
@@ -62,6 +68,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       );
     }
     this.end(answer.outcome);
+    if (this.#flagged) this.publish();
     this.#tellAnswered(answer);
   }
 
@@ -75,6 +82,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(this.reference ? { reportReferenceNumber: this.reference.reportReferenceNumber } : {}),
+      ...this.#shownAttention,
       ...rest,
     };
   }
@@ -100,7 +108,12 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       customerTraceNumber: inquiry.customerTraceNumber,
       ...(reference ? { reference } : {}),
       ...(consumers ? { consumers } : {}),
+      ...this.#shownAttention,
     };
+  }
+
+  get #shownAttention(): Pick<PullStatus, 'attention'> {
+    return this.#flagged ? { attention: this.#flagged } : {};
   }
 
   tellEnded(outcome: Ended<PullOutcome>): void {
@@ -115,6 +128,7 @@ export class Pull extends SingleInquiry<PullInput, PreparedRun, PullOutcome, Wit
       outcome,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       attempts,
+      ...this.#shownAttention,
     });
   }
 }

@@ -1,12 +1,14 @@
 /** A run of any kind, from its input to its end. */
-import { continueAsNew, isCancellation, setCurrentDetails, TemporalFailure } from '@temporalio/workflow';
+import { continueAsNew, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
+import { problemsOfInput } from './application-failure.ts';
 import { untilUpdatesAreTaken } from './as-replayed.ts';
 import { refuseForeignState } from './hand-over.ts';
 import { handleResumption } from './inquiries-resumed.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { Run } from './run.ts';
+import { showDetails } from './show-details.ts';
 
 type AnyRun = Run<object, PreparedRun, string, object>;
 type Prepared<R extends AnyRun> = NonNullable<R['run']>;
@@ -68,6 +70,7 @@ async function toItsEnd<R extends AnyRun, Past extends { run?: Prepared<R> }>(
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = terminalStateOf(error);
+    run.inputProblems = problemsOfInput(error);
     if (run.endedAs) {
       await recordWhatCameLast();
       await tellEnded(run, run.endedAs);
@@ -101,13 +104,4 @@ async function tellEnded<R extends AnyRun>(run: R, outcome: Parameters<R['tellEn
 function terminalStateOf(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
   return error instanceof TemporalFailure ? 'failed' : undefined;
-}
-
-/**
- * Sets current details that are built when the UI asks for them. The SDK keeps the object and serializes it on request,
- * so its `toJSON` builds the text from the state at that time. No history has it.
- */
-function showDetails(build: () => string): void {
-  const details: { toJSON(): string } = { toJSON: build };
-  setCurrentDetails(details as unknown as string);
 }

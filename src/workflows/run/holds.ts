@@ -6,9 +6,11 @@ import type { HoldStatus, ResolveInquiryMessage } from '../../messages/journey/s
 import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { ALLOWED_ACTIONS, type FailureType, type HoldAction } from '../../model/failure-types.ts';
-import { ENDING_RULE, SENDS_NOTHING } from '../../model/hold-guide.ts';
+import { ENDING_RULE, holdRow, SENDS_NOTHING } from '../../model/hold-guide.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import { memberDigests } from '../../model/member-digests.ts';
+import { ownerOf } from '../../model/owner-id.ts';
+import { problemsShown } from '../../model/problems.ts';
 import { wordProblem } from '../../model/provider-word.ts';
 import { resendProblem } from '../../model/resend-rule.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
@@ -44,6 +46,9 @@ export interface SettledDecision {
  * So many are handed on to a next run: the latest, since a sender does not ask for long whether its decision was taken.
  */
 const HANDED_ON = 500;
+
+/** A year: then the timer is set again. */
+const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
 /** A hold that the next run takes over: it is open there before the inquiry has come to it. */
 export interface CarriedHold {
@@ -150,14 +155,26 @@ export class Holds {
     this.#open.set(customerTraceNumber, hold);
     this.#onChange();
     if (!judged.isTold) this.#tell(hold.status);
-    const isDecided = () => hold.decision !== undefined;
     try {
-      await (this.#handOver ? this.#handOver.wait(isDecided) : condition(isDecided));
+      await this.#untilDecided(hold);
     } catch (error) {
       this.#open.delete(customerTraceNumber);
       throw error;
     }
     return hold.decision as Decision;
+  }
+
+  /**
+   * Shows a row in the Temporal UI's timeline meanwhile: a timer has a summary, and costs two events. Its time decides
+   * nothing.
+   */
+  async #untilDecided(hold: OpenHold): Promise<void> {
+    const isDecided = () => hold.decision !== undefined;
+    const row = { summary: holdRow(hold.status) };
+    for (let isOver = false; !isOver; ) {
+      isOver = await (this.#handOver?.wait(isDecided, ROW_SHOWN_FOR_MS, row) ??
+        condition(isDecided, ROW_SHOWN_FOR_MS, row));
+    }
   }
 
   #askedOnce(failureType: FailureType): AskedOnce | undefined {
@@ -206,6 +223,7 @@ export class Holds {
   /** Emits that a hold began or ended; not who decided, nor why. */
   #tell(status: HoldStatus, decided?: { action: HoldAction; isOvertaken: boolean }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
+    const problems = status.problems ? { problems: status.problems } : {};
     const inquiry = { customerTraceNumber, productCode, ...(shareId === undefined ? {} : { shareId }) };
     const key = [customerTraceNumber, attempt, failureType];
     if (decided) {
@@ -219,7 +237,7 @@ export class Holds {
       };
       // After a reset, the same decision may find that the ledger has gone on: that is another event.
       this.#events?.emit('hold.resolved', [...key, action, ...(isOvertaken ? ['overtaken'] : [])], resolved);
-    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, allowedActions });
+    } else this.#events?.emit('inquiry.held', key, { ...inquiry, attempt, failureType, ...problems, allowedActions });
   }
 
   /** Whether this very decision was taken before. */
@@ -328,10 +346,12 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
-  const { httpStatus, returnCode, resendFrom, otherTraceNumber } = failure;
+  const { httpStatus, returnCode, resendFrom, otherTraceNumber, problems } = failure;
+  const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
     productCode: inquiry.productCode,
+    ...(accountId === undefined ? {} : { accountId }),
     ...(inquiry.shareId === undefined ? {} : { shareId: inquiry.shareId }),
     profile: inquiry.profile,
     ...(inquiry.endUserCode === undefined ? {} : { endUserCode: inquiry.endUserCode }),
@@ -344,6 +364,7 @@ function statusOf(
     ...(returnCode === undefined ? {} : { returnCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     ...(resendFrom === undefined ? {} : { resendFrom }),
+    ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
     allowedActions: ALLOWED_ACTIONS[failure.failureType].filter(

@@ -2,6 +2,7 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import type { RefusedMessage, TerminalState } from '../../messages/journey/shapes.ts';
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
+import { type Problem, problemsShown } from '../../model/problems.ts';
 import { type CarriedEvents, EventsOut } from './events-out.ts';
 import { HandOver } from './hand-over.ts';
 import { type AskedOnce, Holds, type PastHolds } from './holds.ts';
@@ -31,6 +32,8 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
   endedAs: TerminalState | undefined;
+  /** Why the run has failed: its input was refused. */
+  inputProblems: readonly Problem[] | undefined;
   protected readonly published: PublishedAttributes;
   readonly #refused: RefusedMessages;
 
@@ -91,6 +94,11 @@ export abstract class Run<Input extends object, Prepared extends PreparedRun, Ou
   /** Its input was refused, or it was cancelled before. */
   get endedUnchecked(): boolean {
     return this.run === undefined && this.endedAs !== undefined;
+  }
+
+  /** As the status of each kind of run shows them. */
+  get problems(): { problems?: Problem[] } {
+    return this.inputProblems ? { problems: problemsShown(this.inputProblems) } : {};
   }
 
   refuse(refused: RefusedMessage): void {

@@ -3,38 +3,52 @@
 import { SHARE_WORDS } from '../../messages/state-words.ts';
 import { endingSentence } from '../../model/hold-guide.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
-import { ending, refusedMessages, resetTerminateCancel, revokedLine, UNCHECKED } from '../details/current-details.ts';
+import {
+  attemptWords,
+  ending,
+  refusedMessages,
+  resetTerminateCancel,
+  revokedLine,
+  uncheckedDetails,
+} from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
-import { code, markdownTable, plain, time } from '../details/markdown.ts';
+import { code, listLine, plain, time } from '../details/markdown.ts';
+import { consentSection } from '../details/next-step.ts';
 import type { ReportShare } from './report-share.ts';
 
 /** Nothing personal is in it. */
 export function shareReportDetails(share: ReportShare): string {
   const { run } = share;
-  if (!run) return UNCHECKED[share.endedUnchecked ? 'endedUnchecked' : 'beingChecked'];
+  if (!run) return uncheckedDetails(share);
   const { ownerId, isEnding, endUserCode } = share;
   const status = share.status();
   const isOver = share.endedAs !== undefined || share.outcome !== undefined;
   const [hold] = share.holds.view.filter(({ isDecided }) => !isDecided);
-  const side = { customerId: run.customerId, endUserCode };
+  const { customerId, runbookUrl } = run;
+  const side = { customerId, endUserCode, runbookUrl };
+  const [applicantId] = status.consentsMissing;
   return [
     `**${sentence(share, hold)}**${isEnding && !isOver ? ` ${endingSentence('share')}` : ''}`,
-    markdownTable(
-      ['Report', 'With', 'State', 'Consent missing', 'Attempts', 'Trace number', 'Reference'],
-      [
-        [
-          reportCell(status.report),
-          plain(nameOfUser(share.input)),
-          status.state,
-          status.consentsMissing.map(plain).join(', '),
-          String(status.attempts),
-          code(status.customerTraceNumber),
-          ending(status.reportReferenceNumber),
-        ],
-      ],
-    ),
-    ...(status.attention === undefined ? [] : [revokedLine(`trace number ${code(status.customerTraceNumber)}`)]),
     ...(hold ? [holdSection(hold, { ownerId, run: side, isEnding })] : []),
+    ...(applicantId === undefined || isEnding
+      ? []
+      : [
+          consentSection({
+            ...{ journeyId: ownerId, shareId: share.shareId, applicantId },
+            secondaryUser: share.sharedWith,
+          }),
+        ]),
+    ...(status.attention === undefined
+      ? []
+      : [revokedLine(`trace number ${code(status.customerTraceNumber)}`, runbookUrl)]),
+    listLine(reportWords(status.report), [
+      `with ${plain(nameOfUser(share.input))}`,
+      status.state,
+      status.consentsMissing.length === 0 ? '' : `consent missing: ${status.consentsMissing.map(plain).join(', ')}`,
+      attemptWords(status.attempts),
+      code(status.customerTraceNumber),
+      ending(status.reportReferenceNumber),
+    ]),
     refusedMessages({ status }),
     ...(isOver ? [] : [resetTerminateCancel('share')]),
   ]
@@ -42,9 +56,11 @@ export function shareReportDetails(share: ReportShare): string {
     .join('\n\n');
 }
 
-function reportCell(report: ReturnType<ReportShare['status']>['report']): string {
-  if (!report) return '';
-  return report.kind === 'given' ? 'given in full' : `${plain(report.productCode)} of ${plain(report.ownerId)}`;
+function reportWords(report: ReturnType<ReportShare['status']>['report']): string {
+  if (!report) return 'Report';
+  return report.kind === 'given'
+    ? 'Report that was given in full'
+    : `${plain(report.productCode)} of ${plain(report.ownerId)}`;
 }
 
 function sentence(share: ReportShare, hold: ReportShare['holds']['view'][number] | undefined): string {

@@ -19,11 +19,16 @@ import {
   type WebhookDeliveryInput,
   type WebhookDeliveryResult,
   type WebhookDeliveryStatus,
+  webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
+import { onHoldRow } from '../../model/hold-guide.ts';
+import { ownerIdOfWorkflow } from '../../model/owner-id.ts';
 import type { SearchAttributeName } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { refused } from '../run/message-answers.ts';
+import { showDetails } from '../run/show-details.ts';
 import { undecodableInput } from '../run/undecodable-input.ts';
+import { deliveryDetails } from './delivery-details.ts';
 import { WebhookChain } from './webhook-chain.ts';
 
 // Wire names: they are in histories and never change.
@@ -44,6 +49,7 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Webh
   if (isUndecodable(input)) throw undecodableInput(input);
   const delivery = new Delivery(input);
   delivery.handleMessages();
+  showDetails(() => delivery.details());
   return delivery.toItsEnd();
 }
 
@@ -86,6 +92,12 @@ class Delivery {
     setHandler(webhookStatus, () => this.#status(), { description: 'What waits and what was given up, by endpoint.' });
   }
 
+  /** Markdown for the Temporal UI. */
+  details(): string {
+    const ownerId = ownerIdOfWorkflow(workflowInfo().workflowId.slice(webhookDeliveryId('').length)) ?? '';
+    return deliveryDetails(this.#status(), { ownerId, keptUntil: new Date(this.#keptUntilMs).toISOString() });
+  }
+
   async toItsEnd(): Promise<WebhookDeliveryResult> {
     for (;;) {
       this.#publish();
@@ -97,7 +109,7 @@ class Delivery {
       if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
       if (this.#hasFailed && leftMs > 0) {
-        const summary = 'events were given up: kept until somebody sends them again or drops them';
+        const summary = onHoldRow(WEBHOOK_ATTENTION, 'events were given up');
         await condition(() => !isIdle() || hasNews(), leftMs, { summary });
         if (!isIdle() || hasNews()) continue;
       }

@@ -1,0 +1,81 @@
+/** What passes a gate or grants a share, as a command and as input of the Temporal UI's form. Pure. */
+
+import type { StageCode } from '../../model/products.ts';
+import type { SecondaryUser } from '../../model/secondary-user.ts';
+import { block, plain } from './markdown.ts';
+
+interface Gate {
+  journeyId: string;
+  before: StageCode;
+  /** The stage whose report is too old, and which pull of it would come next. */
+  tooOld?: { stage: StageCode; occurrence: number };
+}
+
+export function gateSection({ journeyId, before, tooOld }: Gate): string {
+  const who = { by: '', reason: '' };
+  const shell = `credit-journey advance ${journeyId} \\\n`;
+  if (!tooOld) {
+    return section('What passes the gate', 'advance', [
+      { words: '', command: `${shell} --to ${before}`, input: { journeyId, to: before } },
+    ]);
+  }
+  const { stage, occurrence } = tooOld;
+  return section('What passes the gate', 'advance', [
+    {
+      words: `Pull ${stage} once more, a further inquiry:`,
+      command: `${shell} --repeat ${stage} --occurrence ${occurrence} \\\n --by WHO --reason WHY`,
+      input: { journeyId, repeat: stage, occurrence, ...who },
+    },
+    {
+      words: 'Or the report will do as it is:',
+      command: `${shell} --to ${before} --accept-age \\\n --by WHO --reason WHY`,
+      input: { journeyId, to: before, acceptAge: true, ...who },
+    },
+  ]);
+}
+
+interface ConsentWait {
+  /** As a consent names it. */
+  journeyId: string;
+  shareId: string;
+  applicantId: string;
+  secondaryUser: SecondaryUser;
+}
+
+export function consentSection({ journeyId, shareId, applicantId, secondaryUser }: ConsentWait): string {
+  const { endUserCode, endUser } = secondaryUser;
+  const user = [
+    ...(endUserCode === undefined ? [] : [`--end-user-code ${quoted(endUserCode)}`]),
+    ...(endUser === undefined ? [] : [`--end-user ${quoted(endUser)}`]),
+  ].join(' ');
+  const words = `The consent system sends it. By hand, of ${plain(applicantId)}; \`decision\` is \`granted\`, or \`denied\` without \`evidence\`:`;
+  return section('What grants or refuses it', 'recordConsent', [
+    {
+      words,
+      command: `credit-journey consent ${journeyId} \\\n --share ${shareId} --applicant ${applicantId} \\\n ${user} \\\n --consent-id ID --decision granted \\\n --method HOW --text-version VERSION \\\n --reference WHERE`,
+      input: {
+        ...{ journeyId, shareId, applicantId, consentId: '', decision: '', decidedAt: '', secondaryUser },
+        evidence: { method: '', textVersion: '', capturedAt: '', reference: '' },
+      },
+    },
+  ]);
+}
+
+function section(
+  title: string,
+  update: string,
+  ways: readonly { words: string; command: string; input: object }[],
+): string {
+  const here = `In a shell the command; here _More Actions_, _Send an Update_, \`${update}\`, with the JSON.`;
+  const parts = ways.flatMap(({ words, command, input }) => [
+    ...(words === '' ? [] : [words]),
+    block(command),
+    block(JSON.stringify(input, null, 1)),
+  ]);
+  return [`### ${title}`, here, ...parts].join('\n\n');
+}
+
+/** One word of a shell. */
+function quoted(text: string): string {
+  return /^[\w.~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
