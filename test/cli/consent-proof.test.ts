@@ -24,5 +24,7 @@ test('a proof holds the whole message, for the journey that is named', async () 
   for (const { code } of [altered, elsewhere, noProof, twice, tooLong]) assert.equal(code, 2);
   assert.match(errorOf(elsewhere).message, /another journey/);
   assert.match(errorOf(noProof).message, /compact JWS/);
-  assert.deepEqual(errorOf(tooLong).problems, [{ path: '/proof', rule: 'must have at most 8192 characters' }]);
+  assert.deepEqual(errorOf(tooLong).problems, [
+    { path: '/proof', rule: 'must have at most 8192 characters', option: '--proof' },
+  ]);
 });

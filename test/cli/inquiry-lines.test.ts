@@ -81,6 +81,7 @@ test('totals are a table of 80 columns, and CSV', () => {
   const lines = totalLines([{ ...total, notPosted: 1, unknown: 1 }], 80);
   for (const line of lines) assert.ok(line.length <= 80, line);
   assert.match(lines[1] ?? '', /3 +1 +1 +1$/);
+  assert.equal(lines.join('').match(/n{2,}/g)?.join('').length, 100, 'a name is cut');
   assert.equal(totalCsv({ ...total, endUser: 'A, B', notPosted: 2, unknown: 0 }), 'PREQUAL,EU1,"A, B",3,1,2,0\r\n');
   assert.deepEqual(totalLines([], 80), ['no inquiries']);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pc from 'picocolors';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import { fit, table, wrap } from '../../src/cli/output/output.ts';
+import { table, tableWithIds, wrap, wrapLong } from '../../src/cli/output/output.ts';
 import { needsPerson, statusLines } from '../../src/cli/output/status-lines.ts';
 import type { StageChanges } from '../../src/messages/journey/change-summary.ts';
 import type { JourneyStatus, StageStatus } from '../../src/messages/journey/shapes.ts';
@@ -142,9 +142,19 @@ describe('a status on a terminal', () => {
 });
 
 describe('lines', () => {
-  test('are shortened, broken between words and aligned', () => {
-    assert.equal(fit('abcdef', 4), 'abc…');
-    assert.equal(fit('abcd', 4), 'abcd');
+  test('are broken between words and aligned, and nothing is cut from them', () => {
+    assert.deepEqual(wrapLong('abcdef gh', 6, '  '), ['  abcd', '  ef', '  gh']);
+    assert.deepEqual(
+      table(
+        [
+          ['name', '1', '234567'],
+          ['a longer name', '1', '234567'],
+        ],
+        18,
+      ),
+      ['name           1', '    234567', 'a longer name  1', '    234567'],
+    );
+    assert.deepEqual(tableWithIds([['abcdef', '12345678', 'id']], 12), [['abcdef', '    12345678', '    id']]);
     assert.deepEqual(wrap('one two three', 9, '  '), ['  one two', '  three']);
     assert.deepEqual(
       table(

@@ -101,3 +101,16 @@ test('a message says either where to or what to repeat, and who says so where so
     else assert.equal(problem, null);
   }
 });
+
+test('a gate is left with the message that passes it, and not with one for a later gate', () => {
+  for (const message of [{ journeyId: 'J', to: 'PREAPP' } as const, repeatOf('PREQUAL')]) {
+    const journey = journeyAt('record');
+    journey.gate = 'PREAPP';
+    takeAdvance(journey, message, NOW);
+    assert.deepEqual([journey.status().state, journey.status().waitingFor], ['running', undefined]);
+  }
+  const early = journeyAt('record');
+  early.gate = 'PREAPP';
+  takeAdvance(early, { journeyId: 'J', to: 'PRECLOSE' }, NOW);
+  assert.equal(early.status().waitingFor, 'PREAPP');
+});

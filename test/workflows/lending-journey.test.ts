@@ -154,7 +154,8 @@ describe('a journey', { concurrency: 8 }, () => {
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
     const message = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
-    await update(handle, 'withdraw', message);
+    const { status } = await update(handle, 'withdraw', message);
+    assert.deepEqual([status.state, status.waitingFor], ['running', undefined]);
     const result = await handle.result();
     assert.equal(result.outcome, 'withdrawn');
     assert.deepEqual(

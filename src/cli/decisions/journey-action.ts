@@ -7,6 +7,7 @@ import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../mo
 import { InvalidInputError } from '../../model/problems.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
+import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
 
@@ -58,19 +59,23 @@ export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 /** @throws InvalidInputError */
 export function requireOwnerId(ownerId: string): void {
   const rule = ownerIdProblem(ownerId);
-  if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule }]);
+  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option: '<id>' });
 }
 
 /** @throws InvalidInputError */
 export function requireConsentOwner(ownerId: string): void {
   const rule = consentOwnerProblem(ownerId);
-  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+  if (rule) throw argumentProblem({ path: '/journeyId', rule, option: '<id>' });
 }
 
 /** @throws InvalidInputError */
 export function requireJourneyId(journeyId: string): void {
   const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
-  if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
+  if (rule) throw argumentProblem({ path: '/journeyId', rule, option: '<journeyId>' });
+}
+
+function argumentProblem(problem: TypedProblem): InvalidInputError {
+  return new InvalidInputError([problem]);
 }
 
 /** A run that was started; with `watch` its progress too. Returns the exit code. */

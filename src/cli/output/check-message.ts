@@ -4,6 +4,8 @@
 
 import type { ApplicantLimit } from '../../messages/parse-messages.ts';
 import { ownerOf } from '../../model/owner-id.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { asTyped, type GivenOptions, OPTION_NAMES } from './option-names.ts';
 
 const CHECKS = {
   start: 'parseLendingJourneyInput',
@@ -25,14 +27,25 @@ const CHECKS = {
   decision: 'parseDecision',
 } as const;
 
-/** @throws InvalidInputError with every problem */
-export async function checkMessage(kind: keyof typeof CHECKS, message: unknown): Promise<void> {
+/**
+ * @param given the command's options, which a problem is told by
+ * @throws InvalidInputError with every problem
+ */
+export async function checkMessage(
+  kind: keyof typeof CHECKS,
+  message: unknown,
+  given: GivenOptions = {},
+): Promise<void> {
   const [parsers, { loadMessageLimits }] = await Promise.all([
     import('../../messages/parse-messages.ts'),
     import('../../config/config.ts'),
   ]);
   const parse: (value: unknown, limit: ApplicantLimit) => unknown = parsers[CHECKS[kind]];
-  parse(message, loadMessageLimits(process.env));
+  try {
+    parse(message, loadMessageLimits(process.env));
+  } catch (error) {
+    throw error instanceof InvalidInputError ? asTyped(error, OPTION_NAMES[kind], message, given) : error;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ export class UsageError extends Error {
 interface Complaint {
   type: string;
   message: string;
-  problems?: { path?: string; variable?: string; rule: string }[];
+  problems?: { path?: string; variable?: string; option?: string; rule: string }[];
 }
 
 /** Writes the error to stderr and returns the exit code. */
@@ -31,7 +31,9 @@ export function reportError(error: unknown, options: OutputOptions): number {
 }
 
 function problemLines({ problems = [] }: Complaint, width: number): string[] {
-  return problems.flatMap(({ path, variable, rule }) => wrap(`${variable ?? (path || '/')}  ${rule}`, width, '  '));
+  return problems.flatMap(({ path, variable, option, rule }) =>
+    wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
+  );
 }
 
 /** Recognised by name, so that no error class has to be loaded for a command that never throws it. */

@@ -2,7 +2,7 @@
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { type Cell, csvLine } from './csv.ts';
-import { fit, table, wrap } from './output.ts';
+import { table, wrapLong } from './output.ts';
 
 const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
@@ -27,26 +27,27 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
     ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
     ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
   ];
-  return [fit(head.join('  ').trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
+  return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
 }
 
 /** Cleans text that people have written: it may hold control characters, and words longer than a line. */
 export function readable(text: string, width: number): string[] {
-  return wrap(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ').map((line) => fit(line, width));
+  return wrapLong(text.replaceAll(/\p{Cc}+/gu, ' '), width, '    ');
 }
 
 export function totalLines(totals: readonly InquiryTotal[], width: number): string[] {
   if (totals.length === 0) return ['no inquiries'];
   const rows = totals.map((total) => [
     total.productCode,
-    endUserOf(total),
     ...[total.sent, total.posted, total.notPosted, total.unknown].map(String),
+    // Last, since a name may be long.
+    endUserOf(total),
   ]);
-  return table([['PRODUCT', 'END USER', 'SENT', 'POSTED', 'NOT POSTED', 'NOT KNOWN'], ...rows], width);
+  return table([['PRODUCT', 'SENT', 'POSTED', 'NOT POSTED', 'NOT KNOWN', 'END USER'], ...rows], width);
 }
 
 function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
-  return fit([endUserCode, endUser].filter((text) => text !== undefined).join(' '), 30);
+  return [endUserCode, endUser].filter((text) => text !== undefined).join(' ');
 }
 
 function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {

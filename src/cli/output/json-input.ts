@@ -9,9 +9,17 @@ export async function readJson(file: string, option = '--file'): Promise<unknown
   return parseJson(await readText(file, option));
 }
 
-/** `-` is standard input. */
+/** `-` is standard input. A byte order mark, which editors on Windows write, is left out. */
 export async function readText(file: string, option: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+  const what = file === '-' ? 'standard input' : `the file given with ${option}`;
+  const content = (file === '-' ? await text(process.stdin) : await readUtf8(file, option)).replace(/^\uFEFF/, '');
+  if (content.trim() === '') throw new UsageError(`${what} is empty`);
+  // What two bytes of a UTF-16 mark become.
+  if (content.startsWith('\uFFFD\uFFFD')) throw new UsageError(`${what} must be UTF-8: it is UTF-16`);
+  return content;
+}
+
+async function readUtf8(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {

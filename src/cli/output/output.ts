@@ -56,36 +56,70 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
   };
 }
 
-/** Shortened to `width` columns. Colours are put on afterwards, so that they are not counted. */
-export function fit(line: string, width: number): string {
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+/** Rows with aligned columns, two spaces between. A row that is too wide goes on below: nothing of it is cut. */
+export function table(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
+  return tableRows(rows, width, indent).flat();
 }
 
-/** Rows with aligned columns, two spaces between. */
-export function table(rows: readonly (readonly string[])[], width: number, indent = ''): string[] {
+/** The lines of each row. */
+function tableRows(rows: readonly (readonly string[])[], width: number, indent: string): string[][] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }
   return rows.map((row) => {
     const cells = row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)));
-    return fit(`${indent}${cells.join('  ')}`.trimEnd(), width);
+    return cellLines(cells, width, indent);
   });
 }
 
+/** As many cells as fit; the others below, and what is longer than a line between its words. */
+function cellLines(cells: readonly string[], width: number, indent: string): string[] {
+  const whole = `${indent}${cells.join('  ')}`.trimEnd();
+  if (whole.length <= width) return [whole];
+  const lines: string[] = [];
+  let line = '';
+  for (const cell of cells) {
+    const longer = line === '' ? `${indent}${cell}` : `${line}  ${cell}`;
+    if (longer.trimEnd().length <= width || line === '') line = longer;
+    else if (cell.trim() !== '') {
+      lines.push(line.trimEnd());
+      line = `${indent}    ${cell}`;
+    }
+  }
+  const [first = '', ...rest] = [...lines, line.trimEnd()];
+  return [first, ...rest].flatMap((text, index) =>
+    text.length <= width ? [text] : wrapLong(text.trim(), width, index === 0 ? indent : `${indent}    `),
+  );
+}
+
 /**
- * As `table`, but the last cell of a row, an id to be copied, is never cut: where it does not fit it gets a line of its
+ * As `table`, but the last cell of a row, an id to be copied, is never broken: where it does not fit it gets a line of its
  * own. The lines of each row.
  */
 export function tableWithIds(rows: readonly (readonly string[])[], width: number): string[][] {
-  const heads = table(
+  const heads = tableRows(
     rows.map((row) => row.slice(0, -1)),
     width,
+    '',
   );
-  const column = Math.max(0, ...heads.map((head) => head.length)) + 2;
+  const single = heads.flatMap((lines) => (lines.length === 1 ? lines : []));
+  const column = Math.max(0, ...single.map((head) => head.length)) + 2;
   return rows.map((row, index) => {
-    const [head = '', id = ''] = [heads[index], row.at(-1)];
-    return column + id.length <= width ? [`${head.padEnd(column)}${id}`.trimEnd()] : [head, `    ${id}`];
+    const [lines = [], id = ''] = [heads[index], row.at(-1)];
+    const [head = ''] = lines;
+    if (lines.length === 1 && column + id.length <= width) return [`${head.padEnd(column)}${id}`.trimEnd()];
+    return [...lines, `    ${id}`];
+  });
+}
+
+/** As `wrap`, and words that are longer than a line are broken too. */
+export function wrapLong(text: string, width: number, indent = ''): string[] {
+  const room = Math.max(1, width - indent.length);
+  return wrap(text, width, indent).flatMap((line) => {
+    const content = line.slice(indent.length);
+    const parts = Math.max(1, Math.ceil(content.length / room));
+    return Array.from({ length: parts }, (_, part) => indent + content.slice(part * room, (part + 1) * room));
   });
 }
 

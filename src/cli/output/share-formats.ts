@@ -7,7 +7,7 @@ import { runName } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
 import { type Cell, csvLine } from './csv.ts';
 import { readable } from './inquiry-formats.ts';
-import { fit } from './output.ts';
+import { table } from './output.ts';
 
 const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as const;
 
@@ -15,7 +15,7 @@ const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as cons
 export function shareLines(one: AuditedShare, width: number): string[] {
   const { report, sharedBy = '', consents } = one;
   const users = `${sharedBy} → ${nameOfUser(one)}`;
-  const head = [seconds(one.claimedAt), POSTED[one.posted].padEnd(9), users].join('  ');
+  const head = [seconds(one.claimedAt), POSTED[one.posted].padEnd(10), users];
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
     report
@@ -24,7 +24,7 @@ export function shareLines(one: AuditedShare, width: number): string[] {
     `share ${one.shareId ?? ''} of ${runName(one.ownerId)}, ${one.customerTraceNumber} attempt ${one.attempt}${purpose}`,
     ...consents.map(consentLine),
   ];
-  return [fit(head.trimEnd(), width), ...details.flatMap((line) => readable(line, width))];
+  return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
 }
 
 function consentLine({ applicantId, consentId, decidedAt, evidence }: ShareConsent): string {

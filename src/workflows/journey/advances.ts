@@ -1,6 +1,7 @@
 /** What `advance` may do as a journey stands: pass a gate, or have a stage pulled once more. No waiting. */
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import type { AdvanceMessage, GateInput, PassGateMessage, RepeatStageMessage } from '../../messages/journey/shapes.ts';
+import type { StageCode } from '../../model/products.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import type { Journey } from './journey.ts';
 
@@ -14,12 +15,30 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
   if ('repeat' in message) {
     if (knownRepeat(journey, message)) return false;
     journey.addRepeat({ ...message, receivedAt });
+    leaveGate(journey);
     return true;
   }
   const kept = journey.advances.get(message.to);
   if (kept && !adds(message, kept)) return false;
   journey.advances.set(message.to, { ...kept, ...message });
+  const gate = journey.gateBefore(message.to);
+  if (gate && journey.gate === message.to && mayPass(journey, message.to, gate)) leaveGate(journey);
   return true;
+}
+
+/** Whether a gate is open as things stand: never by itself where the report is too old. */
+export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
+  const advance = journey.advances.get(productCode);
+  if (advance?.acceptAge) return true;
+  const freshForMs = journey.reportFreshForMs;
+  if (freshForMs !== undefined && freshForMs <= 0) return false;
+  return advance !== undefined || gate.pass === 'auto';
+}
+
+/** At once, so that the answer to the message does not name the gate that it has passed. */
+function leaveGate(journey: Journey): void {
+  journey.gate = undefined;
+  journey.reportTooOld = undefined;
 }
 
 function gateObjection(journey: Journey, message: PassGateMessage): string | null {

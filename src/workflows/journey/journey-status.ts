@@ -26,6 +26,8 @@ export interface JourneyStanding {
   consents: Pick<ConsentBook, 'early'>;
   holds: { list: HoldStatus[] };
   gate: StageCode | undefined;
+  /** It waits at no gate any more. */
+  isEnding: boolean;
   reportTooOld: StageCode | undefined;
   /** What a retry waits for, in words. */
   retry: string | undefined;
@@ -83,7 +85,7 @@ function stateOf(journey: JourneyStanding): JourneyState {
   if (journey.endedAs) return journey.endedAs;
   if (journey.holds.list.length > 0) return 'held';
   if (journey.outcome) return journey.outcome;
-  if (journey.gate) return 'waitingAtGate';
+  if (journey.gate && !journey.isEnding) return 'waitingAtGate';
   if (journey.stagesAreSettled && waitingShare(journey)) return 'waitingForConsent';
   return 'running';
 }
@@ -93,7 +95,7 @@ function waitingForOf(journey: JourneyStanding): string | undefined {
   const hold = journey.holds.list[0];
   if (hold) return `a decision about ${hold.customerTraceNumber} (${hold.failureType})`;
   if (journey.outcome) return undefined;
-  if (journey.gate) return journey.gate;
+  if (journey.gate && !journey.isEnding) return journey.gate;
   const { retry } = journey;
   if (retry !== undefined) return retry;
   const share = journey.stagesAreSettled ? waitingShare(journey) : undefined;

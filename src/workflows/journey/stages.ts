@@ -2,7 +2,7 @@
 import type { PreparedRun } from '../../activities/contract.ts';
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import type { GateInput, JourneyOutcome } from '../../messages/journey/shapes.ts';
+import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
@@ -10,6 +10,7 @@ import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryHost } from '../inquiry/inquiry-spec.ts';
 import type { RepeatDecision } from '../run/decisions.ts';
+import { mayPass } from './advances.ts';
 import { compareWithReportBefore, reportBefore } from './comparisons.ts';
 import type { Journey } from './journey.ts';
 import type { StageRecord } from './stage-record.ts';
@@ -115,15 +116,6 @@ async function waitAtGate(
     if (isNews) return isRepeated() && !journey.isEnding ? 'repeat' : 'passed';
     if (untilTooOldMs === undefined) return 'expired';
   }
-}
-
-/** Whether a gate is open as things stand: never by itself where the report is too old. */
-function mayPass(journey: Journey, productCode: StageCode, gate: GateInput): boolean {
-  const advance = journey.advances.get(productCode);
-  if (advance?.acceptAge) return true;
-  const freshForMs = journey.reportFreshForMs;
-  if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto';
 }
 
 /** The journey's outcome where the stage ends it, else nothing. */

@@ -47,7 +47,7 @@ export function registerAdvanceCommand(program: Command): void {
     const said = { ...provedRepeat(proof), ...(await readObject(file)), ...fields } as unknown as AdvanceMessage;
     const message = proof ? { ...said, proof: proof.text } : said;
     if (proof) requireProved(proof.content, contentOf(proof, { ...said, journeyId }));
-    await checkMessage('advance', { ...message, journeyId });
+    await checkMessage('advance', { ...message, journeyId }, { ...options });
     await withJourney(journeyId, options, async (journey, output) => {
       showAnswer(await journey.advance(message), output);
     });

@@ -64,7 +64,7 @@ export function registerConsentCommand(program: Command): void {
   command.action(async (id: string, options: ConsentOptions) => {
     requireConsentOwner(id);
     const message = await messageOf(id, options);
-    await checkMessage('consent', { ...message, journeyId: id });
+    await checkMessage('consent', { ...message, journeyId: id }, { ...options });
     await withJourneys(options, (journeys, output) => {
       const owner = ownerOf(id);
       const told = owner.kind === 'share' ? ofShare(journeys.getShare(owner.id)) : journeys.get(id);

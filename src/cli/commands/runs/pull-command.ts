@@ -40,7 +40,7 @@ export function registerPullCommand(program: Command): void {
   command.action(async (options: PullOptions) => {
     if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
-    await checkMessage('pull', input);
+    await checkMessage('pull', input, { ...options });
     process.exitCode = await withJourneys(options, async (journeys, output) => {
       const pull = await journeys.pull(input as PullInput, { workClass: options.batch ? 'batch' : 'interactive' });
       const { pullId, ownerId, workflowId } = pull;

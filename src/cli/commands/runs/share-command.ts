@@ -70,7 +70,7 @@ async function shareOfJourney(journeyId: string, options: ShareOptions): Promise
     ...(await sharedOptions(options)),
     ...given({ reportOf: options.reportOf }),
   } as unknown as ShareInput;
-  await checkMessage('requestShare', { journeyId, share });
+  await checkMessage('requestShare', { journeyId, share }, { ...options });
   await withJourney(journeyId, options, async (journey, output) => {
     try {
       showAnswer(await journey.requestShare(share), output);
@@ -106,7 +106,7 @@ async function shareByItself(id: string | undefined, options: ShareOptions): Pro
   if (id === undefined && options.file === undefined) {
     throw new UsageError('name a journey or a pull, or give the whole share with --file');
   }
-  await checkMessage('shareReport', input);
+  await checkMessage('shareReport', input, { ...options });
   return withJourneys(options, async (journeys, output) => {
     const share = await journeys.shareReport(input);
     const { shareId, ownerId, workflowId } = share;

@@ -40,7 +40,7 @@ export function registerStartCommand(program: Command): void {
   command.action(async (options: StartOptions) => {
     if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
-    await checkMessage('start', input);
+    await checkMessage('start', input, { ...options });
     process.exitCode = await withJourneys(options, async (journeys, output) => {
       const journey = await journeys.start(input as LendingJourneyInput, {
         workClass: options.batch ? 'batch' : 'interactive',

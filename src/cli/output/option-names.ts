@@ -1,0 +1,152 @@
+/** Which option or argument each field of a message comes from, so that a problem is told as it was typed. */
+import { unknownFields } from '../../fields/problems.ts';
+import { InvalidInputError, type Problem } from '../../model/problems.ts';
+
+/** `option`: what was typed, or is missing, in place of the path. */
+export interface TypedProblem extends Problem {
+  option?: string;
+}
+
+/** What the command was called with, by the names that commander gives the options. */
+export type GivenOptions = { readonly [option: string]: unknown };
+
+const AUTHORIZATION = { '/by': '--by', '/reason': '--reason' };
+
+const WITHDRAWAL = {
+  ...{ '/journeyId': '<id>', '/pullId': '<id>', '/shareId': '<id>', '/reviewId': '<reviewId>' },
+  ...AUTHORIZATION,
+};
+
+const DECISION = {
+  ...WITHDRAWAL,
+  '/reviewId': '<id>',
+  '/customerTraceNumber': '<customerTraceNumber>',
+  '/attempt': '--attempt',
+  '/action': '--action',
+  '/providerSaid': '--provider-said',
+  '/outcome': '--outcome',
+  '/reference': '--reference',
+  '/applicants': '--applicants',
+  '/confirmConsumerIds': '--confirm-consumer-ids',
+  '/decisionId': '--decision-id',
+  '/proof': '--proof',
+};
+
+/** A share's own fields, below `path`. */
+function shareOptions(path: string): Record<string, string> {
+  return {
+    [`${path}/shareId`]: '--share-id',
+    [`${path}/endUserCode`]: '--end-user-code',
+    [`${path}/endUser`]: '--end-user',
+    [`${path}/permissiblePurposeCode`]: '--purpose',
+    [`${path}/awaitConsentFor`]: '--await-consent-for',
+    [`${path}/consentValidFor`]: '--consent-valid-for',
+  };
+}
+
+/** A review's order, below `path`. */
+function orderOptions(path: string): Record<string, string> {
+  return {
+    [`${path}/file`]: '<file>',
+    [`${path}/endUserCode`]: '--end-user',
+    [`${path}/permissiblePurposeCode`]: '--purpose',
+    [`${path}/profile`]: '--profile',
+    [`${path}/format`]: '--format',
+    [`${path}/window`]: '--window',
+    [`${path}/maxBadRows`]: '--max-bad-rows',
+  };
+}
+
+/** By kind of message and path. A message that is always a file has none. */
+export const OPTION_NAMES = {
+  start: { '/journeyId': '--journey-id' },
+  pull: { '/pullId': '--pull-id' },
+  advance: {
+    '/journeyId': '<journeyId>',
+    '/to': '--to',
+    '/repeat': '--repeat',
+    '/occurrence': '--occurrence',
+    '/acceptAge': '--accept-age',
+    ...AUTHORIZATION,
+    '/proof': '--proof',
+  },
+  consent: {
+    '/journeyId': '<id>',
+    '/shareId': '--share',
+    '/applicantId': '--applicant',
+    '/consentId': '--consent-id',
+    '/decision': '--decision',
+    '/decidedAt': '--decided-at',
+    '/secondaryUser': '--end-user-code or --end-user',
+    '/secondaryUser/endUserCode': '--end-user-code',
+    '/secondaryUser/endUser': '--end-user',
+    '/evidence': '--method, --text-version and --reference',
+    '/evidence/method': '--method',
+    '/evidence/textVersion': '--text-version',
+    '/evidence/capturedAt': '--captured-at',
+    '/evidence/reference': '--reference',
+    '/proof': '--proof',
+  },
+  requestShare: { '/journeyId': '<id>', '/share/reportOf': '--report-of', ...shareOptions('/share') },
+  shareReport: {
+    ...shareOptions(''),
+    '/report/journeyId': '<id>',
+    '/report/pullId': '<id>',
+    '/report/productCode': '--report-of',
+    '/report/customerTraceNumber': '--trace',
+    '/profile': '--profile',
+  },
+  portfolio: { '/reviewId': '--review-id', ...orderOptions('') },
+  portfolioSchedule: {
+    '/scheduleId': '<scheduleId>',
+    '/cron': '--cron',
+    '/timeZone': '--time-zone',
+    '/overlap': '--overlap',
+    '/jitterMs': '--jitter',
+    '/catchUpMs': '--catch-up',
+    ...orderOptions('/order'),
+  },
+  withdraw: WITHDRAWAL,
+  withdrawPull: WITHDRAWAL,
+  withdrawShareReport: WITHDRAWAL,
+  tellPortfolio: WITHDRAWAL,
+  resolveInquiry: DECISION,
+  resolvePull: DECISION,
+  resolvePortfolio: DECISION,
+  resolveShareReport: DECISION,
+  decision: { ...DECISION, '/customerTraceNumber': '--ledger' },
+} as const satisfies Record<string, Readonly<Record<string, string>>>;
+
+/**
+ * The error with the options that its fields come from. Fields of a file keep their paths, and unknown ones are named: the
+ * caller alone reads this, and the name is the caller's own.
+ */
+export function asTyped(
+  { problems }: InvalidInputError,
+  options: Readonly<Record<string, string>>,
+  message: unknown,
+  given: GivenOptions,
+): InvalidInputError {
+  const typed = problems.flatMap((problem): TypedProblem[] => {
+    const unknown = unknownFields(problem, message).map((path) => ({ ...problem, path, rule: unknownRule(problem) }));
+    if (unknown.length > 0) return unknown;
+    const option = options[problem.path];
+    return [option !== undefined && isTyped(option, given) ? { ...problem, option } : problem];
+  });
+  return new InvalidInputError(typed);
+}
+
+function unknownRule({ rule }: Problem): string {
+  return rule.replace(/^has an unknown field/, 'is an unknown field');
+}
+
+/** Whether it stands on the command line, or belongs there since there is no file. */
+function isTyped(option: string, given: GivenOptions): boolean {
+  if (given.file === undefined || option.startsWith('<')) return true;
+  return option.split(/, | and | or /).some((one) => given[camelCase(one)] !== undefined);
+}
+
+/** `--end-user-code` → `endUserCode` */
+function camelCase(option: string): string {
+  return option.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
