@@ -64,7 +64,7 @@ export function registerWebhooksCommand(program: Command): void {
 }
 
 async function listDeliveries({ failed = false, ...options }: ListOptions): Promise<void> {
-  await withJourneys(options, async ({ client, taskQueue }, output) => {
+  await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { openDeliveries, hasFailed } = await import('../../../client/holds/webhook-deliveries.ts');
     const found = await openDeliveries(client, taskQueue, { failed, limit: MOST_LISTED });
     output.answer(found, () => deliveryLines(found, output));
@@ -98,7 +98,7 @@ async function decide(
   { endpoint, ...options }: ChoiceOptions,
 ): Promise<void> {
   requireOwnerId(journeyId);
-  await withJourneys(options, async ({ client }, output) => {
+  await withJourneys(options, async (_, output, client) => {
     const { decideDelivery } = await import('../../../client/holds/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, journeyId, update, endpoint);
     const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
