@@ -20,10 +20,14 @@ export type {
   UnreadableField,
 } from './changes/report-changes.ts';
 export type { SealedChanges } from './changes/sealed-changes.ts';
+export type { CallOptions } from './client/connection/calls.ts';
 export { CodecServerError, type CodecServerErrorCode } from './client/connection/codec-server-error.ts';
 export type { ConnectOptions } from './client/connection/connect-options.ts';
 export {
+  AnswerUnreadableError,
+  CallAbortedError,
   ChangesNotFoundError,
+  ClientClosedError,
   DecisionRefusedError,
   InputDiffersError,
   JourneyDisposedError,
@@ -32,7 +36,10 @@ export {
   JourneyNotFoundError,
   KeysMissingError,
   ReportNotFoundError,
+  ResultNotReadyError,
   ShareAfterEndError,
+  TemporalRefusedError,
+  type TemporalUnavailableCode,
   TemporalUnavailableError,
   TooManyMessagesError,
   UpdateRefusedError,
@@ -48,6 +55,7 @@ export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
 export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/runs/portfolio-schedules.ts';
 export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle.ts';
+export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
 export type { CodecServerAccess } from './config/config-shape.ts';
@@ -130,8 +138,10 @@ export type {
   StoredReportInput,
   WithdrawShareReportMessage,
 } from './messages/share/shapes.ts';
+export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
+export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {
   contentDigest,
   type DecisionContent,
@@ -145,3 +155,10 @@ export { InvalidInputError, type Problem } from './model/problems.ts';
 export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
 export type { SecondaryUser } from './model/secondary-user.ts';
 export type { WorkClass } from './model/work-class.ts';
+export { KeyRingError, UndecodablePayloadError, UnknownKeyError } from './protection/errors.ts';
+export {
+  constructEvent,
+  type ReceivedEvent,
+  WebhookEventError,
+  type WebhookEventErrorCode,
+} from './webhooks/construct-event.ts';

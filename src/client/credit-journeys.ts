@@ -13,9 +13,10 @@ import type { PortfolioReviewInput } from '../messages/portfolio/shapes.ts';
 import type { PullInput } from '../messages/pull/shapes.ts';
 import type { ShareReportInput } from '../messages/share/shapes.ts';
 import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/opaque-id.ts';
-import { ownerOf } from '../model/owner-id.ts';
+import { ownerIdOf, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
+import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
 import type { CodecServerConnection } from './connection/codec-server-connection.ts';
 import { configuredDataConverter } from './connection/configured-data-converter.ts';
 import {
@@ -26,7 +27,7 @@ import {
   settingsOf,
   useOf,
 } from './connection/connect-options.ts';
-import { translatedError } from './connection/error-translation.ts';
+import { TemporalUnavailableError } from './connection/errors.ts';
 import type { OpenHold } from './holds/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
 import { openConfiguredLedger } from './ledger/configured-ledger.ts';
@@ -50,15 +51,34 @@ import { startPull } from './runs/start-pull.ts';
 import { startShare } from './runs/start-share.ts';
 
 /** What a start may say beside its input. */
-export interface StartOptions {
+export interface StartOptions extends CallOptions {
   /** Default `interactive`. A `batch` gives way to it wherever both wait for the gateway's limit. */
   workClass?: WorkClass;
 }
 
+/** A start waits for the server alone, never for a worker. */
+const lateServer = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+
+/** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
+let clientOf: (journeys: CreditJourneys) => Client;
+
+/** The SDK's own client, for programs of this project that make other calls. It shows its connection and its keys. */
+export function sdkClientOf(journeys: CreditJourneys): Client {
+  return clientOf(journeys);
+}
+
+/**
+ * The client: starts runs, finds them, and reads what came of them. One for a process is enough; close it at the end.
+ * Its calls throw a `CreditJourneyError`; any other error is a bug.
+ */
 export class CreditJourneys {
+  static {
+    clientOf = (journeys) => journeys.#client;
+  }
+
   readonly taskQueue: string;
-  /** The SDK's own client, for calls that this one lacks. */
-  readonly client: Client;
+  readonly #client: Client;
+  readonly #calls: Calls;
   readonly #ownConnection: ConnectionLike | undefined;
   readonly #maxApplicants: number;
   readonly #queryTimeoutMs: number;
@@ -77,7 +97,8 @@ export class CreditJourneys {
     codecServer: CodecServerConnection | undefined;
     readsFromLedger: boolean;
   }) {
-    this.client = parts.client;
+    this.#client = parts.client;
+    this.#calls = new Calls(parts.client);
     this.taskQueue = parts.taskQueue;
     this.#ownConnection = parts.ownConnection;
     this.#maxApplicants = parts.maxApplicants;
@@ -94,17 +115,17 @@ export class CreditJourneys {
   /**
    * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
    *
-   * @throws ConfigError, KeyRingError, TemporalUnavailableError
+   * @throws ConfigError, KeyRingError, TemporalUnavailableError, TemporalRefusedError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
     const settings = settingsOf(options);
-    const { address, connectionOptions, namespace } = settings.temporal;
+    const { namespace } = settings.temporal;
     const codecServer = await codecServerOf(settings);
     const dataConverter = options.dataConverter ?? (await configuredDataConverter(settings, codecServer));
     const interceptors = settings.traces
       ? { workflow: [(await import('../telemetry/client-tracing.ts')).clientTracing()] }
       : {};
-    const connection = options.connection ?? (await connectTo(address, connectionOptions, options.connectTimeoutMs));
+    const connection = options.connection ?? (await connectTo(settings.temporal, options));
     return new CreditJourneys({
       client: new Client({ connection, namespace, dataConverter, interceptors }),
       ownConnection: options.connection ? undefined : connection,
@@ -126,9 +147,10 @@ export class CreditJourneys {
    * @throws InvalidInputError; InputDiffersError where a journey with another input is running under this id;
    *   JourneyFinishedError where it has completed; TemporalUnavailableError
    */
-  async start(input: LendingJourneyInput, { workClass = 'interactive' }: StartOptions = {}): Promise<JourneyHandle> {
+  async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<JourneyHandle> {
+    const { workClass = 'interactive' } = options;
     const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
-    await startJourney(this.#context(), checked, workClass);
+    await this.#start(checked.journeyId, options, () => startJourney(this.#context(), checked, workClass));
     return this.get(checked.journeyId);
   }
 
@@ -142,7 +164,8 @@ export class CreditJourneys {
    */
   async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
     const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
-    await startPull(this.#context(), checked, options);
+    const ownerId = ownerIdOf('pull', checked.pullId);
+    await this.#start(ownerId, options, () => startPull(this.#context(), checked, options));
     return this.getPull(checked.pullId);
   }
 
@@ -163,9 +186,10 @@ export class CreditJourneys {
    * @throws InvalidInputError; InputDiffersError where a review with another input has this id;
    *   TemporalUnavailableError
    */
-  async reviewPortfolio(input: PortfolioReviewInput): Promise<PortfolioHandle> {
+  async reviewPortfolio(input: PortfolioReviewInput, options: CallOptions = {}): Promise<PortfolioHandle> {
     const checked = parsePortfolioReviewInput(input);
-    await startPortfolio(this.#context(), checked);
+    const ownerId = ownerIdOf('portfolio', checked.reviewId);
+    await this.#start(ownerId, options, () => startPortfolio(this.#context(), checked));
     return this.getPortfolio(checked.reviewId);
   }
 
@@ -197,9 +221,10 @@ export class CreditJourneys {
    *
    * @throws InvalidInputError; InputDiffersError where a share of another input has this id; TemporalUnavailableError
    */
-  async shareReport(input: ShareReportInput): Promise<ShareHandle> {
+  async shareReport(input: ShareReportInput, options: CallOptions = {}): Promise<ShareHandle> {
     const checked = parseShareReportInput(input);
-    await startShare(this.#context(), checked);
+    const ownerId = ownerIdOf('share', checked.shareId);
+    await this.#start(ownerId, options, () => startShare(this.#context(), checked));
     return this.getShare(checked.shareId);
   }
 
@@ -251,13 +276,11 @@ export class CreditJourneys {
    *
    * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
    */
-  async holds(query: HoldsQuery = {}): Promise<OpenHolds> {
-    const context = { ...this.#context(), status: (ownerId: string) => this.run(ownerId).status() };
-    try {
-      return await findOpenHolds(context, query);
-    } catch (error) {
-      throw translatedError(error, '');
-    }
+  async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
+    const status = (ownerId: string, signal: AbortSignal) => this.run(ownerId).status({ signal });
+    return this.#calls.make({ ...options, ownerId: '', late: lateServer }, (signal) =>
+      findOpenHolds({ ...this.#context(), status: (ownerId) => status(ownerId, signal) }, query),
+    );
   }
 
   /**
@@ -289,8 +312,9 @@ export class CreditJourneys {
     return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
   }
 
-  /** Closes what it opened itself. */
+  /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */
   async close(): Promise<void> {
+    await this.#calls.close();
     const ledger = await this.#ledger?.catch(() => undefined);
     await Promise.all([ledger?.close(), this.#codecServer?.close(), this.#ownConnection?.close()]);
   }
@@ -299,9 +323,14 @@ export class CreditJourneys {
     await this.close();
   }
 
+  async #start(ownerId: string, { signal, timeoutMs = MESSAGE_TIMEOUT_MS }: CallOptions, start: () => Promise<void>) {
+    await this.#calls.make({ timeoutMs, ...(signal && { signal }), ownerId, late: lateServer }, start);
+  }
+
   #context() {
     return {
-      client: this.client,
+      client: this.#client,
+      calls: this.#calls,
       taskQueue: this.taskQueue,
       maxApplicants: this.#maxApplicants,
       judgeProof: configuredDecisionJudge(process.env),

@@ -1,5 +1,6 @@
 /** Reads variables one by one and collects their problems, so that one error lists all of them. */
 import { readFileSync } from 'node:fs';
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
 
 /** One wrong variable: its name and the rule, never its value. */
 export interface ConfigProblem {
@@ -8,8 +9,9 @@ export interface ConfigProblem {
 }
 
 /** Thrown when the environment is not a valid configuration; carries every problem at once. */
-export class ConfigError extends Error {
+export class ConfigError extends CreditJourneyError {
   override readonly name = 'ConfigError';
+  override readonly code = 'invalidConfiguration';
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {

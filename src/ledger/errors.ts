@@ -1,21 +1,27 @@
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
+
 /** Thrown when the ledger could not be reached, or did not answer in time. The operation counts as not done. */
-export class LedgerUnavailableError extends Error {
+export class LedgerUnavailableError extends CreditJourneyError {
   override readonly name: string = 'LedgerUnavailableError';
+  override readonly code: string = 'ledgerUnavailable';
 }
 
 /** Thrown when another ledger answers than the expected one (another file, another environment, a backup). */
-export class LedgerChangedError extends Error {
+export class LedgerChangedError extends CreditJourneyError {
   override readonly name = 'LedgerChangedError';
+  override readonly code = 'ledgerChanged';
 }
 
 /** Thrown when the configured address has no ledger, and this process may not make one. */
-export class LedgerNotFoundError extends Error {
+export class LedgerNotFoundError extends CreditJourneyError {
   override readonly name = 'LedgerNotFoundError';
+  override readonly code = 'ledgerNotFound';
 }
 
 /** Thrown when the ledger's tables are older or newer than this version of the code can work on. */
-export class LedgerSchemaError extends Error {
+export class LedgerSchemaError extends CreditJourneyError {
   override readonly name = 'LedgerSchemaError';
+  override readonly code = 'ledgerSchema';
 }
 
 /**
@@ -24,6 +30,7 @@ export class LedgerSchemaError extends Error {
  */
 export class WriterTooOldError extends LedgerUnavailableError {
   override readonly name = 'WriterTooOldError';
+  override readonly code = 'writerTooOld';
 
   constructor() {
     super('the ledger takes nothing more from programs of this version: run a newer one');
@@ -31,8 +38,9 @@ export class WriterTooOldError extends LedgerUnavailableError {
 }
 
 /** Thrown when the report was disposed of: neither its text nor its key is left. */
-export class DisposedError extends Error {
+export class DisposedError extends CreditJourneyError {
   override readonly name = 'DisposedError';
+  override readonly code = 'disposed';
   /** RFC 3339. */
   readonly disposedAt: string;
 
@@ -43,6 +51,7 @@ export class DisposedError extends Error {
 }
 
 /** Thrown when another request was made under this trace number: its outcome belongs to that request alone. */
-export class RequestDiffersError extends Error {
+export class RequestDiffersError extends CreditJourneyError {
   override readonly name = 'RequestDiffersError';
+  override readonly code = 'requestDiffers';
 }

@@ -1,3 +1,4 @@
+import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import type { Problem } from '../model/problems.ts';
 import type { UndecodableReason } from '../model/undecodable.ts';
 import type { KmsFailure } from './key-management-service.ts';
@@ -6,8 +7,9 @@ import type { KmsFailure } from './key-management-service.ts';
  * Thrown when the key ring file cannot be used: missing, readable by others, or malformed. Names a place and a problem,
  * never a value.
  */
-export class KeyRingError extends Error {
+export class KeyRingError extends CreditJourneyError {
   override readonly name: string = 'KeyRingError';
+  override readonly code: string = 'keyRingUnusable';
   /** Empty where the problem is the file as a whole. */
   readonly problems: readonly Problem[];
 
@@ -23,6 +25,7 @@ export class KeyRingError extends Error {
  */
 export class KeyServiceError extends KeyRingError {
   override readonly name = 'KeyServiceError';
+  override readonly code = 'keyServiceFailed';
   /** Each different reason, once for each service. */
   readonly failures: readonly KmsFailure[];
 
@@ -33,8 +36,9 @@ export class KeyServiceError extends KeyRingError {
 }
 
 /** Thrown when the key ring lacks the key of something sealed. Names the key and what to do. */
-export class UnknownKeyError extends Error {
+export class UnknownKeyError extends CreditJourneyError {
   override readonly name = 'UnknownKeyError';
+  override readonly code = 'keyUnknown';
   readonly keyId: string;
 
   constructor(keyId: string, use: 'payload' | 'ledger' = 'ledger') {
@@ -61,8 +65,9 @@ const UNDECODABLE: Record<UndecodableReason, string> = {
 };
 
 /** Thrown when a payload can never be decoded. Names the reason, and nothing of its content. */
-export class UndecodablePayloadError extends Error {
+export class UndecodablePayloadError extends CreditJourneyError {
   override readonly name = 'UndecodablePayloadError';
+  override readonly code = 'payloadUndecodable';
   readonly reason: UndecodableReason;
 
   constructor(reason: UndecodableReason, keyId?: string) {
@@ -73,6 +78,7 @@ export class UndecodablePayloadError extends Error {
 }
 
 /** Thrown when the bytes, or what they are bound to, differ from those that were sealed. */
-export class SealBrokenError extends Error {
+export class SealBrokenError extends CreditJourneyError {
   override readonly name = 'SealBrokenError';
+  override readonly code = 'sealBroken';
 }

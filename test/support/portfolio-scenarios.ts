@@ -1,6 +1,7 @@
 /** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { Calls } from '../../src/client/connection/calls.ts';
 import { PortfolioSchedules } from '../../src/client/runs/portfolio-schedules.ts';
 import type { Config } from '../../src/config/config-shape.ts';
 import type { PortfolioStatus } from '../../src/messages/portfolio/shapes.ts';
@@ -108,7 +109,7 @@ export const PORTFOLIO_SCENARIOS: readonly PortfolioScenario[] = [
       const scheduleId = `S-${randomUUID().slice(0, 8)}`;
       const { window: _, ...order } = ORDER;
       const file = await writePortfolio(config.portfolioDirectory ?? '', `${scheduleId}.csv`, csvText(2));
-      const schedules = new PortfolioSchedules({ client, taskQueue: config.taskQueue });
+      const schedules = new PortfolioSchedules({ client, calls: new Calls(client), taskQueue: config.taskQueue });
       await schedules.create({ scheduleId, order: { ...order, file }, cron: '0 6 1 1 *', paused: true });
       await schedules.trigger(scheduleId);
       const query = `WorkflowType = 'scheduledReview' AND TaskQueue = '${config.taskQueue}'`;

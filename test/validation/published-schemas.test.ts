@@ -8,7 +8,7 @@ import addFormats from 'ajv-formats';
 import type { z } from 'zod';
 import { publishedSchemas } from '../../scripts/published-schemas.ts';
 import * as messages from '../../src/messages/parse-messages.ts';
-import type { WebhookEventData, WebhookEventType, WebhookSubject } from '../../src/messages/webhooks/events.ts';
+import type { WebhookBodies } from '../../src/messages/webhooks/events.ts';
 import type * as webhookSchemas from '../../src/messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { PRODUCTS } from '../../src/model/products.ts';
@@ -19,9 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 const published = publishedSchemas();
 
 /** An event as a run notes it, by its type: a schema that asks for more, or for something else, does not compile. */
-type Told = {
-  [T in WebhookEventType]: { type: T; timestamp: string; data: WebhookSubject<T> & WebhookEventData[T] };
-}[WebhookEventType];
+type Told = WebhookBodies[keyof WebhookBodies];
 true satisfies Told extends z.infer<typeof webhookSchemas.webhookEventSchema> ? true : false;
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });

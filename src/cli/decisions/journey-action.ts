@@ -1,5 +1,6 @@
 /** What the commands that talk to one run share: connect, act, show, disconnect. */
 
+import type { Client } from '@temporalio/client';
 import type { ConnectOptions } from '../../client/connection/connect-options.ts';
 import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
@@ -14,15 +15,16 @@ import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
   options: ServerOptions,
-  act: (journeys: CreditJourneys, output: Output) => Promise<T>,
+  /** `client`: the SDK's own. */
+  act: (journeys: CreditJourneys, output: Output, client: Client) => Promise<T>,
   /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
   more: Pick<ConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
-  const { CreditJourneys } = await import('../../client.ts');
+  const { CreditJourneys, sdkClientOf } = await import('../../client/credit-journeys.ts');
   const tracing = await startCommandTracing();
   try {
     await using journeys = await CreditJourneys.connect({ ...connectOptions(options), ...more });
-    return await act(journeys, createOutput(options));
+    return await act(journeys, createOutput(options), sdkClientOf(journeys));
   } finally {
     await tracing?.close();
   }

@@ -6,15 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { CreditJourneys, sdkClientOf } from '../../client/credit-journeys.ts';
 import { heldByRun } from '../../client/holds/open-hold.ts';
-import {
-  CreditJourneys,
-  type HoldStatus,
-  type JourneyHandle,
-  type JourneyResult,
-  type JourneyStatus,
-  type ReportReference,
-} from '../../client.ts';
+import type { HoldStatus, JourneyHandle, JourneyResult, JourneyStatus, ReportReference } from '../../client.ts';
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
 import { loadKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
@@ -107,11 +101,11 @@ async function planTrouble(sandboxUrl: string): Promise<void> {
 
 async function runUrlOf(
   { uiUrl, namespace }: DevEnvironment,
-  { client }: CreditJourneys,
+  journeys: CreditJourneys,
   { workflowId }: JourneyHandle,
 ): Promise<string | undefined> {
   if (uiUrl === undefined) return undefined;
-  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  const { runId } = await sdkClientOf(journeys).workflow.getHandle(workflowId).describe();
   return `${uiUrl}/namespaces/${namespace}/workflows/${workflowId}/${runId}/history`;
 }
 

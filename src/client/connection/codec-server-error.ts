@@ -1,4 +1,5 @@
 /** Errors between a client and the codec server. */
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 
 /**
  * - `unreachable`: no server answers in time, or not by TLS that is trusted
@@ -62,9 +63,9 @@ const TOKEN_REASONS: Record<string, string> = {
 };
 
 /** Thrown when the codec server did not do what the client asked. Holds no body, header, address or token. */
-export class CodecServerError extends Error {
+export class CodecServerError extends CreditJourneyError {
   override readonly name = 'CodecServerError';
-  readonly code: CodecServerErrorCode;
+  override readonly code: CodecServerErrorCode;
 
   /** @param reason of `tokenRefused`, as the server says it */
   constructor(code: CodecServerErrorCode, reason?: string) {

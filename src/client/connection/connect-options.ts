@@ -3,16 +3,27 @@ import { Connection, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { type ClientUse, loadClientSettings } from '../../config/config.ts';
 import type { ClientSettings, CodecServerAccess } from '../../config/config-shape.ts';
+import { ConfigError } from '../../config/environment-reader.ts';
 import type { Ledger } from '../../ledger/port.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
-import { TemporalUnavailableError } from './errors.ts';
-import { retriesBelowLimits } from './send-message.ts';
+import { translatedError } from './error-translation.ts';
+import { CallAbortedError, TemporalRefusedError } from './errors.ts';
+import { retries } from './retries.ts';
+import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
 
 export interface ConnectOptions {
-  /** `host:port`. Default: `TEMPORAL_ADDRESS` and the rest of `@temporalio/envconfig`. */
+  /**
+   * `host:port`, without a scheme: of Temporal, not of the gateway. Default: `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`.
+   * TLS and API keys come from the environment, as `@temporalio/envconfig` reads it.
+   */
   address?: string;
+  /** Of Temporal. Default: `TEMPORAL_NAMESPACE`, else `default`. */
   namespace?: string;
-  /** Default: `TASK_QUEUE`, else `credit-journeys-<environment>`. */
+  /**
+   * The one that the workers of this environment poll: with another, starts succeed and wait for ever. Default:
+   * `TASK_QUEUE`, else `credit-journeys-<environment>`.
+   */
   taskQueue?: string;
   /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
   environment?: ClientSettings['environment'];
@@ -20,10 +31,15 @@ export interface ConnectOptions {
   connection?: ConnectionLike;
   /** The most applicants that a message may carry; the worker has the last word. */
   maxApplicants?: number;
-  /** How long to wait for the server. Default 5 s: one that is there answers at once. */
+  /** How long to wait for the server, in milliseconds. Default 5,000: one that is there answers at once. */
   connectTimeoutMs?: number;
-  /** How long a query waits for a worker. Default 5 s: enough to replay a long history first. */
+  /**
+   * How long a question to a run waits for a worker, in milliseconds, where the call gives no `timeoutMs`. Default
+   * 5,000: enough to replay a long history first.
+   */
   queryTimeoutMs?: number;
+  /** Ends the attempt to connect. */
+  signal?: AbortSignal;
   /**
    * The codec server, which encrypts, decrypts and reads reports for who holds no key. Default: as `CODEC_SERVER_URL`,
    * `CODEC_SERVER_TOKEN_FILE` and `CODEC_SERVER_CA_FILE` say.
@@ -98,15 +114,38 @@ export async function codecServerOf({ codecServer, temporal }: Needed): Promise<
   return new CodecServerConnection(codecServer, temporal.namespace);
 }
 
+/** Why a connection failed is asked for so long before the time is over, or half of a shorter time. */
+const WHY_MS = 2_000;
+
+/**
+ * Connects, and asks the server for a first answer.
+ *
+ * @throws TemporalUnavailableError, TemporalRefusedError, CallAbortedError; InvalidInputError or ConfigError for an
+ *   address of another form
+ */
 export async function connectTo(
-  address: string,
-  connectionOptions: ClientSettings['temporal']['connectionOptions'],
-  connectTimeout = DEFAULT_TIMEOUT_MS,
+  { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,
+  { address: given, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
 ): Promise<Connection> {
+  const rule = temporalAddressProblem(connectionOptions.address);
+  if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
+  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
+  if (signal?.aborted) throw new CallAbortedError(signal.reason);
+  const whyMs = Math.min(WHY_MS, connectTimeoutMs / 2);
+  const connectTimeout = Math.ceil(connectTimeoutMs - whyMs);
+  const connection = Connection.lazy({ ...connectionOptions, connectTimeout, interceptors: [retries()] });
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(new CallAbortedError(signal?.reason));
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [retriesBelowLimits()] });
-  } catch {
-    // The cause may hold metadata, and so an API key.
-    throw new TemporalUnavailableError(`nothing answers at ${address}`);
+    await Promise.race([connection.ensureConnected(), aborted.promise]);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    const told = translatedError(error, '');
+    if (told instanceof CallAbortedError || told instanceof TemporalRefusedError) throw told;
+    throw await whyUnreachable(connectionOptions, whyMs);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
   }
 }

@@ -1,39 +1,56 @@
-/** Translates the SDK's errors into the client's own. Unknown errors pass through. */
-import { isGrpcServiceError, WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
+/** Translates the SDK's errors into the client's own, which carry no text of a server. Bugs pass through. */
+import {
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import {
   ApplicationFailure,
   CancelledFailure,
+  NamespaceNotFoundError,
   TerminatedFailure,
   TimeoutFailure,
+  ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import {
+  AnswerUnreadableError,
   JourneyFailedError,
   JourneyNotFoundError,
+  TemporalRefusedError,
+  type TemporalUnavailableCode,
   TemporalUnavailableError,
   TooManyMessagesError,
   UpdateRefusedError,
   WorkerUnavailableError,
 } from './errors.ts';
 
-/** Numbers of gRPC status codes; importing `@grpc/grpc-js` for six of them would be a dependency more. */
+/** Numbers of gRPC status codes; importing `@grpc/grpc-js` for a few of them would be a dependency more. */
 const GRPC = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   aborted: 10,
   internal: 13,
   unavailable: 14,
+  unauthenticated: 16,
 } as const;
 
-/** The gRPC status of an error or of its cause. */
+/** The gRPC error that an error is, or that is its cause. */
+function grpcErrorOf(error: unknown) {
+  if (isGrpcServiceError(error)) return error;
+  return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
+}
+
 function grpcCode(error: unknown): number | undefined {
-  if (isGrpcServiceError(error)) return error.code;
-  if (error instanceof Error && isGrpcServiceError(error.cause)) return error.cause.code;
-  return undefined;
+  return grpcErrorOf(error)?.code;
 }
 
 export function isCancelled(error: unknown): boolean {
@@ -62,8 +79,8 @@ export function isRunLimit({ code, details }: { code?: number | undefined; detai
 }
 
 export function isAtRunLimit(error: unknown): boolean {
-  if (isGrpcServiceError(error)) return isRunLimit(error);
-  return error instanceof Error && isGrpcServiceError(error.cause) && isRunLimit(error.cause);
+  const status = grpcErrorOf(error);
+  return status !== undefined && isRunLimit(status);
 }
 
 /**
@@ -96,14 +113,52 @@ function isWorkerAway(error: unknown): boolean {
 
 /** What went wrong with a query, an update, a signal or a start of `journeyId`. */
 export function translatedError(error: unknown, journeyId: string): unknown {
+  if (error instanceof CreditJourneyError) return error;
+  if (error instanceof NamespaceNotFoundError) return new TemporalRefusedError('namespaceNotFound');
   if (error instanceof WorkflowNotFoundError) return new JourneyNotFoundError(journeyId);
   if (isUnprocessed(error)) return new WorkerUnavailableError(journeyId);
   if (error instanceof WorkflowUpdateFailedError) return refusal(error, journeyId);
   if (error instanceof WorkflowFailedError) return failure(error, journeyId);
   if (isAtRunLimit(error)) return new TooManyMessagesError(journeyId);
   if (isWorkerAway(error)) return new WorkerUnavailableError(journeyId);
-  if (isServerAway(error)) return new TemporalUnavailableError('it is away or overloaded');
+  if (isServerAway(error)) return serverAway(error);
+  // The server tells each query that failed by this one error; asked again, it may not (ask-run.ts).
+  if (error instanceof QueryNotRegisteredError) return new WorkerUnavailableError(journeyId);
+  if (grpcErrorOf(error)) return refusedCall(error);
+  // The parser's own message quotes what it parsed.
+  if (error instanceof SyntaxError || error instanceof ValueError) return new AnswerUnreadableError();
+  if (error instanceof ServiceError) return translatedError(error.cause, journeyId);
   return error;
+}
+
+/** The server cannot be reached, or says that it cannot now. */
+export function serverAway(error: unknown): TemporalUnavailableError {
+  const details = grpcErrorOf(error)?.details ?? '';
+  const [what, code] = AWAY.find(([, , sign]) => sign.test(details)) ?? ['it is away or overloaded', 'unavailable'];
+  return new TemporalUnavailableError(what, code, harmlessCause(error));
+}
+
+/** By what gRPC itself says of a connection. */
+const AWAY: readonly [what: string, code: TemporalUnavailableCode, sign: RegExp][] = [
+  ['nothing answers at its address', 'connectionRefused', /ECONNREFUSED/],
+  ['there is no host of this name', 'addressUnknown', /Name resolution failed|ENOTFOUND|EAI_AGAIN/],
+  ['TLS fails, or its certificate is not trusted', 'tlsFailed', /certificate|SSL|TLS/i],
+];
+
+function refusedCall(error: unknown): TemporalRefusedError {
+  const code = grpcCode(error);
+  const cause = harmlessCause(error);
+  if (code === GRPC.unauthenticated) return new TemporalRefusedError('unauthenticated', cause);
+  return new TemporalRefusedError(code === GRPC.permissionDenied ? 'permissionDenied' : 'refused', cause);
+}
+
+/** The status and the system's own code of the error: its text and metadata may hold anything. */
+function harmlessCause(error: unknown): { cause?: Error } {
+  const { code, details = '' } = grpcErrorOf(error) ?? {};
+  const systemCode = /\bE(?:CONN|NOTFOUND|AI_AGAIN|HOST|NET|PIPE|TIMEDOUT|PROTO)[A-Z]*\b/.exec(details)?.[0];
+  return code === undefined
+    ? {}
+    : { cause: new Error([`gRPC status ${code}`, ...(systemCode ? [systemCode] : [])].join(', ')) };
 }
 
 function refusal(error: WorkflowUpdateFailedError, journeyId: string): unknown {

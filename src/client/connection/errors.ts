@@ -5,13 +5,15 @@
 
 import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { ShareReportInput } from '../../messages/share/shapes.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { type RunKind, runName } from '../../model/owner-id.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportProduct } from '../../model/products.ts';
 
 /** Thrown when Temporal knows no run of this journey: it was never started, or its retention is over. */
-export class JourneyNotFoundError extends Error {
+export class JourneyNotFoundError extends CreditJourneyError {
   override readonly name = 'JourneyNotFoundError';
+  override readonly code = 'journeyNotFound';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -21,8 +23,9 @@ export class JourneyNotFoundError extends Error {
 }
 
 /** Thrown when the journey has ended: it takes no messages, and a completed one is never run again. */
-export class JourneyFinishedError extends Error {
+export class JourneyFinishedError extends CreditJourneyError {
   override readonly name: string = 'JourneyFinishedError';
+  override readonly code: string = 'journeyFinished';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -37,6 +40,7 @@ export class JourneyFinishedError extends Error {
  */
 export class ShareAfterEndError extends JourneyFinishedError {
   override readonly name = 'ShareAfterEndError';
+  override readonly code = 'shareAfterEnd';
   readonly input: Omit<ShareReportInput, 'report' | 'permissiblePurposeCode'> & {
     report: { journeyId: string; productCode?: ReportProduct };
     permissiblePurposeCode?: string;
@@ -66,8 +70,9 @@ export class ShareAfterEndError extends JourneyFinishedError {
 }
 
 /** Thrown when the journey refused the message as it stands now; nothing has changed. */
-export class UpdateRefusedError extends Error {
+export class UpdateRefusedError extends CreditJourneyError {
   override readonly name = 'UpdateRefusedError';
+  override readonly code = 'updateRefused';
   readonly journeyId: string;
   readonly reason: string;
 
@@ -79,8 +84,9 @@ export class UpdateRefusedError extends Error {
 }
 
 /** Thrown when the ledger refuses a decision about an inquiry without a run; nothing was written. */
-export class DecisionRefusedError extends Error {
+export class DecisionRefusedError extends CreditJourneyError {
   override readonly name = 'DecisionRefusedError';
+  override readonly code = 'decisionRefused';
   readonly customerTraceNumber: string;
   readonly reason: string;
 
@@ -95,8 +101,9 @@ export class DecisionRefusedError extends Error {
  * Thrown when the run ended without a result. `failureType`: `Cancelled`, `Terminated`, `TimedOut`, or the failure's
  * own.
  */
-export class JourneyFailedError extends Error {
+export class JourneyFailedError extends CreditJourneyError {
   override readonly name = 'JourneyFailedError';
+  override readonly code = 'journeyFailed';
   readonly journeyId: string;
   readonly failureType: string;
 
@@ -112,8 +119,9 @@ export class JourneyFailedError extends Error {
  * no harm,
  * since each is known by its business key.
  */
-export class WorkerUnavailableError extends Error {
+export class WorkerUnavailableError extends CreditJourneyError {
   override readonly name = 'WorkerUnavailableError';
+  override readonly code = 'workerUnavailable';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -126,8 +134,9 @@ export class WorkerUnavailableError extends Error {
  * Thrown when Temporal refuses a message because the run has as many as one run takes. Nothing was accepted. The run
  * hands over to a new one once a worker has handled them: send the message again then.
  */
-export class TooManyMessagesError extends Error {
+export class TooManyMessagesError extends CreditJourneyError {
   override readonly name = 'TooManyMessagesError';
+  override readonly code = 'tooManyMessages';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -136,18 +145,103 @@ export class TooManyMessagesError extends Error {
   }
 }
 
-/** Thrown when Temporal itself cannot be reached, or did not answer in time. */
-export class TemporalUnavailableError extends Error {
-  override readonly name = 'TemporalUnavailableError';
+/**
+ * - `addressUnknown`: there is no host of this name
+ * - `connectionRefused`: nothing listens at the address
+ * - `timedOut`: no answer in time; a firewall may drop what is sent there
+ * - `tlsFailed`: the two do not agree on TLS, or the certificate is not trusted
+ * - `tlsExpected`: the server wants TLS, and the client is configured without
+ * - `notTemporal`: it takes connections, and does not answer as Temporal does
+ * - `unavailable`: it answers that it cannot now, or the connection broke
+ */
+export type TemporalUnavailableCode =
+  | 'addressUnknown'
+  | 'connectionRefused'
+  | 'timedOut'
+  | 'tlsFailed'
+  | 'tlsExpected'
+  | 'notTemporal'
+  | 'unavailable';
 
-  constructor(what: string) {
-    super(`Temporal cannot be reached: ${what}`);
+/** Thrown when Temporal itself cannot be reached, or did not answer in time. */
+export class TemporalUnavailableError extends CreditJourneyError {
+  override readonly name = 'TemporalUnavailableError';
+  override readonly code: TemporalUnavailableCode;
+
+  constructor(what: string, code: TemporalUnavailableCode = 'unavailable', options: { cause?: Error } = {}) {
+    super(`Temporal cannot be reached: ${what}`, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Thrown when Temporal answers and refuses the call: without credentials that it takes (`unauthenticated`), to these
+ * credentials (`permissionDenied`), for a namespace that it does not have (`namespaceNotFound`), or for another reason
+ * (`refused`).
+ */
+export class TemporalRefusedError extends CreditJourneyError {
+  override readonly name = 'TemporalRefusedError';
+  override readonly code: 'unauthenticated' | 'permissionDenied' | 'namespaceNotFound' | 'refused';
+
+  constructor(code: TemporalRefusedError['code'], options: { cause?: Error } = {}) {
+    super(`Temporal refuses the call: ${REFUSALS[code]}`, options);
+    this.code = code;
+  }
+}
+
+const REFUSALS: Record<TemporalRefusedError['code'], string> = {
+  unauthenticated: 'it takes no such credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
+  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
+  refused: 'the cause has its gRPC status',
+};
+
+/** Thrown when an answer came that this client cannot read: it is not of this project's form. */
+export class AnswerUnreadableError extends CreditJourneyError {
+  override readonly name = 'AnswerUnreadableError';
+  override readonly code = 'answerUnreadable';
+
+  constructor() {
+    super('the answer cannot be read: it is not JSON, or encoded in a way that this client does not know');
+  }
+}
+
+/** Thrown by every call that is under way when the client is closed, and by every call after that. */
+export class ClientClosedError extends CreditJourneyError {
+  override readonly name = 'ClientClosedError';
+  override readonly code = 'closed';
+
+  constructor() {
+    super('the client was closed');
+  }
+}
+
+/** Thrown when the caller's `signal` was aborted; `cause` is the signal's reason. What was sent may still arrive. */
+export class CallAbortedError extends CreditJourneyError {
+  override readonly name = 'CallAbortedError';
+  override readonly code = 'aborted';
+
+  constructor(reason: unknown) {
+    super('the caller aborted the call', { cause: reason });
+  }
+}
+
+/** Thrown when the result is not there within `timeoutMs`. The run goes on. */
+export class ResultNotReadyError extends CreditJourneyError {
+  override readonly name = 'ResultNotReadyError';
+  override readonly code = 'resultNotReady';
+  readonly journeyId: string;
+
+  constructor(journeyId: string) {
+    super(`${runName(journeyId)} has not ended within the time given`);
+    this.journeyId = journeyId;
   }
 }
 
 /** Thrown when the ledger holds no such report. */
-export class ReportNotFoundError extends Error {
+export class ReportNotFoundError extends CreditJourneyError {
   override readonly name = 'ReportNotFoundError';
+  override readonly code = 'reportNotFound';
   readonly journeyId: string;
   readonly productCode: string;
 
@@ -161,8 +255,9 @@ export class ReportNotFoundError extends Error {
 /**
  * Thrown when the ledger holds no list of changes: there was no preclose report, or none before it to compare it with.
  */
-export class ChangesNotFoundError extends Error {
+export class ChangesNotFoundError extends CreditJourneyError {
   override readonly name = 'ChangesNotFoundError';
+  override readonly code = 'changesNotFound';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -172,8 +267,9 @@ export class ChangesNotFoundError extends Error {
 }
 
 /** Thrown when what the caller asks for was disposed of for good (docs/retention.md). */
-export class JourneyDisposedError extends Error {
+export class JourneyDisposedError extends CreditJourneyError {
   override readonly name = 'JourneyDisposedError';
+  override readonly code = 'journeyDisposed';
   readonly journeyId: string;
 
   constructor(journeyId: string) {
@@ -183,8 +279,9 @@ export class JourneyDisposedError extends Error {
 }
 
 /** Thrown when the answer is encrypted and this client has no key to read it. */
-export class KeysMissingError extends Error {
+export class KeysMissingError extends CreditJourneyError {
   override readonly name = 'KeysMissingError';
+  override readonly code = 'keysMissing';
 
   constructor() {
     super(
@@ -197,8 +294,9 @@ export class KeysMissingError extends Error {
  * Thrown when this id is taken by a run with another input, or, of a pull, of another product; of a journey, where that
  * one is running. Nothing was started.
  */
-export class InputDiffersError extends Error {
+export class InputDiffersError extends CreditJourneyError {
   override readonly name = 'InputDiffersError';
+  override readonly code = 'inputDiffers';
   readonly kind: RunKind;
   /** The caller's own id. */
   readonly id: string;

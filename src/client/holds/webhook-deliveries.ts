@@ -9,6 +9,7 @@ import {
   type WebhookDeliveryStatus,
   webhookDeliveryId,
 } from '../../messages/webhooks/delivery.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { ownerIdOfWorkflow, runName, workflowIdOf } from '../../model/owner-id.ts';
 import { registeredSearchAttributes } from '../../temporal/registered-search-attributes.ts';
 import { translatedError } from '../connection/error-translation.ts';
@@ -29,8 +30,9 @@ export interface OpenDeliveries {
 }
 
 /** There is no delivery run of its events: every event was delivered, dropped, or kept until its time was over. */
-export class NothingToDeliverError extends Error {
+export class NothingToDeliverError extends CreditJourneyError {
   override readonly name = 'NothingToDeliverError';
+  override readonly code = 'nothingToDeliver';
 }
 
 /**

@@ -10,13 +10,17 @@ const PAUSE_MS = 50;
  * A worker refuses a query that comes between two tasks of the run (`workflows/run/as-replayed.ts`). The server tells each
  * query that failed by this one error, also the one that does not exist.
  */
-export async function askRun<Answer>(handle: Pick<WorkflowHandle, 'query'>, name: string): Promise<Answer> {
+export async function askRun<Answer>(
+  handle: Pick<WorkflowHandle, 'query'>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Answer> {
   for (let time = 1; ; time++) {
     try {
       return await handle.query<Answer, []>(name);
     } catch (error) {
       if (!(error instanceof QueryNotRegisteredError) || time === MOST_TIMES) throw error;
     }
-    await delay(PAUSE_MS * time);
+    await delay(PAUSE_MS * time, undefined, signal ? { signal } : {});
   }
 }

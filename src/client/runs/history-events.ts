@@ -1,18 +1,26 @@
 /** A run's history as it grows. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { isCancelled, isDeadline, isServerAway } from '../connection/error-translation.ts';
-import { TemporalUnavailableError } from '../connection/errors.ts';
+import { isCancelled, isDeadline, isServerAway, serverAway } from '../connection/error-translation.ts';
+
+interface HistoryOptions {
+  /** Default: the latest run. */
+  runId?: string;
+  /** Makes each long poll, and ends it. Default: the signal alone ends it. */
+  call?: <T>(ask: () => Promise<T>) => Promise<T>;
+}
 
 /** Reads a run's history by long polls, each from where the one before has ended. */
 export class HistoryEvents {
   readonly #client: WorkflowHandle['client'];
   readonly #execution: { workflowId: string; runId?: string };
+  readonly #call: HistoryOptions['call'];
   #token: Uint8Array | undefined;
 
-  /** @param runId default: the latest run */
-  constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, runId?: string) {
+  constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, options: HistoryOptions = {}) {
+    const { runId, call } = options;
     this.#client = client;
     this.#execution = { workflowId, ...(runId === undefined ? {} : { runId }) };
+    this.#call = call;
   }
 
   /**
@@ -39,15 +47,17 @@ export class HistoryEvents {
       waitNewEvent: true,
       ...(this.#token ? { nextPageToken: this.#token } : {}),
     };
-    const ask = () => workflowService.getWorkflowExecutionHistory(request);
-    try {
-      return await (signal ? this.#client.withAbortSignal(signal, ask) : ask());
-    } catch (error) {
-      // A long poll without news is no failure.
-      if (isDeadline(error)) return null;
-      const isHungUp = isCancelled(error) && !signal?.aborted;
-      if (isHungUp || isServerAway(error)) throw new TemporalUnavailableError('it is away or overloaded');
-      throw error;
-    }
+    const ask = async () => {
+      try {
+        return await workflowService.getWorkflowExecutionHistory(request);
+      } catch (error) {
+        // A long poll without news is no failure.
+        if (isDeadline(error)) return null;
+        if ((isCancelled(error) && !signal?.aborted) || isServerAway(error)) throw serverAway(error);
+        throw error;
+      }
+    };
+    if (this.#call) return this.#call(ask);
+    return signal ? this.#client.withAbortSignal(signal, ask) : ask();
   }
 }

@@ -22,6 +22,7 @@ import {
 import type { ProductCode } from '../../model/products.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
+import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
 import type { JourneyChanges, JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
@@ -47,7 +48,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     message: Omit<PassGateMessage, 'journeyId'> | Omit<RepeatStageMessage, 'journeyId'>,
     options?: MessageOptions,
   ): Promise<UpdateAnswer> {
-    const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context);
+    const checked = parseAdvance({ ...message, journeyId: this.journeyId }, this.context());
     return this.update('advance', businessKeys.advance(checked), checked, options);
   }
 
@@ -55,24 +56,31 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    * Fire and forget: what is refused is shown in the status. Without an open run it goes to the ledger, and that is
    * answered as by `recordConsent`.
    */
-  async consent(message: Omit<ConsentMessage, 'journeyId'>): Promise<{ late: false } | LateConsentAnswer> {
+  async consent(
+    message: Omit<ConsentMessage, 'journeyId'>,
+    options: CallOptions = {},
+  ): Promise<{ late: false } | LateConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
-    return signalConsent(this.context, this.handle, checked);
+    return signalConsent(this.context(), this.handle(), checked, options);
   }
 
   /**
    * Acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger alone: posted shares that
    * it concerns are flagged, a journey that is started later finds it, and `unmatched` says what the ledger does not know.
    */
-  async recordConsent(message: Omit<ConsentMessage, 'journeyId'>, options?: MessageOptions): Promise<ConsentAnswer> {
+  async recordConsent(
+    message: Omit<ConsentMessage, 'journeyId'>,
+    options: MessageOptions = {},
+  ): Promise<ConsentAnswer> {
     const checked = parseConsent({ ...message, journeyId: this.journeyId });
+    const left = inOneTime(options);
     try {
       const key = businessKeys.recordConsent(checked);
       const answer = await this.update<UpdateAnswer>('recordConsent', key, checked, options, CONSENT_PATIENCE_MS);
       return { ...answer, late: false };
     } catch (error) {
       if (!isForLedger(error, checked)) throw error;
-      return recordLate(this.context, checked, options);
+      return recordLate(this.context(), checked, { ...options, ...left() });
     }
   }
 
@@ -89,7 +97,7 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
 
   /** A person's decision about an inquiry on hold. */
   async resolve(decision: Omit<ResolveInquiryMessage, 'journeyId'>, options?: MessageOptions): Promise<UpdateAnswer> {
-    const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context);
+    const checked = parseResolveInquiry({ ...decision, journeyId: this.journeyId }, this.context());
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
@@ -104,8 +112,11 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    *
    * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  report(productCode: ProductCode, of: { customerTraceNumber?: string } = {}): Promise<JourneyReport> {
-    return this.storedReport(productCode, of.customerTraceNumber);
+  report(
+    productCode: ProductCode,
+    { customerTraceNumber, ...options }: { customerTraceNumber?: string } & CallOptions = {},
+  ): Promise<JourneyReport> {
+    return this.storedReport(productCode, options, customerTraceNumber);
   }
 
   /**
@@ -114,8 +125,8 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    *
    * @throws ChangesNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  async changes(): Promise<JourneyChanges> {
-    const changes = await (await this.context.reports()).changes(this.journeyId);
+  async changes(options: CallOptions = {}): Promise<JourneyChanges> {
+    const changes = await this.stored(options, (reports) => reports.changes(this.journeyId));
     if (!changes) throw new ChangesNotFoundError(this.journeyId);
     return changes;
   }
@@ -124,13 +135,13 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
    * What a caller must store for later shares (interface 2.4). `consumerId` is personal. Once the run is gone from
    * Temporal, it comes from the source of reports.
    */
-  references(): Promise<StoredReferences> {
+  references(options: CallOptions = {}): Promise<StoredReferences> {
     return referencesOr<StoredReferences>(
       async () => {
-        const references = await this.query<JourneyReferences>('references');
+        const references = await this.query<JourneyReferences>('references', options);
         return { ...references, redacted: redactedPointer(references) !== null };
       },
-      () => this.storedReferences(),
+      () => this.storedReferences(options),
     );
   }
 

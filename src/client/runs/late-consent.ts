@@ -4,9 +4,15 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ConsentMessage, LateConsentResult } from '../../messages/journey/shapes.ts';
 import { priorityOf } from '../../model/work-class.ts';
 import { lateConsentWorkflowId } from '../connection/business-keys.ts';
-import { isDeadline, translatedError } from '../connection/error-translation.ts';
-import { JourneyFinishedError, JourneyNotFoundError, TooManyMessagesError } from '../connection/errors.ts';
-import { type MessageOptions, type RunContext, UPDATE_TIMEOUT_MS } from './run-handle.ts';
+import { type CallOptions, inOneTime, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
+import {
+  JourneyFinishedError,
+  JourneyNotFoundError,
+  ResultNotReadyError,
+  TemporalUnavailableError,
+  TooManyMessagesError,
+} from '../connection/errors.ts';
+import type { MessageOptions, RunContext } from './run-handle.ts';
 
 /** The message came without an open run. `recorded: false`: Temporal has it, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
@@ -51,20 +57,24 @@ export function isForLedger(error: unknown, { decision }: ConsentMessage): boole
   return error instanceof JourneyNotFoundError || error instanceof JourneyFinishedError;
 }
 
+const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+
 /** Signals the run, and waits for no answer. Writes to the ledger where no run is open. */
 export async function signalConsent(
   context: RunContext,
   handle: WorkflowHandle,
   consent: ConsentMessage,
+  options: CallOptions,
 ): Promise<{ late: false } | LateConsentAnswer> {
+  const left = inOneTime(options);
   try {
-    await handle.signal('consent', consent);
+    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: consent.journeyId, late: serverLate };
+    await context.calls.make(call, () => handle.signal('consent', consent));
     return { late: false };
   } catch (error) {
-    const told = translatedError(error, consent.journeyId);
-    if (!isForLedger(told, consent)) throw told;
+    if (!isForLedger(error, consent)) throw error;
   }
-  return recordLate(context, consent);
+  return recordLate(context, consent, left());
 }
 
 /**
@@ -73,22 +83,21 @@ export async function signalConsent(
  * @throws InvalidInputError where the message is refused
  */
 export async function recordLate(
-  { client, taskQueue }: RunContext,
+  { client, calls, taskQueue }: RunContext,
   consent: ConsentMessage,
-  { messageId }: MessageOptions = {},
+  { messageId, ...options }: MessageOptions = {},
 ): Promise<LateConsentAnswer> {
+  const ownerId = consent.journeyId;
+  const left = inOneTime({ timeoutMs: MESSAGE_TIMEOUT_MS, ...options });
+  const run = await calls.make({ ...left(), ownerId, late: serverLate }, () =>
+    startLateConsent(client, taskQueue, consent, messageId),
+  );
   try {
-    const run = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
-      startLateConsent(client, taskQueue, consent, messageId),
-    );
-    const result = await client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () => run.result()).catch(nothingYet);
-    if (result === undefined) return { accepted: true, late: true, recorded: false };
+    const late = () => new ResultNotReadyError(ownerId);
+    const result = await calls.make({ ...left(), ownerId, late }, () => run.result());
     return { accepted: true, late: true, recorded: true, ...(result as LateConsentResult) };
   } catch (error) {
-    throw translatedError(error, consent.journeyId);
+    if (error instanceof ResultNotReadyError) return { accepted: true, late: true, recorded: false };
+    throw error;
   }
-}
-
-function nothingYet(error: unknown): undefined {
-  if (!isDeadline(error)) throw error;
 }

@@ -10,7 +10,8 @@ import type {
 } from '../../messages/portfolio/shapes.ts';
 import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { businessKeys } from '../connection/business-keys.ts';
-import { ReportNotFoundError } from '../connection/errors.ts';
+import { type CallOptions, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
+import { ReportNotFoundError, TemporalUnavailableError } from '../connection/errors.ts';
 import type { JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
@@ -31,13 +32,13 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
    *
    * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  report(): Promise<JourneyReport> {
-    return this.storedReport('ACCTRVW');
+  report(options: CallOptions = {}): Promise<JourneyReport> {
+    return this.storedReport('ACCTRVW', options);
   }
 
   /** What the interface says a caller must store of the row for later shares. `consumerId` is personal. */
-  async references(): Promise<StoredReferences> {
-    const stored = await this.storedReferences();
+  async references(options: CallOptions = {}): Promise<StoredReferences> {
+    const stored = await this.storedReferences(options);
     if (!stored) throw new ReportNotFoundError(this.ownerId, 'ACCTRVW');
     return stored;
   }
@@ -47,7 +48,7 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
     decision: Omit<ResolvePortfolioMessage, 'reviewId'>,
     options?: MessageOptions,
   ): Promise<PortfolioUpdateAnswer> {
-    const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context);
+    const checked = parseResolvePortfolio({ ...decision, reviewId: this.reviewId }, this.context());
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
@@ -66,8 +67,10 @@ export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult>
   }
 
   /** As `withdraw`, and leaves what is on hold undecided in the ledger. The run ends as cancelled. */
-  async cancel(): Promise<void> {
-    await this.handle.cancel();
+  async cancel(options: CallOptions = {}): Promise<void> {
+    const late = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: this.ownerId, late };
+    await this.context().calls.make(call, () => this.handle().cancel());
   }
 
   async #tell(

@@ -4,8 +4,10 @@ import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@tem
 import { parsePortfolioSchedule } from '../../messages/parse-messages.ts';
 import { OVERLAPS } from '../../messages/portfolio/schedule.ts';
 import type { PortfolioSchedule } from '../../messages/portfolio/shapes.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
-import { translatedError } from '../connection/error-translation.ts';
+import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
+import { TemporalUnavailableError } from '../connection/errors.ts';
 
 export interface ListedSchedule {
   scheduleId: string;
@@ -19,12 +21,14 @@ const DEFAULT_CATCH_UP_MS = 3_600_000;
 const PREFIX = 'portfolio-';
 
 /** No schedule has this id, or one has it already. */
-export class PortfolioScheduleError extends Error {
+export class PortfolioScheduleError extends CreditJourneyError {
   override readonly name = 'PortfolioScheduleError';
+  override readonly code: 'scheduleNotFound' | 'scheduleExists';
   readonly scheduleId: string;
 
   constructor(scheduleId: string, what: 'notFound' | 'exists') {
     super(what === 'exists' ? `schedule ${scheduleId} exists already` : `there is no schedule ${scheduleId}`);
+    this.code = what === 'exists' ? 'scheduleExists' : 'scheduleNotFound';
     this.scheduleId = scheduleId;
   }
 }
@@ -32,17 +36,19 @@ export class PortfolioScheduleError extends Error {
 /** Each throws InvalidInputError, PortfolioScheduleError or TemporalUnavailableError. */
 export class PortfolioSchedules {
   readonly #client: Client;
+  readonly #calls: Calls;
   readonly #taskQueue: string;
 
-  constructor({ client, taskQueue }: { client: Client; taskQueue: string }) {
+  constructor({ client, calls, taskQueue }: { client: Client; calls: Calls; taskQueue: string }) {
     this.#client = client;
+    this.#calls = calls;
     this.#taskQueue = taskQueue;
   }
 
-  async create(schedule: PortfolioSchedule): Promise<void> {
+  async create(schedule: PortfolioSchedule, options: CallOptions = {}): Promise<void> {
     const { scheduleId, order, cron, timeZone, overlap, jitterMs, catchUpMs, paused } =
       parsePortfolioSchedule(schedule);
-    await this.#ask(scheduleId, () =>
+    await this.#ask(scheduleId, options, () =>
       this.#client.schedule.create({
         scheduleId: `${PREFIX}${scheduleId}`,
         spec: {
@@ -65,9 +71,9 @@ export class PortfolioSchedules {
     );
   }
 
-  async list(): Promise<ListedSchedule[]> {
+  async list(options: CallOptions = {}): Promise<ListedSchedule[]> {
     const found: ListedSchedule[] = [];
-    await this.#ask('', async () => {
+    await this.#ask('', options, async () => {
       for await (const { scheduleId, state, info, action } of this.#client.schedule.list()) {
         if (!scheduleId.startsWith(PREFIX) || action?.workflowType !== 'scheduledReview') continue;
         found.push({
@@ -85,37 +91,39 @@ export class PortfolioSchedules {
   }
 
   /** @param note who, and why; everybody may read it */
-  async pause(scheduleId: string, note?: string): Promise<void> {
-    await this.#ask(scheduleId, () => this.#handle(scheduleId).pause(note));
+  async pause(scheduleId: string, note?: string, options: CallOptions = {}): Promise<void> {
+    await this.#ask(scheduleId, options, () => this.#handle(scheduleId).pause(note));
   }
 
-  async unpause(scheduleId: string, note?: string): Promise<void> {
-    await this.#ask(scheduleId, () => this.#handle(scheduleId).unpause(note));
+  async unpause(scheduleId: string, note?: string, options: CallOptions = {}): Promise<void> {
+    await this.#ask(scheduleId, options, () => this.#handle(scheduleId).unpause(note));
   }
 
   /** Starts a review now, by the schedule's own overlap policy. */
-  async trigger(scheduleId: string): Promise<void> {
-    await this.#ask(scheduleId, () => this.#handle(scheduleId).trigger());
+  async trigger(scheduleId: string, options: CallOptions = {}): Promise<void> {
+    await this.#ask(scheduleId, options, () => this.#handle(scheduleId).trigger());
   }
 
   /** Reviews that it has started go on. */
-  async delete(scheduleId: string): Promise<void> {
-    await this.#ask(scheduleId, () => this.#handle(scheduleId).delete());
+  async delete(scheduleId: string, options: CallOptions = {}): Promise<void> {
+    await this.#ask(scheduleId, options, () => this.#handle(scheduleId).delete());
   }
 
   #handle(scheduleId: string) {
     return this.#client.schedule.getHandle(`${PREFIX}${scheduleId}`);
   }
 
-  async #ask(scheduleId: string, work: () => Promise<unknown>): Promise<void> {
+  async #ask(scheduleId: string, options: CallOptions, work: () => Promise<unknown>): Promise<void> {
+    const late = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
+    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: `portfolio:${scheduleId}`, late };
     try {
-      await work();
+      await this.#calls.make(call, work);
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) throw new PortfolioScheduleError(scheduleId, 'exists');
       if (error instanceof ScheduleNotFoundError) throw new PortfolioScheduleError(scheduleId, 'notFound');
       // The SDK's word for what the server refuses of a schedule.
       if (error instanceof TypeError) throw new InvalidInputError([problemOf(error.message)]);
-      throw translatedError(error, `portfolio:${scheduleId}`);
+      throw error;
     }
   }
 }

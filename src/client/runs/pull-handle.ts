@@ -12,6 +12,7 @@ import type {
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
+import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import type { JourneyReport } from '../ledger/stored-report.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 
@@ -29,7 +30,7 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
 
   /** A person's decision about the inquiry on hold. */
   async resolve(decision: Omit<ResolvePullMessage, 'pullId'>, options?: MessageOptions): Promise<PullUpdateAnswer> {
-    const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context);
+    const checked = parseResolvePull({ ...decision, pullId: this.pullId }, this.context());
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
@@ -44,22 +45,23 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
    *
    * @throws ReportNotFoundError; CodecServerError, or what opening the ledger throws
    */
-  async report(productCode?: PullResult['productCode']): Promise<JourneyReport> {
-    return this.storedReport(productCode ?? (await this.status()).productCode);
+  async report(productCode?: PullResult['productCode'], options: CallOptions = {}): Promise<JourneyReport> {
+    const left = inOneTime(options);
+    return this.storedReport(productCode ?? (await this.status(options)).productCode, left());
   }
 
   /**
    * What the interface says a caller must store for later shares. `consumerId` is personal. Once the run is gone from
    * Temporal, from where reports come from.
    */
-  references(): Promise<StoredPullReferences> {
+  references(options: CallOptions = {}): Promise<StoredPullReferences> {
     return referencesOr(
       async () => {
-        const references = await this.query<PullReferences>('references');
+        const references = await this.query<PullReferences>('references', options);
         return { ...references, redacted: redactedPointer(references) !== null };
       },
       async () => {
-        const stored = await this.storedReferences();
+        const stored = await this.storedReferences(options);
         if (!stored) return undefined;
         const { consumers, redacted } = stored;
         const references = stored.references as PullReferences['references'];

@@ -9,12 +9,14 @@ import { InvalidInputError } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { KeyRingError } from '../../protection/errors.ts';
 import { updateIdOf } from '../connection/business-keys.ts';
+import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isInternal, translatedError } from '../connection/error-translation.ts';
+import { isInternal } from '../connection/error-translation.ts';
 import {
   JourneyFinishedError,
   JourneyNotFoundError,
   ReportNotFoundError,
+  ResultNotReadyError,
   WorkerUnavailableError,
 } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
@@ -22,11 +24,9 @@ import type { JourneyReport, StoredReferences, StoredReports } from '../ledger/s
 import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
-/** An update waits for a worker; after this long the caller should know that none answers. */
-export const UPDATE_TIMEOUT_MS = 30_000;
-
 export interface RunContext {
   client: Client;
+  calls: Calls;
   taskQueue: string;
   maxApplicants: number;
   queryTimeoutMs: number;
@@ -34,7 +34,7 @@ export interface RunContext {
 }
 
 /** Options of a message beside its content. */
-export interface MessageOptions {
+export interface MessageOptions extends CallOptions {
   /**
    * The message's own id: kept by a caller that sends the same message again because it got no answer. Default: a new
    * random one for each call. A corrected message takes another.
@@ -46,80 +46,99 @@ export interface MessageOptions {
  * Every message is checked before it is sent (`InvalidInputError`), and refused messages throw `UpdateRefusedError`.
  * `JourneyNotFoundError` where there is no such run, `JourneyFinishedError` where it has ended,
  * `WorkerUnavailableError` where no worker answers, `TooManyMessagesError` where Temporal takes no more. Their `journeyId` is the owner's id.
+ * `TemporalUnavailableError` where the server is away, `TemporalRefusedError` where it refuses; `CallAbortedError` and `ClientClosedError` end a call.
+ *
+ * A handle shows its ids and nothing else: what it works with is private, down to the values of `util.inspect`.
  */
 export abstract class RunHandle<Status extends object, Result extends object> {
   /** As the ledger has it and the command line takes it: a `journeyId`, `pull:<pullId>`. */
   readonly ownerId: string;
-  protected readonly context: RunContext;
-  protected readonly handle: WorkflowHandle;
+  readonly #context: RunContext;
 
   constructor(context: RunContext, ownerId: string) {
     this.ownerId = ownerId;
-    this.context = context;
-    this.handle = context.client.workflow.getHandle(workflowIdOf(ownerId));
+    this.#context = context;
   }
 
   get workflowId(): string {
-    return this.handle.workflowId;
+    return workflowIdOf(this.ownerId);
+  }
+
+  /** Methods, as an inspection of objects calls getters. */
+  protected context(): RunContext {
+    return this.#context;
+  }
+
+  protected handle(): WorkflowHandle {
+    return this.#context.client.workflow.getHandle(this.workflowId);
   }
 
   /** The status of a completed run, made of its result without personal data. */
   protected abstract statusOfResult(result: Result): Status;
 
   /** Where the run stands; nothing personal. Of a completed one also without a worker. */
-  async status(): Promise<Status> {
+  async status(options: CallOptions = {}): Promise<Status> {
     try {
-      return await this.query<Status>('status');
+      return await this.query<Status>('status', options);
     } catch (error) {
-      if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted())) throw error;
-      return this.statusOfResult(await this.result());
+      if (!(error instanceof WorkerUnavailableError) || !(await this.#isCompleted(options))) throw error;
+      return this.statusOfResult(await this.result({ timeoutMs: this.#context.queryTimeoutMs, ...options }));
     }
   }
 
-  /** The status now and after each change, until the run closes. */
+  /** The status now and after each change, until the run closes. The iteration throws when the client is closed. */
   watch(options: WatchOptions = {}): AsyncIterable<Status> {
-    const run = { handle: this.handle, ownerId: this.ownerId, status: () => this.status() };
-    return watchRun(run, options);
+    const { calls } = this.#context;
+    const status = (asked: CallOptions) => this.status(asked);
+    return watchRun({ calls, handle: this.handle(), ownerId: this.ownerId, status }, options);
   }
 
   /**
-   * Waits for the run's end.
+   * Waits for the run's end, be it in weeks. With `timeoutMs` it gives up waiting; the run goes on.
    *
-   * @throws InvalidInputError where the input was refused, JourneyFailedError where the run has no result
+   * @throws InvalidInputError where the input was refused, JourneyFailedError where the run has no result,
+   *   ResultNotReadyError after `timeoutMs`
    */
-  async result(): Promise<Result> {
-    try {
-      return (await this.handle.result()) as Result;
-    } catch (error) {
-      throw translatedError(error, this.ownerId);
-    }
+  async result(options: CallOptions = {}): Promise<Result> {
+    const late = () => new ResultNotReadyError(this.ownerId);
+    const call = { ...options, ownerId: this.ownerId, late };
+    return this.#context.calls.make(call, () => this.handle().result() as Promise<Result>);
   }
 
   /** The newest report of a product, from the codec server or the ledger. */
-  protected async storedReport(productCode: ProductCode, customerTraceNumber?: string): Promise<JourneyReport> {
-    const reports = await this.context.reports();
-    const report = await reports.report(this.ownerId, productCode, customerTraceNumber);
+  protected async storedReport(
+    productCode: ProductCode,
+    options: CallOptions,
+    customerTraceNumber?: string,
+  ): Promise<JourneyReport> {
+    const report = await this.stored(options, (reports) =>
+      reports.report(this.ownerId, productCode, customerTraceNumber),
+    );
     if (!report) throw new ReportNotFoundError(this.ownerId, productCode);
     return report;
   }
 
   /** `undefined` also where the client is not configured for reports. */
-  protected async storedReferences(): Promise<StoredReferences | undefined> {
+  protected async storedReferences(options: CallOptions): Promise<StoredReferences | undefined> {
     try {
-      return await (await this.context.reports()).references(this.ownerId);
+      return await this.stored(options, (reports) => reports.references(this.ownerId));
     } catch (error) {
       if (hasNoReports(error)) return undefined;
       throw error;
     }
   }
 
-  protected async query<T>(name: 'status' | 'references'): Promise<T> {
-    const { client, queryTimeoutMs } = this.context;
-    try {
-      return await client.withDeadline(Date.now() + queryTimeoutMs, () => askRun<T>(this.handle, name));
-    } catch (error) {
-      throw translatedError(error, this.ownerId);
-    }
+  /** Asks the codec server or the ledger. */
+  protected stored<T>(options: CallOptions, ask: (reports: StoredReports) => Promise<T>): Promise<T> {
+    const { calls, reports } = this.#context;
+    const late = () => new CodecServerError('unreachable');
+    return calls.make({ ...options, ownerId: this.ownerId, late }, async () => ask(await reports()));
+  }
+
+  protected async query<T>(name: 'status' | 'references', options: CallOptions): Promise<T> {
+    const { calls, queryTimeoutMs } = this.#context;
+    const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
+    return calls.make(call, (signal) => askRun<T>(this.handle(), name, signal));
   }
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
@@ -127,45 +146,49 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     name: string,
     businessKey: string,
     message: object,
-    { messageId }: MessageOptions = {},
-    patienceMs = UPDATE_TIMEOUT_MS,
+    { messageId, ...options }: MessageOptions = {},
+    patienceMs = MESSAGE_TIMEOUT_MS,
   ): Promise<Answer> {
     const rule = messageId === undefined ? null : opaqueIdProblem(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
     const updateId = updateIdOf(businessKey, messageId);
     const execute = (id: string) =>
-      this.context.client.withDeadline(Date.now() + UPDATE_TIMEOUT_MS, () =>
-        this.handle.executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] }),
-      );
-    try {
-      return await sendPatiently(() => execute(updateId), patienceMs).catch(async (error) => {
-        // A reset run received the message again before it was valid, and refused it: the server takes nothing more
-        // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
-        if (!isInternal(error)) throw error;
-        return execute(`${updateId}-${(await this.handle.describe()).runId}`);
-      });
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
-        throw new JourneyFinishedError(this.ownerId);
+      this.handle().executeUpdate<Answer, [object]>(name, { updateId: id, args: [message] });
+    const send = async (signal: AbortSignal) => {
+      try {
+        return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
+          // A reset run received the message again before it was valid, and refused it: the server takes nothing more
+          // under that id (docs/decisions/client.md). The run itself knows a message that it has accepted.
+          if (!isInternal(error)) throw error;
+          return execute(`${updateId}-${(await this.handle().describe()).runId}`);
+        });
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError && (await this.#exists())) {
+          throw new JourneyFinishedError(this.ownerId);
+        }
+        throw error;
       }
-      throw translatedError(error, this.ownerId);
-    }
+    };
+    const call = { timeoutMs: MESSAGE_TIMEOUT_MS, ...options, ownerId: this.ownerId };
+    return this.#context.calls.make(call, send);
   }
 
   /** Distinguishes a closed run from one that never existed: the server answers the message alike. */
   async #exists(): Promise<boolean> {
     try {
-      await this.handle.describe();
+      await this.handle().describe();
       return true;
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
-      throw translatedError(error, this.ownerId);
+      throw error;
     }
   }
 
-  async #isCompleted(): Promise<boolean> {
+  async #isCompleted(options: CallOptions): Promise<boolean> {
+    const { calls, queryTimeoutMs } = this.#context;
+    const call = { timeoutMs: queryTimeoutMs, ...options, ownerId: this.ownerId };
     try {
-      return (await this.handle.describe()).status.name === 'COMPLETED';
+      return (await calls.make(call, () => this.handle().describe())).status.name === 'COMPLETED';
     } catch {
       return false;
     }

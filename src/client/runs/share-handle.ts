@@ -12,6 +12,7 @@ import type {
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
+import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
@@ -31,16 +32,17 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** Fire and forget: what is refused is shown in the status. Without an open run it is recorded all the same. */
-  async consent(message: ShareConsentMessage): Promise<{ late: false } | LateConsentAnswer> {
-    return signalConsent(this.context, this.handle, this.#consentOf(message));
+  async consent(message: ShareConsentMessage, options: CallOptions = {}): Promise<{ late: false } | LateConsentAnswer> {
+    return signalConsent(this.context(), this.handle(), this.#consentOf(message), options);
   }
 
   /**
    * Acknowledged. Before the share is started, or after its end: recorded in the ledger, where the share finds it once
    * it is started, and posted shares that a refusal concerns are flagged.
    */
-  async recordConsent(message: ShareConsentMessage, options?: MessageOptions): Promise<ShareConsentAnswer> {
+  async recordConsent(message: ShareConsentMessage, options: MessageOptions = {}): Promise<ShareConsentAnswer> {
     const checked = this.#consentOf(message);
+    const left = inOneTime(options);
     try {
       const key = businessKeys.recordConsent(checked);
       const answer = await this.update<ShareReportUpdateAnswer>(
@@ -53,7 +55,7 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
       return { ...answer, late: false };
     } catch (error) {
       if (!isForLedger(error, checked)) throw error;
-      return recordLate(this.context, checked, options);
+      return recordLate(this.context(), checked, { ...options, ...left() });
     }
   }
 
@@ -76,8 +78,8 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
   }
 
   /** The report that is shared, and the share's own reference (interface 2.7). `consumerId` is personal. */
-  async references(): Promise<ShareReportReferences & { redacted: boolean }> {
-    const references = await this.query<ShareReportReferences>('references');
+  async references(options: CallOptions = {}): Promise<ShareReportReferences & { redacted: boolean }> {
+    const references = await this.query<ShareReportReferences>('references', options);
     return { ...references, redacted: redactedPointer(references) !== null };
   }
 

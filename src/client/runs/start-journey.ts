@@ -4,7 +4,6 @@ import type { LendingJourneyInput } from '../../messages/journey/shapes.ts';
 import { parseLendingJourneyInput } from '../../messages/parse-messages.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { priorityOf, type WorkClass } from '../../model/work-class.ts';
-import { translatedError } from '../connection/error-translation.ts';
 import { InputDiffersError, JourneyFinishedError } from '../connection/errors.ts';
 import { inputDifferences, startOnce } from './start-once.ts';
 
@@ -17,7 +16,7 @@ interface StartJourneyContext {
   maxApplicants: number;
 }
 
-/** @throws JourneyFinishedError, InputDiffersError, and what `translatedError` makes of the SDK's errors */
+/** @throws JourneyFinishedError, InputDiffersError, and the SDK's errors */
 export async function startJourney(
   { client, taskQueue, maxApplicants }: StartJourneyContext,
   journey: LendingJourneyInput,
@@ -45,9 +44,5 @@ export async function startJourney(
 }
 
 async function isRunning(client: Client, journeyId: string): Promise<boolean> {
-  try {
-    return (await client.workflow.getHandle(workflowIdOf(journeyId)).describe()).status.name === 'RUNNING';
-  } catch (error) {
-    throw translatedError(error, journeyId);
-  }
+  return (await client.workflow.getHandle(workflowIdOf(journeyId)).describe()).status.name === 'RUNNING';
 }

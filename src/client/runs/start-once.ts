@@ -5,7 +5,6 @@ import { differingPaths } from '../../base/differing-paths.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
-import { translatedError } from '../connection/error-translation.ts';
 
 interface StartOnce {
   client: Client;
@@ -23,11 +22,7 @@ interface StartOnce {
 /** `paths`: where the input of the run that has this id differs; none where it is the same. */
 type StartedOnce = { kind: 'started' } | { kind: 'found'; paths: string[] };
 
-/**
- * Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again.
- *
- * @throws what `translatedError` makes of the SDK's errors
- */
+/** Starts the run, or compares the one that has this id. One that failed, was terminated or timed out is run again. */
 export async function startOnce(options: StartOnce): Promise<StartedOnce> {
   const { client, taskQueue, workflowType, ownerId, input, priority, staticSummary, staticDetails } = options;
   const workflowId = workflowIdOf(ownerId);
@@ -46,11 +41,8 @@ export async function startOnce(options: StartOnce): Promise<StartedOnce> {
     });
     return { kind: 'started' };
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translatedError(error, ownerId);
-    const started = await startedInput(client, workflowId).catch((failed) => {
-      throw translatedError(failed, ownerId);
-    });
-    return { kind: 'found', paths: options.differences(started) };
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return { kind: 'found', paths: options.differences(await startedInput(client, workflowId)) };
   }
 }
 

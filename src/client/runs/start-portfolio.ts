@@ -10,7 +10,7 @@ import { startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'ACCTRVW for each row of a portfolio file. The current details say where it stands; they need a running worker.';
 
-/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and the SDK's errors */
 export async function startPortfolio(
   { client, taskQueue }: { client: Client; taskQueue: string },
   input: PortfolioReviewInput,

@@ -16,7 +16,7 @@ interface StartPullContext {
   maxApplicants: number;
 }
 
-/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and the SDK's errors */
 export async function startPull(
   { client, taskQueue, maxApplicants }: StartPullContext,
   pull: PullInput,

@@ -11,7 +11,7 @@ import { inputDifferences, startOnce } from './start-once.ts';
 const STATIC_DETAILS =
   'One report shared with one secondary user. The current details say where it stands and what resolves a hold; they need a running worker.';
 
-/** @throws InputDiffersError, and what `translated` makes of the SDK's errors */
+/** @throws InputDiffersError, and the SDK's errors */
 export async function startShare(
   { client, taskQueue }: { client: Client; taskQueue: string },
   share: ShareReportInput,

@@ -1,8 +1,7 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { CallOptions, Calls } from '../connection/calls.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isCancelled, translatedError } from '../connection/error-translation.ts';
 import { TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
 import { HistoryEvents } from './history-events.ts';
 
@@ -11,15 +10,18 @@ type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServ
 export interface WatchOptions {
   /** Ends the iteration quietly. */
   signal?: AbortSignal;
+  /** How long each question may take, in milliseconds, before `onUnavailable` is told. Default 5,000. */
+  timeoutMs?: number;
   /** Called once each time that no worker, no server or no codec server answers; the watch goes on by itself. */
   onUnavailable?: (error: Unavailable) => void;
 }
 
 export interface WatchedRun<Status> {
+  calls: Calls;
   handle: WorkflowHandle;
   /** As the command line takes it. */
   ownerId: string;
-  status(): Promise<Status>;
+  status(options: CallOptions): Promise<Status>;
 }
 
 const FIRST_WAIT_MS = 250;
@@ -29,7 +31,7 @@ const LONGEST_WAIT_MS = 5_000;
  * Yields the status at once and after each change, and ends when the run has closed (or has been succeeded by none,
  * after a reset). A worker or a server that is down is waited for.
  *
- * @throws JourneyNotFoundError
+ * @throws JourneyNotFoundError; ClientClosedError
  */
 export async function* watchRun<Status extends object>(
   watched: WatchedRun<Status>,
@@ -37,9 +39,12 @@ export async function* watchRun<Status extends object>(
 ): AsyncGenerator<Status> {
   const { signal } = options;
   let known: string | undefined;
-  let run = await whenAnswered(watched, options, () => describe(watched));
+  let run = await whenAnswered(watched, options, () => describe(watched, options));
   while (run) {
-    const events = new HistoryEvents(watched.handle, run.runId);
+    const events = new HistoryEvents(watched.handle, {
+      runId: run.runId,
+      call: (ask) => watched.calls.make({ ...(signal && { signal }), ownerId: watched.ownerId }, ask),
+    });
     let isClosed = run.isClosed;
     for (;;) {
       const status = await statusOrEnd(watched, options);
@@ -54,7 +59,7 @@ export async function* watchRun<Status extends object>(
       if (next === undefined) return;
       isClosed = next.isClosed;
     }
-    const latest = await whenAnswered(watched, options, () => describe(watched));
+    const latest = await whenAnswered(watched, options, () => describe(watched, options));
     run = latest && latest.runId !== run.runId ? latest : undefined;
   }
 }
@@ -64,13 +69,16 @@ interface Run {
   isClosed: boolean;
 }
 
-async function describe({ handle, ownerId }: Omit<WatchedRun<object>, 'status'>): Promise<Run> {
-  try {
-    const { runId, status } = await handle.describe();
-    return { runId, isClosed: status.name !== 'RUNNING' };
-  } catch (error) {
-    throw translatedError(error, ownerId);
-  }
+async function describe(
+  { handle, ownerId, calls }: Omit<WatchedRun<object>, 'status'>,
+  options: WatchOptions,
+): Promise<Run> {
+  const { runId, status } = await calls.make({ ...callOf(options), ownerId }, () => handle.describe());
+  return { runId, isClosed: status.name !== 'RUNNING' };
+}
+
+function callOf({ signal, timeoutMs }: WatchOptions): CallOptions {
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
 }
 
 /** `null` when the run has closed and no worker can answer its query. */
@@ -80,9 +88,9 @@ async function statusOrEnd<Status extends object>(
 ): Promise<Status | null> {
   const status = await whenAnswered(watched, options, async () => {
     try {
-      return await watched.status();
+      return await watched.status(callOf(options));
     } catch (error) {
-      if (error instanceof WorkerUnavailableError && (await describe(watched)).isClosed) return null;
+      if (error instanceof WorkerUnavailableError && (await describe(watched, options)).isClosed) return null;
       throw error;
     }
   });
@@ -91,7 +99,7 @@ async function statusOrEnd<Status extends object>(
 
 /** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
 async function whenAnswered<T>(
-  { ownerId }: Pick<WatchedRun<object>, 'ownerId'>,
+  { calls }: Pick<WatchedRun<object>, 'calls'>,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -100,12 +108,13 @@ async function whenAnswered<T>(
     try {
       return await ask();
     } catch (error) {
-      if (signal?.aborted && isCancelled(error)) return undefined;
-      const away = translatedError(error, ownerId);
-      if (!isUnavailable(away)) throw away;
-      if (waitMs === FIRST_WAIT_MS) onUnavailable?.(away);
+      if (signal?.aborted) return undefined;
+      if (!isUnavailable(error)) throw error;
+      if (waitMs === FIRST_WAIT_MS) onUnavailable?.(error);
     }
-    await sleep(waitMs, undefined, signal ? { signal } : {}).catch(() => {});
+    await calls.pause(waitMs, signal).catch((error) => {
+      if (!signal?.aborted) throw error;
+    });
   }
 }
 

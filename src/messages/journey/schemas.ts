@@ -22,7 +22,9 @@ export const ONE_OF_TWO_NAMES = { anyOf: [{ required: ['endUserCode'] }, { requi
 
 /** A secondary user. A rule beside the schema checks that at least one of the two is given. */
 const secondaryUserFields = {
+  /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
   endUserCode: fields.endUserCode.exactOptional(),
+  /** Its name, where it has no code, or beside the code. */
   endUser: fields.endUser.exactOptional(),
 };
 
@@ -30,6 +32,7 @@ const secondaryUserSchema = z.strictObject(secondaryUserFields).meta({ id: 'seco
 
 const share = z
   .strictObject({
+    /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
     shareId: fields.shareId,
     ...secondaryUserFields,
     /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
@@ -38,7 +41,7 @@ const share = z
      * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
      */
     reportOf: fields.stage.exactOptional(),
-    /** How long the share waits for consent once its report exists. Default P30D. */
+    /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
     awaitConsentFor: fields.duration.exactOptional(),
     /** How old a grant may be when an attempt is scheduled. Default: any age. */
     consentValidFor: fields.duration.exactOptional(),
@@ -46,8 +49,9 @@ const share = z
   .meta({ id: 'share', ...ONE_OF_TWO_NAMES });
 
 const gateSchema = z.strictObject({
+  /** `manual` waits for `advance`. Default `manual`. */
   pass: z.enum(['manual', 'auto']).exactOptional(),
-  /** Default P30D. */
+  /** The journey ends as `expired` after so long at the gate: ISO 8601 in days and time. Default P30D. */
   expiresAfter: fields.duration.exactOptional(),
 });
 
@@ -60,14 +64,24 @@ const purposeCodesSchema = z.strictObject({
 
 export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
+    /**
+     * Your own id of the loan, 1 to 64 letters, digits, `.`, `_`, `~`, `-`. It lies in the clear in Temporal: nothing
+     * personal.
+     */
     journeyId: fields.journeyId,
     /** Name of a gateway profile. Default `default`. */
     profile: fields.profileName.exactOptional(),
+    /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
+    /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
     permissiblePurposeCodes: purposeCodesSchema,
+    /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
     applicants,
+    /** In this order. Default: all three. Each posts an inquiry. */
     stages: z.array(fields.stage).min(1).exactOptional(),
+    /** Before `PREAPP` and `PRECLOSE`; a journey's first stage waits only where its gate is given. */
     gates: z.strictObject({ PREAPP: gateSchema.exactOptional(), PRECLOSE: gateSchema.exactOptional() }).exactOptional(),
+    /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
     onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
     shares: z.array(share).max(MAX_SHARES).exactOptional(),
     /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
@@ -83,11 +97,15 @@ export function lendingJourneySchema<Applicants extends z.ZodType>(applicants: A
 }
 
 const consent = z.strictObject({
+  /** A journey's id; of a share by itself `share:<shareId>`. */
   journeyId: fields.consentOwner,
   shareId: fields.shareId,
+  /** Who decided, as the journey's `applicants` have it. Each consents alone. */
   applicantId: fields.applicantId,
+  /** The consent system's own id of this decision: another decision takes another id. */
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
+  /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
   decidedAt: fields.instant,
   /**
    * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
@@ -97,6 +115,7 @@ const consent = z.strictObject({
     .literal(true)
     .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
     .exactOptional(),
+  /** For whom: the same `endUserCode` as the share's. A name alone permits nothing to a share with a code. */
   secondaryUser: secondaryUserSchema,
   /** Required for a grant; never personal. */
   evidence: fields.evidence.exactOptional(),
@@ -113,6 +132,7 @@ export function passGateSchema<Applicants extends z.ZodType>(applicants: Applica
   return z
     .strictObject({
       journeyId: fields.journeyId,
+      /** The stage behind the gate, not the one that was answered. */
       to: fields.stage,
       /** All applicants from this stage on. */
       applicants: z.exactOptional(applicants),
@@ -167,13 +187,21 @@ const reference = z.strictObject({
 export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: Applicants) {
   return z.strictObject({
     journeyId: fields.journeyId,
+    /** Your own id of this decision. The same again is the same decision; a corrected one takes another id. */
     decisionId: fields.decisionId,
+    /** As the hold names it. */
     customerTraceNumber: fields.customerTraceNumber,
     /** The attempt that the decision is about, as the hold names it. */
     attempt: z.int().min(1).max(MAX_ATTEMPT),
+    /** One of the hold's `allowedActions`. `resend` posts another inquiry. */
     action: z.enum(HOLD_ACTIONS),
+    /** The person who decides. */
     by: text(100),
     reason: text(500),
+    /**
+     * What the gateway's provider said of the inquiry when you asked. Which word permits which action:
+     * docs/protocol.md, "What a person may decide".
+     */
     providerSaid: z.enum(PROVIDER_SAID),
     /** For `accept`. */
     outcome: z.enum(['record', 'noRecord', 'noReport']).exactOptional(),

@@ -4,7 +4,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Environment } from '../../model/products.ts';
 import { base32 } from '../../model/trace-number.ts';
 import type { TerminalState } from '../journey/shapes.ts';
-import type { WebhookEventType } from './schemas.ts';
+import type { WebhookEventData, WebhookEventType } from './schemas.ts';
 
 export type { WebhookEventData, WebhookEventType } from './schemas.ts';
 
@@ -49,6 +49,16 @@ export interface WebhookRuns {
 /** The members that every event's `data` has. */
 export type WebhookSubject<T extends WebhookEventType = WebhookEventType> = WebhookRuns[T] & {
   environment: Environment;
+};
+
+/** The body of each event's message, by its type. */
+export type WebhookBodies = {
+  [T in WebhookEventType]: {
+    type: T;
+    /** RFC 3339: when it happened, not when it was sent. */
+    timestamp: string;
+    data: WebhookSubject<T> & WebhookEventData[T];
+  };
 };
 
 /** One event; `id` becomes the header `webhook-id`, and the rest becomes the body. */

@@ -57,8 +57,8 @@ async function verifyLedger(expected: { expectHead?: string }, options: ServerOp
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ seen?: SeenAttempt } | undefined> {
-  const [{ CreditJourneys }, { seenByWatch }] = await Promise.all([
-    import('../../../client.ts'),
+  const [{ CreditJourneys, sdkClientOf }, { seenByWatch }] = await Promise.all([
+    import('../../../client/credit-journeys.ts'),
     import('../../../client/seen-by-watch.ts'),
   ]);
   try {
@@ -67,7 +67,8 @@ async function askWatch(ledgerId: string, options: ServerOptions): Promise<{ see
       ...connectOptions(options),
       besideLedger: true,
     });
-    const { client, taskQueue } = journeys;
+    const { taskQueue } = journeys;
+    const client = sdkClientOf(journeys);
     const until = Date.now() + WATCH_TIMEOUT_MS;
     const seen = await client.withDeadline(until, () => seenByWatch(client, { ledgerId, taskQueue }));
     return seen ? { seen } : {};

@@ -119,7 +119,7 @@ async function withServer(
   });
   if (deploymentName === undefined) throw new UsageError('--deployment or DEPLOYMENT_NAME must name the deployment');
   const { connectTo } = await import('../../../client/connection/connect-options.ts');
-  const connection = await connectTo(temporal.address, temporal.connectionOptions);
+  const connection = await connectTo(temporal, {});
   try {
     const names = { deploymentName, ...defined({ buildId }) };
     await act(connection.workflowService, temporal.namespace, names);

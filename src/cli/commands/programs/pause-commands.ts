@@ -98,10 +98,10 @@ async function noteUnknownProfile({ profile }: PauseScope, output: Output): Prom
 async function resumeInquiries(options: ScopeOptions & ServerOptions): Promise<void> {
   const scope = await scopeOf(options);
   const authorization = checkedAuthorization(options);
-  const act = async (journeys: { client: Parameters<typeof wake>[0] }, output: Output) =>
+  const act = async (_: unknown, output: Output, client: Parameters<typeof wake>[0]) =>
     withLedger(async (ledger) => {
       const verdict = await ledger.pauses.end(ledger.identity.ledgerId, scope, authorization);
-      const runs = await wake(journeys.client, ledger);
+      const runs = await wake(client, ledger);
       const inForce = (await ledger.pauses.list()).filter(({ ended }) => !ended);
       output.answer({ ...verdict, runs, inForce }, () => resumedLines(scope, { verdict, runs, inForce }, output));
       if (runs.unreached > 0) process.exitCode = EXIT.failed;

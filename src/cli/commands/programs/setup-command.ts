@@ -1,6 +1,6 @@
+import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import type { CreditJourneys } from '../../../client.ts';
 import type { LedgerIdentity } from '../../../ledger/port.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
@@ -36,7 +36,7 @@ export function registerSetupCommand(program: Command): void {
   command.action(async (options: SetupOptions) => {
     const output = createOutput(options);
     const { searchAttributes, deployment } = options.temporal
-      ? await withJourneys(options, (journeys) => setUpTemporal(journeys, options), {
+      ? await withJourneys(options, (_journeys, _output, client) => setUpTemporal(client, options), {
           besideLedger: options.ledger,
           // `setup` registers names and versions: none of its payloads needs keys or a codec server.
           dataConverter: {},
@@ -76,7 +76,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
 }
 
 async function setUpTemporal(
-  { client }: CreditJourneys,
+  client: Client,
   options: ServerOptions,
 ): Promise<{ searchAttributes: SearchAttributeSetup; deployment: FirstVersion | undefined }> {
   const { requireNamespace, registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
@@ -87,7 +87,7 @@ async function setUpTemporal(
 
 /** Nothing where the environment names no version. One that is current already is never replaced. */
 async function setUpDeployment(
-  { workflowService, options: { namespace } }: CreditJourneys['client'],
+  { workflowService, options: { namespace } }: Client,
   options: ServerOptions,
 ): Promise<FirstVersion | undefined> {
   const [{ loadDeploymentAccess }, { describeDeployment, promote, PromotionRefusedError }] = await Promise.all([

@@ -70,7 +70,7 @@ export function registerWebhooksCommand(program: Command): void {
 }
 
 async function listDeliveries({ failed = false, ...options }: ListOptions): Promise<void> {
-  await withJourneys(options, async ({ client, taskQueue }, output) => {
+  await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { openDeliveries, hasFailed } = await import('../../../client/holds/webhook-deliveries.ts');
     const found = await openDeliveries(client, taskQueue, { failed, limit: MOST_LISTED });
     output.answer(found, () => deliveryLines(found, output));
@@ -104,7 +104,7 @@ async function decide(
   { endpoint, ...options }: ChoiceOptions,
 ): Promise<void> {
   requireOwnerId(journeyId);
-  await withJourneys(options, async ({ client }, output) => {
+  await withJourneys(options, async (_, output, client) => {
     const { decideDelivery } = await import('../../../client/holds/webhook-deliveries.ts');
     const { events } = await decideDelivery(client, journeyId, update, endpoint);
     const done = update === 'resendWebhooks' ? 'sent again' : 'dropped';
@@ -116,7 +116,7 @@ async function decide(
 
 /** After an endpoint was mended. One after the other: what fails for one run is told, and the others go on. */
 async function resendAll({ endpoint, ...options }: ChoiceOptions): Promise<void> {
-  await withJourneys(options, async ({ client, taskQueue }, output) => {
+  await withJourneys(options, async ({ taskQueue }, output, client) => {
     const { decideDelivery, openDeliveries } = await import('../../../client/holds/webhook-deliveries.ts');
     const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
     const isFailed = (one: EndpointStatus) => one.failed.length > 0 && (endpoint ?? one.endpoint) === one.endpoint;

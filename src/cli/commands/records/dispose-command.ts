@@ -52,7 +52,7 @@ export function registerDisposeCommand(program: Command): void {
     if (!options.dryRun) checkedAuthorization(options);
     await withJourneys(
       options,
-      async ({ client }, output) => {
+      async (_, output, client) => {
         const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
         const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
         try {

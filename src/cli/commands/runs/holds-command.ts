@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
 import type { CreditJourneys, HoldsQuery, OpenHolds } from '../../../client.ts';
@@ -51,10 +52,10 @@ export function registerHoldsCommand(program: Command): void {
     const query = queryOf(options);
     const filter = holdFilterOf(options);
     const ofAllKinds = query.failureType === undefined && !isFiltered(filter);
-    const list = async (journeys: CreditJourneys, output: Output) => {
+    const list = async (journeys: CreditJourneys, output: Output, client: Client) => {
       const [all, events, notice] = await Promise.all([
         journeys.holds(query),
-        ofAllKinds ? failedDeliveries(journeys, query) : { deliveries: [], unanswered: [] },
+        ofAllKinds ? failedDeliveries(client, journeys.taskQueue, query) : { deliveries: [], unanswered: [] },
         options.ledger ? pauseNotice(output) : [],
       ]);
       const found = { ...only(all, filter), deliveries: events.deliveries };
@@ -73,7 +74,7 @@ export function registerHoldsCommand(program: Command): void {
 /** More than a person reads at once. Each is asked by a query. */
 const MOST_DELIVERIES = 500;
 
-async function failedDeliveries({ client, taskQueue }: CreditJourneys, { since }: HoldsQuery): Promise<OpenDeliveries> {
+async function failedDeliveries(client: Client, taskQueue: string, { since }: HoldsQuery): Promise<OpenDeliveries> {
   const { openDeliveries } = await import('../../../client/holds/webhook-deliveries.ts');
   const found = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_DELIVERIES });
   const sinceMs = since === undefined ? 0 : Date.parse(since);

@@ -1,6 +1,6 @@
+import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
-import type { CreditJourneys } from '../../../client.ts';
 import {
   ownerIdOfWorkflow,
   RUN_KINDS,
@@ -59,8 +59,8 @@ export function registerListCommand(program: Command): void {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
       throw new UsageError(`--limit must be a whole number from 1 to ${MAX_LIMIT}`);
     }
-    await withJourneys(options, async (journeys, output) => {
-      const [found, notice] = await Promise.all([listJourneys(journeys, options, limit), pauseNotice(output)]);
+    await withJourneys(options, async (_, output, client) => {
+      const [found, notice] = await Promise.all([listJourneys(client, options, limit), pauseNotice(output)]);
       output.answer({ journeys: found }, () => {
         if (found.length === 0) return ['no journeys', ...notice];
         return [...listLines(found, output.width), ...notice];
@@ -80,8 +80,7 @@ export function listLines(journeys: readonly ListedJourney[], width: number): st
   return tableWithIds([['STARTED', 'RUN', 'STAGE', 'NEEDS ATTENTION', 'JOURNEY'], ...rows], width).flat();
 }
 
-async function listJourneys(journeys: CreditJourneys, options: ListOptions, limit: number): Promise<ListedJourney[]> {
-  const { client } = journeys;
+async function listJourneys(client: Client, options: ListOptions, limit: number): Promise<ListedJourney[]> {
   // A run that has handed over is gone on with by another, under the same id.
   const conditions = [
     options.kind === undefined ? RUNS_WITH_INQUIRIES : runsOfKind(options.kind),
@@ -104,7 +103,7 @@ async function listJourneys(journeys: CreditJourneys, options: ListOptions, limi
   return found;
 }
 
-type Run = ReturnType<CreditJourneys['client']['workflow']['list']> extends AsyncIterable<infer R> ? R : never;
+type Run = ReturnType<Client['workflow']['list']> extends AsyncIterable<infer R> ? R : never;
 
 function listed(run: Run): ListedJourney {
   const stage = attribute(run, 'JourneyStage');

@@ -1,0 +1,148 @@
+/** Calls to Temporal and the codec server: each ends by its answer, its time, the caller's signal or the client's end. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { InvalidInputError } from '../../model/problems.ts';
+import { isCancelled, isDeadline, translatedError } from './error-translation.ts';
+import { CallAbortedError, ClientClosedError, TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
+
+/** What every call takes beside its content. */
+export interface CallOptions {
+  /** Ends the call with a `CallAbortedError`. A message that was sent may still arrive. */
+  signal?: AbortSignal;
+  /**
+   * How long the call may take in all, in milliseconds. Then it throws: `TemporalUnavailableError` where the server is
+   * away, `WorkerUnavailableError` where it answers and no worker does. Default 5,000 for questions to a run, 30,000 for
+   * starts and messages, and none for `result`.
+   */
+  timeoutMs?: number;
+}
+
+/** Default of starts and messages: they wait for the server, and messages for a worker. */
+export const MESSAGE_TIMEOUT_MS = 30_000;
+
+interface Call extends CallOptions {
+  /** The owner's id of the run that the call is about, for errors. */
+  ownerId: string;
+  /** What is wrong where the time is over and Temporal answers other calls. Default: no worker does. */
+  late?: () => Error;
+}
+
+/** A timer of Node takes no more. */
+const LONGEST_MS = 2_147_483_647;
+/** Before the time is over the client asks whether the server itself answers; this long, or half of a shorter time. */
+const PROBE_MS = 2_000;
+/** A deadline that ends this much too early was the server's own. */
+const EARLY_MS = 100;
+/** How long `close` waits for cancelled calls to have ended in the SDK, too. */
+const LONGEST_CLOSE_MS = 1_000;
+
+export class Calls {
+  readonly #client: Client;
+  readonly #open = new Map<(error: Error) => void, Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Does the work, and translates its errors.
+   *
+   * @param work gets a signal that is aborted when the call ends before the work does
+   * @throws ClientClosedError, CallAbortedError; InvalidInputError for a `timeoutMs` that is none; what the work throws
+   */
+  async make<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal, timeoutMs, ownerId } = call;
+    if (this.#isClosed) throw new ClientClosedError();
+    if (signal?.aborted) throw new CallAbortedError(signal.reason);
+    const rule = 'must be a number of milliseconds from 1 to 2147483647';
+    if (timeoutMs !== undefined && !(timeoutMs >= 1 && timeoutMs <= LONGEST_MS)) {
+      throw new InvalidInputError([{ path: '/timeoutMs', rule }]);
+    }
+    const ending = new AbortController();
+    const ended = Promise.withResolvers<never>();
+    const end = (error: Error) => {
+      ended.reject(error);
+      ending.abort(error);
+    };
+    const onAbort = () => end(new CallAbortedError(signal?.reason));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const time = timeoutMs === undefined ? undefined : this.#timeOf({ ...call, timeoutMs }, ending.signal, end);
+    const { deadline } = time ?? {};
+    const cancelled = () => this.#client.withAbortSignal(ending.signal, () => work(ending.signal));
+    const working = deadline === undefined ? cancelled() : this.#client.withDeadline(deadline, cancelled);
+    this.#open.set(end, working);
+    try {
+      return await Promise.race([working, ended.promise]);
+    } catch (error) {
+      if (ending.signal.aborted) throw ending.signal.reason;
+      const isOver = isDeadline(error) || isCancelled(error);
+      // The timer knows why.
+      if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
+      if (isOver && call.late) throw call.late();
+      throw translatedError(error, ownerId);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      time?.clear();
+      this.#open.delete(end);
+      // What was asked only to judge the time.
+      ending.abort();
+    }
+  }
+
+  /** Waits, for as long as the client is open and the signal is not aborted. */
+  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    await this.make({ ownerId: '', ...(signal && { signal }) }, (ended) => sleep(ms, undefined, { signal: ended }));
+  }
+
+  /** Ends all calls that are under way with a `ClientClosedError`. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const open = [...this.#open];
+    for (const [end] of open) end(new ClientClosedError());
+    // A call that ends after its connection was closed would throw where no caller can catch it.
+    const all = Promise.allSettled(open.map(([, working]) => working));
+    await Promise.race([all, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
+  }
+
+  #timeOf(
+    { timeoutMs, ownerId, late = () => new WorkerUnavailableError(ownerId) }: Call & { timeoutMs: number },
+    signal: AbortSignal,
+    end: (error: Error) => void,
+  ): { deadline: number; clear(): void } {
+    const deadline = Date.now() + timeoutMs;
+    let isServerThere = false;
+    const probe = setTimeout(
+      () => {
+        const ask = () => this.#client.workflowService.getSystemInfo({});
+        const asked = this.#client.withAbortSignal(signal, () => this.#client.withDeadline(deadline, ask));
+        asked.then(
+          () => {
+            isServerThere = true;
+          },
+          () => undefined,
+        );
+      },
+      timeoutMs - Math.min(PROBE_MS, timeoutMs / 2),
+    );
+    const over = setTimeout(() => {
+      end(isServerThere ? late() : new TemporalUnavailableError('it did not answer in time', 'timedOut'));
+    }, timeoutMs);
+    return {
+      deadline,
+      clear: () => {
+        clearTimeout(probe);
+        clearTimeout(over);
+      },
+    };
+  }
+}
+
+/** The options of one call after another, which share one time. */
+export function inOneTime({ timeoutMs, signal }: CallOptions): () => CallOptions {
+  const startedAt = performance.now();
+  return () => ({
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs: Math.max(1, timeoutMs - (performance.now() - startedAt)) }),
+  });
+}

@@ -1,0 +1,279 @@
+/** How calls end that get no answer, and what clients, handles and errors show. No worker is running. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { inspect } from 'node:util';
+import { whyUnreachable } from '../../src/client/connection/why-unreachable.ts';
+import { sdkClientOf } from '../../src/client/credit-journeys.ts';
+import {
+  CallAbortedError,
+  ClientClosedError,
+  type ConnectOptions,
+  CreditJourneyError,
+  CreditJourneys,
+  InvalidInputError,
+  type JourneyHandle,
+  JourneyNotFoundError,
+  ResultNotReadyError,
+  TemporalRefusedError,
+  type TemporalUnavailableCode,
+  TemporalUnavailableError,
+  WorkerUnavailableError,
+} from '../../src/client.ts';
+import { journeyInput } from '../support/journey-harness.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { type TestServer, testServer } from '../support/temporal.ts';
+
+const taskQueue = `no-worker-${randomUUID()}`;
+/** Long enough for a server that answers, on a busy machine too. */
+const LONG_MS = 20_000;
+
+let server: TestServer;
+let journeys: CreditJourneys;
+const started: JourneyHandle[] = [];
+
+before(async () => {
+  server = await testServer();
+  journeys = await connected();
+});
+
+after(async () => {
+  const { workflow } = sdkClientOf(journeys);
+  for (const { workflowId } of started) await workflow.getHandle(workflowId).terminate();
+  await journeys.close();
+});
+
+function connected(options: ConnectOptions = {}): Promise<CreditJourneys> {
+  const { address, namespace } = server;
+  return CreditJourneys.connect({ address, namespace, taskQueue, dataConverter: {}, ...options });
+}
+
+/** A client whose wire to the server the test holds, and a journey that no worker takes up. */
+async function onWire(t: TestContext): Promise<{ wire: TcpProxy; own: CreditJourneys; journey: JourneyHandle }> {
+  const [host = '', port] = server.address.split(':');
+  const wire = await startTcpProxy({ host, port: Number(port) });
+  t.after(() => wire.close());
+  const own = await connected({ address: `127.0.0.1:${wire.port}` });
+  t.after(() => own.close());
+  return { wire, own, journey: await begun(own) };
+}
+
+async function begun(on = journeys): Promise<JourneyHandle> {
+  const journey = await on.start(journeyInput());
+  started.push(journey);
+  return journey;
+}
+
+async function firstOf(statuses: AsyncIterable<object>): Promise<object | undefined> {
+  for await (const status of statuses) return status;
+  return undefined;
+}
+
+async function errorOf(call: Promise<unknown>): Promise<CreditJourneyError> {
+  const error = await call.then(
+    () => assert.fail('it was expected to fail'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof CreditJourneyError, inspect(error));
+  return error;
+}
+
+describe('a call that gets no answer', { concurrency: 4 }, () => {
+  test('ends with a typed error when the client is closed: a result, a watch, a status', async () => {
+    const own = await connected();
+    const journey = await begun(own);
+    const pending = [
+      journey.result(),
+      firstOf(journey.watch()),
+      journey.status({ timeoutMs: LONG_MS }),
+      journey.advance({ to: 'PREAPP' }),
+    ].map((call) => assert.rejects(call, ClientClosedError));
+    // The watch is in its first question.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await own.close();
+    await Promise.all(pending);
+    await assert.rejects(journey.status(), ClientClosedError);
+    await assert.rejects(own.start(journeyInput()), ClientClosedError);
+    await own.close();
+  });
+
+  test('ends so too while the server is away, and throws nothing afterwards', async (t) => {
+    const { wire, own, journey } = await onWire(t);
+    const away = Promise.withResolvers<void>();
+    wire.cut();
+    const watched = firstOf(journey.watch({ onUnavailable: () => away.resolve(), timeoutMs: 200 }));
+    const pending = [journey.result(), watched].map((call) => assert.rejects(call, ClientClosedError));
+    await away.promise;
+    await own.close();
+    await Promise.all(pending);
+    // Longer than the first attempts would be apart.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  });
+
+  test('ends at the caller’s signal, with its reason', async () => {
+    const journey = await begun();
+    const reason = new Error('the user went away');
+    const ends = (call: (options: { signal: AbortSignal }) => Promise<unknown>) => {
+      const controller = new AbortController();
+      const ended = assert.rejects(
+        call({ signal: controller.signal }),
+        (error) => error instanceof CallAbortedError && error.code === 'aborted' && error.cause === reason,
+      );
+      setTimeout(() => controller.abort(reason), 50);
+      return ended;
+    };
+    await Promise.all([
+      ends((options) => journey.result(options)),
+      ends((options) => journey.status({ ...options, timeoutMs: LONG_MS })),
+      ends((options) => journey.advance({ to: 'PREAPP' }, options)),
+      ends((options) => journey.references({ ...options, timeoutMs: LONG_MS })),
+    ]);
+    const aborted = { signal: AbortSignal.abort(reason) };
+    const input = journeyInput();
+    await assert.rejects(journeys.start(input, aborted), CallAbortedError);
+    await assert.rejects(connected(aborted), CallAbortedError);
+    await assert.rejects(journeys.get(input.journeyId).status(), JourneyNotFoundError);
+    assert.equal(await firstOf(journey.watch(aborted)), undefined);
+  });
+
+  test('says after its time whether the worker is away or the run goes on', async () => {
+    const journey = await begun();
+    const limit = { timeoutMs: 2_000 };
+    await Promise.all([
+      assert.rejects(journey.status(limit), WorkerUnavailableError),
+      assert.rejects(journey.advance({ to: 'PREAPP' }, limit), WorkerUnavailableError),
+      assert.rejects(journey.result(limit), ResultNotReadyError),
+    ]);
+    for (const timeoutMs of [0, -1, Number.NaN, 3_000_000_000]) {
+      await assert.rejects(journey.status({ timeoutMs }), (error) => {
+        return error instanceof InvalidInputError && error.problems[0]?.path === '/timeoutMs';
+      });
+    }
+  });
+
+  for (const how of ['cut', 'fallSilent'] as const) {
+    test(`says after its time that the server is away, where the wire is ${how === 'cut' ? 'cut' : 'silent'}`, async (t) => {
+      const { wire, own, journey } = await onWire(t);
+      wire[how]();
+      const limit = { timeoutMs: 1_500 };
+      await Promise.all(
+        [
+          journey.status(limit),
+          journey.advance({ to: 'PREAPP' }, limit),
+          journey.result(limit),
+          own.start(journeyInput(), limit),
+          own.portfolioSchedules.list(limit),
+        ].map((call) => assert.rejects(call, TemporalUnavailableError)),
+      );
+    });
+  }
+});
+
+/** Certificates of any make do: no client gets as far as to believe one. */
+async function listening(t: TestContext, kind: 'plain' | 'tls'): Promise<string> {
+  const listener = kind === 'tls' ? createTlsServer(await selfSigned()) : createServer((socket) => socket.resume());
+  const sockets = new Set<Socket>();
+  listener.on('connection', (socket: Socket) => sockets.add(socket));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    listener.close();
+  });
+  listener.on('tlsClientError', () => undefined);
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+}
+
+describe('a connection that does not come about', () => {
+  const cases: { name: string; code: TemporalUnavailableCode; tls?: true; at(t: TestContext): Promise<string> }[] = [
+    { name: 'a host that there is not', code: 'addressUnknown', at: async () => 'nowhere.invalid:7233' },
+    { name: 'a port where nothing listens', code: 'connectionRefused', at: async () => '127.0.0.1:1' },
+    { name: 'a server that wants TLS', code: 'tlsExpected', at: (t) => listening(t, 'tls') },
+    { name: 'a certificate that is not trusted', code: 'tlsFailed', tls: true, at: (t) => listening(t, 'tls') },
+    { name: 'a server without TLS', code: 'tlsFailed', tls: true, at: async () => server.address },
+  ];
+  for (const { name, code, tls = false, at } of cases) {
+    test(`says of ${name}: ${code}`, async (t) => {
+      const error = await whyUnreachable({ address: await at(t), tls }, 60_000);
+      assert.equal(error.code, code, error.message);
+    });
+  }
+
+  test('says so in the time given, and refuses what is no address before that', async (t) => {
+    const nowhere = await errorOf(connected({ address: '127.0.0.1:1', connectTimeoutMs: 400 }));
+    assert.equal(nowhere.code, 'connectionRefused');
+    const mute = await errorOf(connected({ address: await listening(t, 'plain'), connectTimeoutMs: 400 }));
+    assert.ok(mute instanceof TemporalUnavailableError);
+    for (const address of ['http://127.0.0.1:7233', '127.0.0.1:70000', '', 'a b']) {
+      const error = await errorOf(connected({ address }));
+      assert.ok(error instanceof InvalidInputError, address);
+      assert.equal(error.problems[0]?.path, '/address');
+    }
+  });
+
+  test('says that the server has no such namespace', async () => {
+    await using elsewhere = await connected({ namespace: 'never-registered' });
+    const error = await errorOf(elsewhere.start(journeyInput()));
+    assert.ok(error instanceof TemporalRefusedError);
+    assert.equal(error.code, 'namespaceNotFound');
+  });
+});
+
+test('clients, handles and errors show ids, and never the API key or other metadata', async (t) => {
+  const secret = `key-${randomUUID()}`;
+  const set = (name: string, value: string) => {
+    process.env[name] = value;
+    t.after(() => void delete process.env[name]);
+  };
+  set('TEMPORAL_GRPC_META_SENTINEL', secret);
+  // As the SDK sends an API key, which it takes by TLS alone.
+  set('TEMPORAL_GRPC_META_AUTHORIZATION', `Bearer ${secret}`);
+  await using own = await connected();
+  assert.ok(inspect(sdkClientOf(own), { depth: 20 }).includes(secret), 'the connection has the key');
+  const journey = await begun(own);
+  const handles = [own.getPull('P-1'), own.getShare('S-1'), own.getPortfolio('R-1'), own.portfolioSchedules];
+  assert.equal(
+    JSON.stringify(own.get('J-1')),
+    JSON.stringify({ ownerId: 'J-1', journeyId: 'J-1' }),
+    'ids and nothing else',
+  );
+  const closed = await connected();
+  await closed.close();
+  set('TEMPORAL_API_KEY', secret);
+  const byTls = await errorOf(connected({ connectTimeoutMs: 400 }));
+  delete process.env.TEMPORAL_API_KEY;
+  assert.equal(byTls.code, 'tlsFailed');
+  const errors = await Promise.all([
+    errorOf(connected({ address: '127.0.0.1:1', connectTimeoutMs: 400 })),
+    errorOf(connected({ address: 'https://127.0.0.1' })),
+    errorOf(own.get('J-1').result()),
+    errorOf(journey.status({ timeoutMs: 500 })),
+    errorOf(journey.result({ timeoutMs: 500 })),
+    errorOf(journey.result({ signal: AbortSignal.timeout(100) })),
+    errorOf(own.start({ ...journeyInput(), endUserCode: '' })),
+    errorOf(closed.get('J-1').status()),
+    connected({ namespace: 'never-registered' }).then(async (elsewhere) => {
+      const error = await errorOf(elsewhere.holds({ ledger: false }));
+      await elsewhere.close();
+      return error;
+    }),
+  ]);
+  for (const shown of [own, journey, ...handles, byTls, ...errors]) {
+    const everything = { depth: Infinity, showHidden: true, getters: true, customInspect: false } as const;
+    const texts = [JSON.stringify(shown), inspect(shown), inspect(shown, everything)];
+    if (shown instanceof Error) texts.push(`${shown.stack}`);
+    for (const text of texts) assert.ok(!text.includes(secret), `${shown.constructor.name} shows the key`);
+  }
+});
+
+async function selfSigned(): Promise<{ key: string; cert: string }> {
+  const { execFileSync } = await import('node:child_process');
+  const made = execFileSync('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
+    ...['-subj', '/CN=example.com', '-keyout', '-', '-out', '-'],
+  ]).toString();
+  return { key: made, cert: made };
+}
