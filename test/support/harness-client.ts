@@ -1,5 +1,5 @@
 /** The typed client of a harness's worker. */
-import { type ConnectOptions, CreditJourneys, type HoldStatus } from '../../src/client.ts';
+import { type ConnectOptions, CreditJourneys } from '../../src/client.ts';
 import type { Harness } from './journey-harness.ts';
 
 export function connectTo(
@@ -9,10 +9,4 @@ export function connectTo(
   const { address, namespace } = temporal;
   // A short time-out is for the few tests that are about it: the machine may be busy.
   return CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000, ...options });
-}
-
-/** Waits, as a caller does, until a run of any kind is on hold. */
-export async function firstHoldOf(run: { watch(): AsyncIterable<{ holds: HoldStatus[] }> }): Promise<HoldStatus> {
-  for await (const { holds } of run.watch()) if (holds[0]) return holds[0];
-  throw new Error('it was never held');
 }

@@ -15,7 +15,7 @@ import {
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { inquiriesOf } from '../hazards/operator-hands.ts';
-import { connectTo, firstHoldOf } from '../support/harness-client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { type Harness, startHarness } from '../support/journey-harness.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-scenarios.ts';
@@ -37,6 +37,11 @@ after(async () => {
   await harness?.close();
   await rm(directory, { recursive: true, force: true });
 });
+
+async function heldBy(run: { watch(): AsyncIterable<{ holds: HoldStatus[] }> }): Promise<HoldStatus> {
+  for await (const { holds } of run.watch()) if (holds[0]) return holds[0];
+  throw new Error('it was never held');
+}
 
 type Decision = Parameters<ReturnType<CreditJourneys['getPull']>['resolve']>[0];
 interface Resolvable {
@@ -83,7 +88,7 @@ describe('accept gives nobody another person’s report', () => {
   test('in a FAILSAFE pull', async () => {
     const input = failsafePull([failsafeApplicant('1A', '4002')]);
     const pull = await journeys.pull(input);
-    const hold = await firstHoldOf(pull);
+    const hold = await heldBy(pull);
     const accept = await refusesOthers(pull, hold);
     const own = ownNumber();
     assert.equal((await accept(own, { confirmConsumerIds: true })).duplicate, false);
@@ -98,7 +103,7 @@ describe('accept gives nobody another person’s report', () => {
   test('in a FAILSAFE pull that is decided on the command line', async () => {
     const input = failsafePull([failsafeApplicant('1A', '4002')]);
     const pull = await journeys.pull(input);
-    const { customerTraceNumber, attempts } = await firstHoldOf(pull);
+    const { customerTraceNumber, attempts } = await heldBy(pull);
     const own = ownNumber();
     const resolve = (reference: ReportReference, ...more: string[]) =>
       runCli(
@@ -127,7 +132,7 @@ describe('accept gives nobody another person’s report', () => {
     const review = await journeys.reviewPortfolio({
       ...{ reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file },
     });
-    const hold = await firstHoldOf(review);
+    const hold = await heldBy(review);
     const accept = await refusesOthers(review as unknown as Resolvable, hold);
     await accept(ownNumber(), { confirmConsumerIds: true });
     const { record } = await review.result();

@@ -8,7 +8,7 @@ import {
   UpdateRefusedError,
 } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { connectTo, firstHoldOf } from '../support/harness-client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
@@ -31,6 +31,11 @@ async function whileAllowed<T>(allowed: GatewayProfile['allowed'], act: () => Pr
   const own = profiles.get('default') ?? assert.fail();
   profiles.set('default', { ...own, allowed });
   return act().finally(() => profiles.set('default', own));
+}
+
+async function untilHeld(run: { watch(): AsyncIterable<{ holds: HoldStatus[] }> }): Promise<HoldStatus> {
+  for await (const { holds } of run.watch()) if (holds[0]) return holds[0];
+  throw new Error('it was never held');
 }
 
 function resend({ customerTraceNumber, attempts: attempt }: HoldStatus): Omit<ResolveInquiryMessage, 'journeyId'> {
@@ -93,7 +98,7 @@ test('a journey’s share that was held for its profile goes on once that was co
   for await (const { state } of journey.watch()) if (state === 'waitingForConsent') break;
   const hold = await whileAllowed({ SECONDUSE: { endUserCodes: ['EU0'] } }, async () => {
     await journey.recordConsent({ ...grant, secondaryUser: { endUserCode } });
-    const held = await firstHoldOf(journey);
+    const held = await untilHeld(journey);
     assert.equal(held.failureType, 'InvalidInput');
     assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
     await journey.resolve(resend(held));
@@ -117,7 +122,7 @@ test('a share by itself, and a stage, go on in the same way', async () => {
   const hold = await whileAllowed({ SECONDUSE: { endUserCodes: ['EU0'] } }, async () => {
     const { shareId: _share, ...consent } = grant;
     await share.recordConsent({ ...consent, secondaryUser: { endUserCode } });
-    return firstHoldOf(share);
+    return untilHeld(share);
   });
   assert.deepEqual(hold.allowedActions, ['resend', 'abandon']);
   await share.resolve(resend(hold));
@@ -128,7 +133,7 @@ test('a share by itself, and a stage, go on in the same way', async () => {
   for await (const { state } of staged.watch()) if (state === 'waitingAtGate') break;
   const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {
     await staged.advance({ to: 'PREAPP' });
-    return firstHoldOf(staged);
+    return untilHeld(staged);
   });
   assert.deepEqual(held.allowedActions, ['resend', 'amend', 'abandon']);
   await staged.resolve(resend(held));
