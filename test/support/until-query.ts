@@ -1,7 +1,6 @@
 /** Waits for a run's query to answer as a test wants it; a wait in vain tells the run's story. */
-import { isGrpcCancelledError } from '@temporalio/client';
+import { isGrpcCancelledError, isGrpcDeadlineError } from '@temporalio/client';
 import { askRun } from '../../src/client/runs/ask-run.ts';
-import { HistoryEvents } from '../../src/client/runs/history-events.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 
 /** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
@@ -35,31 +34,49 @@ export async function untilQuery<Status>(
   { query = 'status', limitMs = WAIT_LIMIT_MS }: UntilOptions = {},
 ): Promise<Status> {
   const endsAt = performance.now() + limitMs;
-  let events: HistoryEvents | undefined;
+  let position: Position | undefined;
   for (;;) {
     const status = await askRun<Status>(handle, query);
     if (isWanted(status)) return status;
     if (performance.now() > endsAt) {
       throw new Error(`waited in vain; ${query} is ${JSON.stringify(status)}\n${await storyOf(handle)}`);
     }
-    events = await nextTask(handle, events);
+    position = await nextTask(handle, position);
   }
 }
 
-/** Returns when the run's history has grown, or after a while. Of a run that has ended there is nothing to read on. */
-async function nextTask(handle: WatchedRun, known: HistoryEvents | undefined): Promise<HistoryEvents | undefined> {
-  if (withoutLongPolls.has(handle.client)) return aWhile();
-  const events = known ?? new HistoryEvents(handle);
-  try {
-    const { isClosed } = await events.next(AbortSignal.timeout(LONG_POLL_MS));
-    // Another run may follow it.
-    return isClosed ? await aWhile() : events;
-  } catch (error) {
-    if (!isGrpcCancelledError(error)) throw error;
-    return events;
+/** Of a run's history: after what has been read of it. */
+type Position = Uint8Array;
+
+/** Returns when a workflow task has completed, which alone changes what a query answers, or after a while. */
+async function nextTask(handle: WatchedRun, position: Position | undefined): Promise<Position | undefined> {
+  const endsAt = Date.now() + LONG_POLL_MS;
+  const { client, workflowId } = handle;
+  if (withoutLongPolls.has(client)) return aWhile();
+  let nextPageToken = position;
+  for (;;) {
+    const request = { namespace: client.options.namespace, execution: { workflowId }, waitNewEvent: true };
+    const page = await client
+      .withDeadline(endsAt, () =>
+        client.workflowService.getWorkflowExecutionHistory({
+          ...request,
+          ...(nextPageToken ? { nextPageToken } : {}),
+        }),
+      )
+      .catch(withoutNews);
+    if (!page) return nextPageToken;
+    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
+    // It has ended, or another run has followed it.
+    if (!nextPageToken) return aWhile();
+    if (page.history?.events?.some((event) => event.workflowTaskCompletedEventAttributes)) return nextPageToken;
   }
 }
 
 function aWhile(): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), POLL_MS));
+}
+
+/** A long poll without news is no failure. Where its end and the server's answer meet, gRPC says that it was cancelled. */
+function withoutNews(error: unknown): undefined {
+  if (!isGrpcDeadlineError(error) && !isGrpcCancelledError(error)) throw error;
 }

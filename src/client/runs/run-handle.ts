@@ -78,7 +78,8 @@ export abstract class RunHandle<Status extends object, Result extends object> {
 
   /** The status now and after each change, until the run closes. */
   watch(options: WatchOptions = {}): AsyncIterable<Status> {
-    const run = { handle: this.handle, ownerId: this.ownerId, status: () => this.status() };
+    const { client } = this.context;
+    const run = { client, handle: this.handle, ownerId: this.ownerId, status: () => this.status() };
     return watchRun(run, options);
   }
 

@@ -1,10 +1,9 @@
 /** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { CodecServerError } from '../connection/codec-server-error.ts';
-import { isCancelled, translatedError } from '../connection/error-translation.ts';
+import { isCancelled, isDeadline, isServerAway, translatedError } from '../connection/error-translation.ts';
 import { TemporalUnavailableError, WorkerUnavailableError } from '../connection/errors.ts';
-import { HistoryEvents } from './history-events.ts';
 
 type Unavailable = WorkerUnavailableError | TemporalUnavailableError | CodecServerError;
 
@@ -16,6 +15,7 @@ export interface WatchOptions {
 }
 
 export interface WatchedRun<Status> {
+  client: Client;
   handle: WorkflowHandle;
   /** As the command line takes it. */
   ownerId: string;
@@ -39,7 +39,7 @@ export async function* watchRun<Status extends object>(
   let known: string | undefined;
   let run = await whenAnswered(watched, options, () => describe(watched));
   while (run) {
-    const events = new HistoryEvents(watched.handle, run.runId);
+    const events = new HistoryEvents(watched, run.runId);
     let isClosed = run.isClosed;
     for (;;) {
       const status = await statusOrEnd(watched, options);
@@ -112,4 +112,48 @@ async function whenAnswered<T>(
 function isUnavailable(error: unknown): error is Unavailable {
   if (error instanceof CodecServerError) return error.mayPass;
   return error instanceof WorkerUnavailableError || error instanceof TemporalUnavailableError;
+}
+
+/** Reads a run's history as it grows, by long polls. */
+class HistoryEvents {
+  readonly #client: Client;
+  readonly #execution: { workflowId: string; runId: string };
+  #token: Uint8Array | undefined;
+
+  constructor({ client, handle }: WatchedRun<object>, runId: string) {
+    this.#client = client;
+    this.#execution = { workflowId: handle.workflowId, runId };
+  }
+
+  /** Waits until a workflow task has completed, which alone can change the status, or the run has closed. */
+  async next(signal: AbortSignal | undefined): Promise<{ isClosed: boolean }> {
+    for (;;) {
+      const response = await this.#poll(signal);
+      if (!response) continue;
+      this.#token = response.nextPageToken ?? undefined;
+      const isClosed = !this.#token || this.#token.length === 0;
+      const events = response.history?.events ?? [];
+      if (isClosed || events.some((event) => event.workflowTaskCompletedEventAttributes)) return { isClosed };
+    }
+  }
+
+  async #poll(signal: AbortSignal | undefined) {
+    const { connection, options } = this.#client;
+    const request = {
+      namespace: options.namespace,
+      execution: this.#execution,
+      waitNewEvent: true,
+      ...(this.#token ? { nextPageToken: this.#token } : {}),
+    };
+    const ask = () => connection.workflowService.getWorkflowExecutionHistory(request);
+    try {
+      return await (signal ? this.#client.withAbortSignal(signal, ask) : ask());
+    } catch (error) {
+      // A long poll without news is no failure.
+      if (isDeadline(error)) return null;
+      const isHungUp = isCancelled(error) && !signal?.aborted;
+      if (isHungUp || isServerAway(error)) throw new TemporalUnavailableError('it is away or overloaded');
+      throw error;
+    }
+  }
 }
