@@ -1,7 +1,7 @@
 /** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
 import { randomUUID } from 'node:crypto';
 import type { ShareReportInput, ShareReportStatus } from '../../src/messages/share/shapes.ts';
-import { consentMessage, type JourneyHandle } from './journey-harness.ts';
+import { consentMessage, type Harness, type JourneyHandle } from './journey-harness.ts';
 import { reportPull } from './pull-scenarios.ts';
 import type { Scenario, Stage } from './scenarios.ts';
 import { untilQuery } from './until-query.ts';
@@ -14,6 +14,11 @@ export function shareInput(
   overrides: Partial<ShareReportInput> = {},
 ): ShareReportInput {
   return { shareId: newShareId(), report, endUserCode: 'EU999', permissiblePurposeCode: '02', ...overrides };
+}
+
+/** How many of a journey's shares the sandbox has posted. */
+export async function sharesPosted(harness: Pick<Harness, 'posted'>, handle: JourneyHandle): Promise<number> {
+  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
 }
 
 /** A pull's report, of an applicant whose SSN ends so. */

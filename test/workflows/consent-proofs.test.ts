@@ -10,7 +10,6 @@ import {
   applicant,
   consentMessage,
   type Harness,
-  type JourneyHandle,
   journeyInput,
   refusalOf,
   startHarness,
@@ -18,6 +17,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { sharesPosted } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 before(async () => {
@@ -31,10 +31,6 @@ async function startShared(overrides: Partial<LendingJourneyInput> = {}) {
   const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], shares: [share], ...overrides });
   const handle = await harness.start(input);
   return { handle, journeyId: input.journeyId, grant: consentMessage(input.journeyId, { applicantId: '1A' }) };
-}
-
-async function sharesPosted(handle: JourneyHandle): Promise<number> {
-  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
 }
 
 function revocationOf({ evidence: _, ...grant }: ConsentMessage): ConsentMessage {
@@ -60,7 +56,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     const message = await proved(grant);
     assert.equal((await update(handle, 'recordConsent', message)).duplicate, false);
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
-    assert.equal(await sharesPosted(handle), 1);
+    assert.equal(await sharesPosted(harness, handle), 1);
     assert.deepEqual(proofsIn(journeyId), [message.proof]);
   });
 
@@ -85,7 +81,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     const good = await proved(grant);
     await record(good);
     await handle.result();
-    assert.equal(await sharesPosted(handle), 1);
+    assert.equal(await sharesPosted(harness, handle), 1);
     assert.deepEqual(proofsIn(journeyId), [good.proof]);
   });
 
@@ -98,7 +94,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     assert.deepEqual(new Set(refusedMessages.map(({ reason }) => reason)), new Set(['the proof is refused: expired']));
     assert.equal(refusedMessages[0]?.consentId, grant.consentId);
     await handle.terminate();
-    assert.equal(await sharesPosted(handle), 1);
+    assert.equal(await sharesPosted(harness, handle), 1);
   });
 
   test('a revocation counts without a proof, and with a bad one, which is not kept', async () => {
@@ -111,7 +107,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
       await update(handle, 'recordConsent', good);
       await update(handle, 'recordConsent', await prove(revocationOf(grant)));
       assert.equal((await handle.result()).shares[0]?.state, 'revoked');
-      assert.equal(await sharesPosted(handle), 0);
+      assert.equal(await sharesPosted(harness, handle), 0);
       assert.deepEqual(proofsIn(journeyId), [good.proof, null]);
     }
   });

@@ -21,6 +21,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { sharesPosted } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 before(async () => {
@@ -40,10 +41,6 @@ async function startJoint(overrides: Partial<LendingJourneyInput> = {}) {
   return { handle: await harness.start(input), journeyId: input.journeyId };
 }
 
-async function sharesPosted(handle: JourneyHandle): Promise<number> {
-  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
-}
-
 describe('a share', { concurrency: 8 }, () => {
   test('of two applicants is denied by one of them, and nothing is posted', async () => {
     const { handle, journeyId } = await startJoint();
@@ -52,7 +49,7 @@ describe('a share', { concurrency: 8 }, () => {
     const result = await handle.result();
     assert.equal(result.outcome, 'completed');
     assert.equal(result.shares[0]?.state, 'denied');
-    assert.equal(await sharesPosted(handle), 0);
+    assert.equal(await sharesPosted(harness, handle), 0);
   });
 
   test('whose grant is revoked before the other consents is revoked, and nothing is posted', async () => {
@@ -63,7 +60,7 @@ describe('a share', { concurrency: 8 }, () => {
     await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
     const result = await handle.result();
     assert.equal(result.shares[0]?.state, 'revoked');
-    assert.equal(await sharesPosted(handle), 0);
+    assert.equal(await sharesPosted(harness, handle), 0);
   });
 
   test('asked for later uses the consents that came early, and only those for its secondary user', async () => {
@@ -83,7 +80,7 @@ describe('a share', { concurrency: 8 }, () => {
     await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
-    assert.equal(await sharesPosted(handle), 1);
+    assert.equal(await sharesPosted(harness, handle), 1);
   });
 
   test('keeps at most 20 grants for shares that nobody has requested, and every refusal', async () => {
@@ -114,7 +111,7 @@ describe('a share', { concurrency: 8 }, () => {
     assert.deepEqual(description.searchAttributes.NeedsAttention, ['revokedAfterPosting']);
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
     await handle.result();
-    assert.equal(await sharesPosted(handle), 1);
+    assert.equal(await sharesPosted(harness, handle), 1);
   });
 
   test('revoked while the gateway makes it wait is not tried again', async () => {
@@ -130,7 +127,7 @@ describe('a share', { concurrency: 8 }, () => {
     await handle.signal('consent', { ...rest, decision: 'revoked' });
     const result = await handle.result();
     assert.equal(result.shares[0]?.state, 'revoked');
-    assert.equal(await sharesPosted(handle), 0);
+    assert.equal(await sharesPosted(harness, handle), 0);
     assert.equal((await harness.received(handle)).length, 2);
   });
 
@@ -154,7 +151,7 @@ describe('a share', { concurrency: 8 }, () => {
       ['posted', 'posted'],
     );
     assert.notEqual(result.shares[0]?.customerTraceNumber, result.shares[1]?.customerTraceNumber);
-    assert.equal(await sharesPosted(handle), 2);
+    assert.equal(await sharesPosted(harness, handle), 2);
   });
 
   test('has its consents in the ledger, with the attempt that they permitted', async () => {
@@ -192,7 +189,7 @@ describe('a share', { concurrency: 8 }, () => {
       args: [{ consent }],
     });
     assert.deepEqual(late, { duplicate: false, postedSharesFlagged: 0, unmatched: 'share' });
-    assert.equal(await sharesPosted(handle), 0);
+    assert.equal(await sharesPosted(harness, handle), 0);
   });
 
   test('evidence that looks personal counts neither by signal nor by update, and is repeated by neither', async () => {
@@ -312,7 +309,7 @@ test('no sequence of consents posts a share that somebody has not granted, or tw
         if (stages[0]?.state !== 'record' || !shares[0]) return false;
         return isSettled(shares[0].state) || shares[0].waitingFor.length > 0;
       });
-      const posted = await sharesPosted(handle);
+      const posted = await sharesPosted(harness, handle);
       postedInAll += posted;
       assert.ok(posted <= 1, `posted ${posted} times: ${JSON.stringify(sequence)}`);
       if (posted === 1) assert.ok(mayPost, `posted without a grant: ${JSON.stringify(sequence)}`);

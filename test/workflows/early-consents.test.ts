@@ -12,13 +12,13 @@ import {
   applicant,
   consentMessage,
   type Harness,
-  type JourneyHandle,
   journeyInput,
   startHarness,
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
+import { sharesPosted } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -52,10 +52,6 @@ function isWaiting({ state }: { state: string }): boolean {
   return state === 'waitingForConsent';
 }
 
-async function sharesPosted(handle: JourneyHandle): Promise<number> {
-  return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
-}
-
 describe('a consent that comes before its journey', { concurrency: 4 }, () => {
   test('is kept, is told to be for a journey that the ledger does not know, and permits the share once it is started', async () => {
     const input = inputOf();
@@ -79,7 +75,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     await first.terminate();
     const second = await harness.start(input);
     assert.equal((await second.result()).shares[0]?.state, 'denied');
-    assert.equal(await sharesPosted(second), 0);
+    assert.equal(await sharesPosted(harness, second), 0);
   });
 
   test('does not count for a second start, when a first was told of it: applicants may have been corrected since', async () => {

@@ -3,7 +3,6 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { inParallel } from '../../base/in-parallel.ts';
 import type { Ledger } from '../../ledger/port.ts';
-import { INQUIRIES_RESUMED } from '../../model/inquiries-resumed.ts';
 
 /** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
 const AT_ONCE = 16;
@@ -32,7 +31,7 @@ export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | '
 
 async function tell(client: Client, workflowId: string): Promise<keyof WokenRuns> {
   try {
-    await client.workflow.getHandle(workflowId).signal(INQUIRIES_RESUMED);
+    await client.workflow.getHandle(workflowId).signal('inquiriesResumed');
     return 'woken';
   } catch (error) {
     return error instanceof WorkflowNotFoundError ? 'closed' : 'unreached';

@@ -1,9 +1,8 @@
 /** The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting. */
 import { defineSignal, setHandler } from '@temporalio/workflow';
-import { INQUIRIES_RESUMED } from '../../model/inquiries-resumed.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
-export const inquiriesResumed = defineSignal(INQUIRIES_RESUMED);
+export const inquiriesResumed = defineSignal('inquiriesResumed');
 
 /** Any sender may say it at any time: the claim decides whether the pause is over. Arguments are ignored. */
 export function handleResumption(inFlight: InFlightActivities): void {
