@@ -28,6 +28,9 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 /** Control, format, surrogate, private and unassigned characters, line and paragraph separators. */
 const FORBIDDEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/u;
 
+/** In each text that the codec server has masked for people (protection/redaction). */
+const MASKED = '••';
+
 const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
 
 function opaqueId(maxLength: number) {
@@ -62,6 +65,7 @@ export function text(maxLength: number) {
     .refine((value) => value.trim() !== '', 'must not be empty or blank')
     .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
     .refine((value) => !CONTROL_CHARACTER.test(value), { error, abort: true })
+    .refine((value) => !value.includes(MASKED), 'must not be masked')
     .refine((value) => !FORBIDDEN_CHARACTER.test(value), { error, params: BY_UNICODE })
     .meta({ maxLength, pattern: PRINTABLE });
 }

@@ -14,7 +14,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { keepScreenshot, startUiWorld } from './ui-world.ts';
+import { keepScreenshot, startUiWorld, VIEWPORT } from './ui-world.ts';
 
 const OPERATING = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operating.md'), 'utf8');
 
@@ -114,7 +114,7 @@ test('the Temporal UI', async (t) => {
       inputWith(world.revealEndpoint, 'input-revealed', /journeyId/),
     ]);
     const lastFour = ssn.slice(-4);
-    assert.ok(masked.includes(`••••••${lastFour}`) && !masked.includes(ssn) && !masked.includes('Casey'));
+    assert.ok(masked.includes(`"••••••${lastFour}"`) && !masked.includes(ssn) && !masked.includes('Casey'));
     assert.ok(!gibberish.includes('journeyId') && !gibberish.includes(lastFour));
     assert.ok(whole.includes(`"ssn": "${ssn}"`) && whole.includes('"first": "Casey"'));
   });
@@ -124,7 +124,19 @@ test('the Temporal UI', async (t) => {
     const details = page.locator('iframe[src*="resolveInquiry"]').contentFrame();
     await details.getByText('0 or 1 inquiry').waitFor();
     await keepScreenshot(page, 'details', { height: 1900, left: 830, top: 320 });
-    assert.match(await details.getByRole('row', { name: /^INVESTOR-1/ }).innerText(), /2A/);
+    const share = details.getByRole('listitem').filter({ hasText: 'INVESTOR-1' });
+    assert.match(await share.innerText(), /consent missing: 2A/);
+    await page.setViewportSize(SMALL_SCREEN);
+    await keepScreenshot(page, 'details-small', { ...SMALL_SCREEN, left: 0, top: 0 });
+    const cutOff = await details
+      .locator('body')
+      .evaluate(({ ownerDocument }) =>
+        [...ownerDocument.querySelectorAll('body, pre, li, p')].flatMap(({ scrollWidth, clientWidth, textContent }) =>
+          scrollWidth > clientWidth + 1 ? [textContent] : [],
+        ),
+      );
+    assert.deepEqual(cutOff, [], 'it fits its half of the window');
+    await page.setViewportSize(VIEWPORT);
     const [json] = await details.locator('pre', { hasText: '"action": "resend"' }).allInnerTexts();
     decision = JSON.parse(json ?? '') as Record<string, unknown>;
     const summary = page.locator('iframe[src*="LOAN-1%20%C2%B7%20EU123"]').contentFrame();
@@ -148,7 +160,7 @@ test('the Temporal UI', async (t) => {
     await submit(dialog, decision);
     await dialog.getByText('Encoded failure').waitFor();
     const encoded = page.waitForResponse((response) => response.url().includes('/encode') && !response.ok());
-    await submit(dialog, { ...decision, by: '\u2060••••••', reason: 'asked', providerSaid: 'notPosted' });
+    await submit(dialog, { ...decision, by: '••••••', reason: 'asked', providerSaid: 'notPosted' });
     assert.equal((await encoded).status(), 422);
     assert.equal((await untilStatus(handle, () => true)).state, 'held');
   });

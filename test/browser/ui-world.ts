@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../local/fake-programs.ts';
 import { type Harness, startHarness, WAIT_LIMIT_MS } from '../support/journey-harness.ts';
 
 const NAMESPACE = 'default';
-const VIEWPORT = { width: 1400, height: 1000 };
+export const VIEWPORT = { width: 1400, height: 1000 };
 /** The UI's menus say the same on every page. */
 const MENU_WIDTH = 256;
 const HEAD_HEIGHT = 50;

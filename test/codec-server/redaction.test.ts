@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../src/model/problems.ts';
 import { MASKED, redact, redactedPointer } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from './fixtures.ts';
 
-const YEAR = '\u20601980-••-••';
+const YEAR = '1980-••-••';
 const LAST_FOUR = `${MASKED}5678`;
 
 describe('what people see of', () => {

@@ -6,15 +6,11 @@ import { jsonPointer } from '../../fields/problems.ts';
 import { ownerIdProblem } from '../../model/owner-id.ts';
 import { type FieldKind, fieldKind } from './redaction-fields.ts';
 
-/**
- * U+2060 (word joiner): invisible, and copied with the text. Every text of every input schema refuses its category of
- * characters (`FORBIDDEN_CHARACTER`). Bullets alone are punctuation and could be a street.
- */
-const MARK = '\u2060';
+/** Every text of every input schema refuses two in a row (fields/fields.ts). One alone is punctuation. */
 const BULLET = '\u2022';
 
 /** Replaces a value of which nothing is shown. */
-export const MASKED = `${MARK}${BULLET.repeat(6)}`;
+export const MASKED = BULLET.repeat(6);
 
 /** Two bullets in a row, also in the raw text of JSON: no message of ours needs them. */
 const BULLETS_IN_TEXT = /(?:\u2022|\\u2022){2}/i;
@@ -88,7 +84,7 @@ function maskedSsn(text: string): string {
 function maskedBirthDate(text: string): string {
   const year = /^(?:(\d{4})(?!\d)|((?:19|20)\d{2})\d{4}$|\d{1,2}\D\d{1,2}\D(\d{4})$)/.exec(text);
   const shown = year?.[1] ?? year?.[2] ?? year?.[3];
-  return shown === undefined ? MASKED : `${MARK}${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
+  return shown === undefined ? MASKED : `${shown}-${BULLET.repeat(2)}-${BULLET.repeat(2)}`;
 }
 
 /** JSON inside a text, as in messages of failures; `null` where the text is not JSON. */
