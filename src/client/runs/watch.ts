@@ -16,6 +16,7 @@ export interface WatchOptions {
   onUnavailable?: (error: Unavailable) => void;
 }
 
+/** @internal */
 export interface WatchedRun<Status> {
   client: Client;
   calls: Calls;
@@ -33,6 +34,7 @@ const LONGEST_WAIT_MS = 5_000;
  * after a reset). A worker or a server that is down is waited for.
  *
  * @throws JourneyNotFoundError; ClientClosedError
+ * @internal
  */
 export async function* watchRun<Status extends object>(
   watched: WatchedRun<Status>,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { CreditJourneys, OpenHolds } from '../../../client.ts';
+import type { OpenHolds } from '../../../client.ts';
+import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
 import { queryOf } from '../../decisions/holds-query.ts';
 import { withJourneys } from '../../decisions/journey-action.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
@@ -39,7 +40,7 @@ export function registerHoldsCommand(program: Command): void {
   command.action(async (options: HoldsOptions) => {
     if (options.seenConsents !== undefined) return markConsentsSeen(options.seenConsents, options);
     const query = queryOf(options);
-    const list = async (journeys: CreditJourneys, output: Output) => {
+    const list = async (journeys: LedgerJourneys, output: Output) => {
       const [found, notice] = await Promise.all([journeys.holds(query), options.ledger ? pauseNotice(output) : []]);
       const holds = found.holds.map((hold) => ({ ...hold, resolve: resolveCommand(hold) }));
       const { unanswered, unmatchedConsents } = found;
@@ -52,7 +53,7 @@ export function registerHoldsCommand(program: Command): void {
 
 async function markConsentsSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
   if (!by || !reason) throw new UsageError('--seen-consents needs --by and --reason');
-  const mark = async (journeys: CreditJourneys, output: Output) => {
+  const mark = async (journeys: LedgerJourneys, output: Output) => {
     const seen = await journeys.markConsentsSeen({ ownerId, by, reason });
     output.answer({ seen }, () => [`consents taken off the list: ${seen}`]);
   };
