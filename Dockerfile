@@ -7,7 +7,7 @@ COPY package.json package-lock.json ./
 # No package's own script is needed, and none runs.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.ts scripts/build.ts
+COPY scripts/build.ts scripts/pack-client.ts scripts/
 COPY src src
 COPY sandbox sandbox
 RUN npm run build

@@ -1,13 +1,15 @@
 /**
  * `npm run build`: makes an empty `dist/`, compiles the program with its declarations, and bundles the workflows. A
- * worker in production then needs neither the sources nor the seconds that bundling takes.
+ * worker in production then needs neither the sources nor the seconds that bundling takes. Packs the client, too, as a
+ * package for platforms: `dist-client/`.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { packClient } from './pack-client.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -22,6 +24,8 @@ const interceptors = BUNDLE_OPTIONS.workflowInterceptorModules;
 await bundle(BUNDLE_FILES.plain, interceptors);
 // A separate bundle, so that a worker without traces pays nothing for them.
 await bundle(BUNDLE_FILES.tracing, [...interceptors, join(dist, 'src/telemetry/workflow-tracing.js')]);
+const tarball = packClient(dist, join(root, 'dist-client', 'credit-journey-client'));
+console.log(relative(root, tarball));
 
 async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {
   const { code } = await bundleWorkflowCode({

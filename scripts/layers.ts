@@ -17,6 +17,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'local', what: 'a development environment on one machine' },
   { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
   { folder: 'health', what: 'liveness and readiness over HTTP' },
+  { folder: 'operator', what: 'the client with the ledger, for programs beside it: decisions, reports, disposal' },
   { folder: 'client.ts', what: 'the typed client’s public face' },
   { folder: 'client', what: 'starts runs, sends messages, reads results' },
   { folder: 'http', what: 'what HTTP services share: tokens, limits, refusals, audit' },
@@ -43,7 +44,7 @@ export const LAYERS: readonly Layer[] = [
 
 /** The order inside folders whose subfolders are layers too. The folder itself is named where it has files. */
 export const SUBLAYERS: Readonly<Record<string, readonly string[]>> = {
-  client: ['client', 'client/runs', 'client/ledger', 'client/holds', 'client/connection'],
+  client: ['client', 'client/runs', 'client/reports', 'client/holds', 'client/connection'],
   doctor: ['doctor', 'doctor/checks'],
   ledger: ['ledger/sql', 'ledger/rows', 'ledger/audit', 'ledger/database', 'ledger'],
   local: ['local/dev', 'local/temporal', 'local'],

@@ -48,8 +48,7 @@ export {
 export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export type { LedgerDecision, LedgerDecisionAnswer } from './client/ledger/ledger-decisions.ts';
-export type { JourneyChanges, JourneyReport, StoredReferences } from './client/ledger/stored-report.ts';
+export type { JourneyChanges, JourneyReport, StoredReferences } from './client/reports/stored-report.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
@@ -58,7 +57,7 @@ export { PullHandle, type StoredPullReferences } from './client/runs/pull-handle
 export type { MessageOptions } from './client/runs/run-handle.ts';
 export { type ShareConsentAnswer, type ShareConsentMessage, ShareHandle } from './client/runs/share-handle.ts';
 export type { WatchOptions } from './client/runs/watch.ts';
-export type { CodecServerAccess } from './config/config-shape.ts';
+export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { ConfigError, type ConfigProblem } from './config/environment-reader.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';

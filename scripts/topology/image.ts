@@ -5,7 +5,14 @@ import { lastLine, runCommand } from '../../src/local/run-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MANIFESTS = ['package.json', 'package-lock.json'];
-const SOURCES = ['tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts', 'src', 'sandbox'];
+const SOURCES = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.ts',
+  'scripts/pack-client.ts',
+  'src',
+  'sandbox',
+];
 const FILES = ['bin', 'deploy/health-check.js', 'deploy/follow-key-ring.sh', 'package.json'];
 const STEP_TIMEOUT_MS = 4 * 60_000;
 

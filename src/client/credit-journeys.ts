@@ -1,7 +1,6 @@
 /** The client itself: starts runs, finds them, and asks the ledger where no run is left. */
-import { Client, type ConnectionLike } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Ledger } from '../ledger/port.ts';
-import type { SeenRecord } from '../ledger/records.ts';
 import type { LendingJourneyInput } from '../messages/journey/shapes.ts';
 import {
   parseLendingJourneyInput,
@@ -16,34 +15,16 @@ import { MAX_ID_LENGTH, MAX_SHARE_ID_LENGTH, opaqueIdProblem } from '../model/op
 import { ownerIdOf, ownerOf } from '../model/owner-id.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { WorkClass } from '../model/work-class.ts';
+import { type ClientParts, connectedParts } from './connected-parts.ts';
 import { type CallOptions, Calls, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
-import type { CodecServerConnection } from './connection/codec-server-connection.ts';
-import { configuredDataConverter } from './connection/configured-data-converter.ts';
-import {
-  type ConnectOptions,
-  codecServerOf,
-  connectTo,
-  DEFAULT_TIMEOUT_MS,
-  settingsOf,
-  useOf,
-} from './connection/connect-options.ts';
+import type { ConnectOptions } from './connection/connect-options.ts';
 import { TemporalUnavailableError } from './connection/errors.ts';
-import type { OpenHold } from './holds/open-hold.ts';
 import { findOpenHolds, type HoldsQuery, type OpenHolds } from './holds/open-holds.ts';
-import { openConfiguredLedger } from './ledger/configured-ledger.ts';
-import { configuredDecisionJudge } from './ledger/decision-judge.ts';
-import {
-  decideInLedger,
-  type LedgerDecision,
-  type LedgerDecisionAnswer,
-  markSeen,
-  openInLedger,
-} from './ledger/ledger-decisions.ts';
-import { ledgerReports, type StoredReports } from './ledger/stored-report.ts';
 import { JourneyHandle } from './runs/journey-handle.ts';
 import { PortfolioHandle } from './runs/portfolio-handle.ts';
 import { PortfolioSchedules } from './runs/portfolio-schedules.ts';
 import { PullHandle } from './runs/pull-handle.ts';
+import type { RunContext } from './runs/run-handle.ts';
 import { ShareHandle } from './runs/share-handle.ts';
 import { startJourney } from './runs/start-journey.ts';
 import { startPortfolio } from './runs/start-portfolio.ts';
@@ -62,7 +43,11 @@ const lateServer = () => new TemporalUnavailableError('it did not answer in time
 /** Set by the class: what it holds is private, so that no inspection of a client shows connection or keys. */
 let clientOf: (journeys: CreditJourneys) => Client;
 
-/** The SDK's own client, for programs of this project that make other calls. It shows its connection and its keys. */
+/**
+ * The SDK's own client, for programs of this project that make other calls. It shows its connection and its keys.
+ *
+ * @internal
+ */
 export function sdkClientOf(journeys: CreditJourneys): Client {
   return clientOf(journeys);
 }
@@ -73,70 +58,27 @@ export function sdkClientOf(journeys: CreditJourneys): Client {
  */
 export class CreditJourneys {
   static {
-    clientOf = (journeys) => journeys.#client;
+    clientOf = (journeys) => journeys.#parts.client;
   }
 
   readonly taskQueue: string;
-  readonly #client: Client;
+  readonly #parts: ClientParts;
   readonly #calls: Calls;
-  readonly #ownConnection: ConnectionLike | undefined;
-  readonly #maxApplicants: number;
-  readonly #queryTimeoutMs: number;
-  readonly #openLedger: () => Promise<Ledger>;
-  readonly #codecServer: CodecServerConnection | undefined;
-  readonly #openReports: () => Promise<StoredReports>;
-  #ledger: Promise<Ledger> | undefined;
 
-  private constructor(parts: {
-    client: Client;
-    ownConnection: ConnectionLike | undefined;
-    taskQueue: string;
-    maxApplicants: number;
-    queryTimeoutMs: number;
-    openLedger: () => Promise<Ledger>;
-    codecServer: CodecServerConnection | undefined;
-    readsFromLedger: boolean;
-  }) {
-    this.#client = parts.client;
-    this.#calls = new Calls(parts.client);
+  /** @internal */
+  protected constructor(parts: ClientParts) {
     this.taskQueue = parts.taskQueue;
-    this.#ownConnection = parts.ownConnection;
-    this.#maxApplicants = parts.maxApplicants;
-    this.#queryTimeoutMs = parts.queryTimeoutMs;
-    this.#openLedger = parts.openLedger;
-    this.#codecServer = parts.codecServer;
-    const { codecServer } = parts;
-    this.#openReports =
-      codecServer && !parts.readsFromLedger
-        ? async () => (await import('./ledger/remote-reports.ts')).remoteReports(codecServer)
-        : async () => ledgerReports(() => this.#openedLedger());
+    this.#parts = parts;
+    this.#calls = new Calls(parts.client);
   }
 
   /**
    * Connects to Temporal. Needs no secret of the gateway; reads the environment for what `options` leave out.
    *
-   * @throws ConfigError, KeyRingError, TemporalUnavailableError, TemporalRefusedError
+   * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
    */
   static async connect(options: ConnectOptions = {}): Promise<CreditJourneys> {
-    const settings = settingsOf(options);
-    const { namespace } = settings.temporal;
-    const codecServer = await codecServerOf(settings);
-    const dataConverter = options.dataConverter ?? (await configuredDataConverter(settings, codecServer));
-    const interceptors = settings.traces
-      ? { workflow: [(await import('../telemetry/client-tracing.ts')).clientTracing()] }
-      : {};
-    const connection = options.connection ?? (await connectTo(settings.temporal, options));
-    return new CreditJourneys({
-      client: new Client({ connection, namespace, dataConverter, interceptors }),
-      ownConnection: options.connection ? undefined : connection,
-      taskQueue: settings.taskQueue,
-      maxApplicants: settings.maxApplicants,
-      queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-      openLedger: options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))),
-      codecServer,
-      // A program's options override its environment.
-      readsFromLedger: options.openLedger !== undefined && options.codecServer === undefined,
-    });
+    return new CreditJourneys(await connectedParts(options));
   }
 
   /**
@@ -149,8 +91,8 @@ export class CreditJourneys {
    */
   async start(input: LendingJourneyInput, options: StartOptions = {}): Promise<JourneyHandle> {
     const { workClass = 'interactive' } = options;
-    const checked = parseLendingJourneyInput(input, { maxApplicants: this.#maxApplicants });
-    await this.#start(checked.journeyId, options, () => startJourney(this.#context(), checked, workClass));
+    const checked = parseLendingJourneyInput(input, this.#parts);
+    await this.#start(checked.journeyId, options, () => startJourney(this.context(), checked, workClass));
     return this.get(checked.journeyId);
   }
 
@@ -163,9 +105,9 @@ export class CreditJourneys {
    *   TemporalUnavailableError
    */
   async pull(input: PullInput, options: StartOptions = {}): Promise<PullHandle> {
-    const checked = parsePullInput(input, { maxApplicants: this.#maxApplicants });
+    const checked = parsePullInput(input, this.#parts);
     const ownerId = ownerIdOf('pull', checked.pullId);
-    await this.#start(ownerId, options, () => startPull(this.#context(), checked, options));
+    await this.#start(ownerId, options, () => startPull(this.context(), checked, options));
     return this.getPull(checked.pullId);
   }
 
@@ -177,7 +119,7 @@ export class CreditJourneys {
   getPull(pullId: string): PullHandle {
     const rule = opaqueIdProblem(pullId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/pullId', rule }]);
-    return new PullHandle(this.#context(), pullId);
+    return new PullHandle(this.context(), pullId);
   }
 
   /**
@@ -189,7 +131,7 @@ export class CreditJourneys {
   async reviewPortfolio(input: PortfolioReviewInput, options: CallOptions = {}): Promise<PortfolioHandle> {
     const checked = parsePortfolioReviewInput(input);
     const ownerId = ownerIdOf('portfolio', checked.reviewId);
-    await this.#start(ownerId, options, () => startPortfolio(this.#context(), checked));
+    await this.#start(ownerId, options, () => startPortfolio(this.context(), checked));
     return this.getPortfolio(checked.reviewId);
   }
 
@@ -206,12 +148,12 @@ export class CreditJourneys {
       const rule = opaqueIdProblem(id, MAX_ID_LENGTH);
       if (rule) throw new InvalidInputError([{ path, rule }]);
     }
-    return new PortfolioHandle(this.#context(), reviewId, accountId);
+    return new PortfolioHandle(this.context(), reviewId, accountId);
   }
 
   /** Schedules of portfolio reviews. */
   get portfolioSchedules(): PortfolioSchedules {
-    return new PortfolioSchedules(this.#context());
+    return new PortfolioSchedules(this.context());
   }
 
   /**
@@ -224,7 +166,7 @@ export class CreditJourneys {
   async shareReport(input: ShareReportInput, options: CallOptions = {}): Promise<ShareHandle> {
     const checked = parseShareReportInput(input);
     const ownerId = ownerIdOf('share', checked.shareId);
-    await this.#start(ownerId, options, () => startShare(this.#context(), checked));
+    await this.#start(ownerId, options, () => startShare(this.context(), checked));
     return this.getShare(checked.shareId);
   }
 
@@ -236,7 +178,7 @@ export class CreditJourneys {
   getShare(shareId: string): ShareHandle {
     const rule = opaqueIdProblem(shareId, MAX_SHARE_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/shareId', rule }]);
-    return new ShareHandle(this.#context(), shareId);
+    return new ShareHandle(this.context(), shareId);
   }
 
   /**
@@ -247,7 +189,7 @@ export class CreditJourneys {
   get(journeyId: string): JourneyHandle {
     const rule = opaqueIdProblem(journeyId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/journeyId', rule }]);
-    return new JourneyHandle(this.#context(), journeyId);
+    return new JourneyHandle(this.context(), journeyId);
   }
 
   /**
@@ -271,52 +213,22 @@ export class CreditJourneys {
   }
 
   /**
-   * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
-   * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
+   * What needs a person in this task queue's running journeys, by visibility, which may lag by a second. What the ledger
+   * alone knows is in `credit-journey holds`, which runs beside it.
    *
-   * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
+   * @throws TemporalUnavailableError
    */
   async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
     const status = (ownerId: string, signal: AbortSignal) => this.run(ownerId).status({ signal });
     return this.#calls.make({ ...options, ownerId: '', late: lateServer }, (signal) =>
-      findOpenHolds({ ...this.#context(), status: (ownerId) => status(ownerId, signal) }, query),
+      findOpenHolds({ ...this.context(), status: (ownerId) => status(ownerId, signal) }, query),
     );
-  }
-
-  /**
-   * What a person has to decide about an inquiry without a run, and what has come too late for it.
-   *
-   * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
-   */
-  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
-    return openInLedger(this.#context(), customerTraceNumber);
-  }
-
-  /**
-   * Decides about an inquiry whose run is gone; a new start of the journey finds the decision in the ledger.
-   *
-   * @throws InvalidInputError; DecisionRefusedError where it makes no sense: nothing has changed
-   */
-  decideInLedger(decision: LedgerDecision): Promise<LedgerDecisionAnswer> {
-    return decideInLedger(this.#context(), decision);
-  }
-
-  /** @throws DecisionRefusedError where nothing that came too late is left unseen */
-  markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
-    return markSeen(this.#context(), seen);
-  }
-
-  /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */
-  async markConsentsSeen(seen: { ownerId: string; by: string; reason: string }): Promise<number> {
-    const ledger = await this.#context().ledger();
-    return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
   }
 
   /** Closes what it opened itself. Calls that are under way throw `ClientClosedError`. */
   async close(): Promise<void> {
     await this.#calls.close();
-    const ledger = await this.#ledger?.catch(() => undefined);
-    await Promise.all([ledger?.close(), this.#codecServer?.close(), this.#ownConnection?.close()]);
+    await Promise.all([this.#parts.codecServer?.close(), this.#parts.ownConnection?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -327,24 +239,9 @@ export class CreditJourneys {
     await this.#calls.make({ timeoutMs, ...(signal && { signal }), ownerId, late: lateServer }, start);
   }
 
-  #context() {
-    return {
-      client: this.#client,
-      calls: this.#calls,
-      taskQueue: this.taskQueue,
-      maxApplicants: this.#maxApplicants,
-      judgeProof: configuredDecisionJudge(process.env),
-      queryTimeoutMs: this.#queryTimeoutMs,
-      ledger: () => this.#openedLedger(),
-      reports: this.#openReports,
-    };
-  }
-
-  #openedLedger(): Promise<Ledger> {
-    this.#ledger ??= this.#openLedger().catch((error) => {
-      this.#ledger = undefined;
-      throw error;
-    });
-    return this.#ledger;
+  /** @internal */
+  protected context(): RunContext & { ledger?: () => Promise<Ledger> } {
+    const { client, taskQueue, maxApplicants, queryTimeoutMs, reports } = this.#parts;
+    return { client, calls: this.#calls, taskQueue, maxApplicants, queryTimeoutMs, reports };
   }
 }

@@ -4,9 +4,9 @@ import { defined } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
 import type { CodecServerAccess, PayloadAccess } from './config-shape.ts';
-import { isPem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { SANDBOX_KEY_RING_FILE } from './ledger-settings.ts';
+import { isPem } from './pem.ts';
 import { optionalSecret } from './secrets.ts';
 
 /** The kind of program that asks. */

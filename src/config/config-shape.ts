@@ -5,8 +5,11 @@ import type { WebhookSettings } from '../messages/webhooks/delivery.ts';
 import type { Environment } from '../model/products.ts';
 import type { ProtocolSettings } from '../model/settings.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
+import type { CodecServerAccess } from './codec-server-access.ts';
 import type { LogLevel } from './log-level.ts';
 import type { TemporalOptions } from './temporal-connection.ts';
+
+export type { CodecServerAccess } from './codec-server-access.ts';
 
 /** The ledger's address, and the id that it must have. */
 interface LedgerSettings {
@@ -23,16 +26,6 @@ export interface LedgerAccess {
   keyRingFile: string;
   /** Whether a missing key ring is made: in the sandbox, when no file is named. */
   keyRingMayBeMade: boolean;
-}
-
-/** How to reach the codec server: for programs without a key (docs/codec-server.md). */
-export interface CodecServerAccess {
-  /** Its path may be unguessable and thus a secret: never shown. */
-  url: string;
-  /** Reads the bearer token at each call, so that it can be renewed. Absent where the path authenticates. */
-  readToken?: () => Promise<string>;
-  /** A certificate authority in PEM, used in addition to the system's. */
-  caCertificate?: string;
 }
 
 /** How a client's payloads are encoded. */

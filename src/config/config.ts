@@ -7,9 +7,10 @@ import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { defined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { ENVIRONMENTS, type Environment } from '../model/products.ts';
+import type { Environment } from '../model/products.ts';
 import { addressProblem } from './addresses.ts';
-import { type ClientUse, readCodecServer, readPayloadAccess, refuseKeys } from './client-settings.ts';
+import { readEncryption, readEnvironment, readMaxApplicants, readTaskQueue, readTemporal } from './client-config.ts';
+import { type ClientUse, readCodecServer, refuseKeys } from './client-settings.ts';
 import type {
   ClientSettings,
   CodecServerAccess,
@@ -22,17 +23,16 @@ import { readDefaultProfile, timeZoneProblem } from './default-profile.ts';
 import { readDeploymentNames } from './deployment.ts';
 import { ConfigError, type ConfigProblem, EnvironmentReader } from './environment-reader.ts';
 import { readLedgerAccess } from './ledger-settings.ts';
-import { GATEWAY_LIMITS } from './limits.ts';
 import { readLogLevel } from './log-level.ts';
 import { checkProcess, checkTemporal } from './process-rules.ts';
 import { readProfiles } from './profiles-file.ts';
 import { readProofKeys } from './proof-keys.ts';
 import { readProtocol } from './protocol.ts';
 import { readTelemetry, readTraceEndpoint } from './telemetry-settings.ts';
-import { type TemporalOptions, temporalOptions } from './temporal-connection.ts';
 import { readWebhookSettings } from './webhook-settings.ts';
 import { readWorkerSettings } from './worker-settings.ts';
 
+export { loadClientSettings, otherEnvironmentIn } from './client-config.ts';
 export type { ClientUse } from './client-settings.ts';
 export { ConfigError, type ConfigProblem } from './environment-reader.ts';
 
@@ -139,32 +139,6 @@ function trustByName(profiles: ReadonlyMap<string, GatewayProfile>): DecisionTru
 }
 
 /**
- * The settings of a program that only talks to Temporal: no secret of the gateway and no ledger.
- *
- * @throws ConfigError
- */
-export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}): ClientSettings {
-  const reader = new EnvironmentReader(env);
-  const environment = readEnvironment(reader);
-  refuseKeys(reader, environment, use);
-  const isEncrypted = readEncryption(reader, environment);
-  const codecServer = readCodecServer(reader, environment);
-  const temporal = readTemporal(reader);
-  if (!use.ownConnection) checkTemporal(reader, environment, temporal);
-  const settings: ClientSettings = {
-    environment,
-    payloads: readPayloadAccess(reader, { environment, isEncrypted, codecServer, use }),
-    ...defined({ codecServer }),
-    temporal,
-    taskQueue: readTaskQueue(reader, environment),
-    maxApplicants: readMaxApplicants(reader),
-    traces: reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
-  };
-  reader.throwIfWrong();
-  return settings;
-}
-
-/**
  * The settings of a program that promotes a version of the workers: no keys, no ledger.
  *
  * @throws ConfigError
@@ -267,51 +241,6 @@ export function loadLedgerAccess(env: NodeJS.ProcessEnv, options = { needsId: tr
   const access = readLedgerAccess(reader, readEnvironment(reader), options);
   reader.throwIfWrong();
   return access;
-}
-
-function readMaxApplicants(reader: EnvironmentReader): number {
-  return reader.integer(GATEWAY_LIMITS.maxApplicants.variable, GATEWAY_LIMITS.maxApplicants);
-}
-
-function readEnvironment(reader: EnvironmentReader): Environment {
-  return reader.oneOf('GATEWAY_ENVIRONMENT', ENVIRONMENTS, 'sandbox');
-}
-
-/** Only the sandbox may run in the clear, for example to try a caller in a language without a codec. */
-function readEncryption(reader: EnvironmentReader, environment: Environment): boolean {
-  const isOn = reader.oneOf('PAYLOAD_ENCRYPTION', ['on', 'off'], 'on') === 'on';
-  if (!isOn && environment !== 'sandbox') reader.report('PAYLOAD_ENCRYPTION', 'may be off in the sandbox alone');
-  return isOn;
-}
-
-/**
- * The default contains the environment, so that workers of two environments never take each other's work
- * (docs/protection.md).
- */
-function readTaskQueue(reader: EnvironmentReader, environment: Environment): string {
-  return reader.text('TASK_QUEUE', `credit-journeys-${environment}`, (name) => {
-    if (!/^[A-Za-z0-9._/-]{1,200}$/.test(name)) {
-      return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
-    }
-    const other = otherEnvironmentIn(name, environment);
-    return other ? `must not be called after the environment ${other}` : null;
-  });
-}
-
-/** The environment in a task queue's name, where it is not this one. */
-export function otherEnvironmentIn(taskQueue: string, environment: Environment): Environment | undefined {
-  const words = taskQueue.split(/[._/-]/);
-  return ENVIRONMENTS.find((one) => one !== environment && words.includes(one));
-}
-
-function readTemporal(reader: EnvironmentReader): TemporalOptions {
-  try {
-    return temporalOptions(reader.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const { variable, rule } of error.problems) reader.report(variable, rule);
-    return { address: '', namespace: '', connectionOptions: { address: '' } };
-  }
 }
 
 /** The directory of portfolio files, an absolute path; `undefined` where this worker reads no portfolios. */

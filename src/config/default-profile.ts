@@ -6,6 +6,7 @@ import { gatewayAddressProblem } from './addresses.ts';
 import { readChangeOptions } from './change-thresholds.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { readLimits } from './limits.ts';
+import { isPem } from './pem.ts';
 import { credentialsFromEnvironment } from './secrets.ts';
 import { webhookFromEnvironment } from './webhook-settings.ts';
 
@@ -95,10 +96,6 @@ function readCaCertificate(reader: EnvironmentReader): string | undefined {
   const pem = reader.file('GATEWAY_CA_FILE', path);
   if (pem !== undefined && !isPem(pem)) reader.report('GATEWAY_CA_FILE', 'must hold a PEM certificate');
   return pem;
-}
-
-export function isPem(text: string): boolean {
-  return text.includes('-----BEGIN CERTIFICATE-----');
 }
 
 /**

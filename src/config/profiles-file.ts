@@ -22,9 +22,10 @@ import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { gatewayAddressProblem, hostOf } from './addresses.ts';
 import { changesSchema } from './change-thresholds.ts';
-import { apiVersionProblem, codeProblem, isPem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
+import { apiVersionProblem, codeProblem, ssnsWithNineProblem, timeZoneProblem } from './default-profile.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
+import { isPem } from './pem.ts';
 import { credentialsSource } from './secrets.ts';
 import { type DeclaredWebhooks, webhookEndpoints, webhooksSchema } from './webhook-settings.ts';
 

@@ -15,7 +15,11 @@ function workClassOf(workflowType: string): WorkClass {
   return BATCH_WORKFLOW_TYPES.includes(workflowType) ? 'batch' : 'interactive';
 }
 
-/** The priority that a run is started with: its tasks, its activities and its child workflows inherit it. */
+/**
+ * The priority that a run is started with: its tasks, its activities and its child workflows inherit it.
+ *
+ * @internal
+ */
 export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority {
   return { priorityKey: PRIORITY_KEYS[workClass], ...fairnessOf(endUserCode) };
 }
@@ -24,6 +28,8 @@ export function priorityOf(workClass: WorkClass, endUserCode?: string): Priority
  * The priority of one attempt. End users share by the code that the attempt is posted for, independent of the caller
  * and the kind of run. The class is the run's own, so a caller in any language sets it and may change it later. A batch
  * is always a batch.
+ *
+ * @internal
  */
 export function inquiryPriority(inquiry: { workflowType: string; endUserCode?: string }): Priority {
   if (workClassOf(inquiry.workflowType) === 'batch') return priorityOf('batch', inquiry.endUserCode);

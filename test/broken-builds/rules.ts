@@ -145,7 +145,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision is written into the ledger whatever its proof',
     edits: [
       {
-        file: 'src/client/ledger/ledger-decisions.ts',
+        file: 'src/operator/ledger-decisions.ts',
         find: '  if (!judged.accepted) throw new DecisionRefusedError(customerTraceNumber, `/proof ${judged.rule}`);\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n',
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },

@@ -4,7 +4,7 @@ import pc from 'picocolors';
 import { DEFAULT_CHANGE_OPTIONS } from '../../src/changes/change-options.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
 import { changeLines } from '../../src/cli/output/change-lines.ts';
-import type { JourneyChanges } from '../../src/client/ledger/stored-report.ts';
+import type { JourneyChanges } from '../../src/client/reports/stored-report.ts';
 import type { ConsumerAccount, GatewayResponse } from '../../src/gateway/responses.ts';
 
 const CARD: ConsumerAccount = {

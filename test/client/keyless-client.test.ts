@@ -8,7 +8,7 @@ import {
   ChangesNotFoundError,
   CodecServerError,
   type CodecServerErrorCode,
-  CreditJourneys,
+  type CreditJourneys,
   InvalidInputError,
   JourneyNotFoundError,
   KeysMissingError,
@@ -17,6 +17,7 @@ import {
 } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
+import { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -140,7 +141,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
     const references = [{ productCode: 'PREQUAL', customerTraceNumber, reference }];
     const { address, namespace } = harness.config.temporal;
-    await using beside = await CreditJourneys.connect({ address, namespace, taskQueue: 'any', openLedger: ledger });
+    await using beside = await LedgerJourneys.connect({ address, namespace, taskQueue: 'any', openLedger: ledger });
     for (const journeys of [platform, beside]) {
       assert.deepEqual(await journeys.get(journeyId).references(), {
         journeyId,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type CreditJourneys, DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
+import { DecisionRefusedError, InvalidInputError, UpdateRefusedError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
+import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -18,7 +19,7 @@ import {
 import { openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
-let journeys: CreditJourneys;
+let journeys: LedgerJourneys;
 let ledger: Ledger;
 
 before(async () => {

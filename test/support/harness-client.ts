@@ -1,14 +1,15 @@
 /** The typed client of a harness's worker. */
-import { type ConnectOptions, CreditJourneys, type HoldStatus } from '../../src/client.ts';
+import type { HoldStatus } from '../../src/client.ts';
+import { type LedgerConnectOptions, LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import type { Harness } from './journey-harness.ts';
 
 export function connectTo(
   { config: { temporal, taskQueue } }: Pick<Harness, 'config'>,
-  options: ConnectOptions = {},
-): Promise<CreditJourneys> {
+  options: LedgerConnectOptions = {},
+): Promise<LedgerJourneys> {
   const { address, namespace } = temporal;
   // A short time-out is for the few tests that are about it: the machine may be busy.
-  return CreditJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000, ...options });
+  return LedgerJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000, ...options });
 }
 
 /** Waits, as a caller does, until a run of any kind is on hold. */

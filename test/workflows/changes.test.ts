@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { ledgerReports } from '../../src/client/ledger/stored-report.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import type { JourneyResult, LendingJourneyInput } from '../../src/messages/journey/shapes.ts';
+import { ledgerReports } from '../../src/operator/ledger-reports.ts';
 import { openKeyRing } from '../../src/protection/keys/open-key-ring.ts';
 import {
   applicant,

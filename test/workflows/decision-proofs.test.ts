@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import {
-  type CreditJourneys,
   DecisionRefusedError,
   decisionContent,
   type PortfolioHandle,
@@ -19,6 +18,7 @@ import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { rowOwnerId } from '../../src/model/owner-id.ts';
+import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
 import { connectTo } from '../support/harness-client.ts';
@@ -43,7 +43,7 @@ const MISSING = '/proof is required: the profile takes a decision only with a pr
 const REFUSED = '/proof is refused: ';
 
 let harness: Harness;
-let journeys: CreditJourneys;
+let journeys: LedgerJourneys;
 let directory: string;
 
 before(async () => {

@@ -1,11 +1,11 @@
 /** What the commands that talk to one run share: connect, act, show, disconnect. */
 
 import type { Client } from '@temporalio/client';
-import type { ConnectOptions } from '../../client/connection/connect-options.ts';
-import type { CreditJourneys, JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { consentOwnerProblem, ID_NAMES, ownerIdProblem, ownerOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { connectOptions, type ServerOptions } from '../output/common-options.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
@@ -16,14 +16,17 @@ import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines
 export async function withJourneys<T>(
   options: ServerOptions,
   /** `client`: the SDK's own. */
-  act: (journeys: CreditJourneys, output: Output, client: Client) => Promise<T>,
+  act: (journeys: LedgerJourneys, output: Output, client: Client) => Promise<T>,
   /** `besideLedger`: the command opens the ledger, and so runs beside it. `dataConverter`: it sends no payloads. */
-  more: Pick<ConnectOptions, 'besideLedger' | 'dataConverter'> = {},
+  more: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter'> = {},
 ): Promise<T> {
-  const { CreditJourneys, sdkClientOf } = await import('../../client/credit-journeys.ts');
+  const [{ LedgerJourneys }, { sdkClientOf }] = await Promise.all([
+    import('../../operator/ledger-journeys.ts'),
+    import('../../client/credit-journeys.ts'),
+  ]);
   const tracing = await startCommandTracing();
   try {
-    await using journeys = await CreditJourneys.connect({ ...connectOptions(options), ...more });
+    await using journeys = await LedgerJourneys.connect({ ...connectOptions(options), ...more });
     return await act(journeys, createOutput(options), sdkClientOf(journeys));
   } finally {
     await tracing?.close();

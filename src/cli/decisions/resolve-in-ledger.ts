@@ -1,6 +1,7 @@
 /** A decision about an inquiry that has no run any more: it is written into the ledger. */
-import type { CreditJourneys, LedgerDecision, OpenHold } from '../../client.ts';
+import type { OpenHold } from '../../client.ts';
 import { runName } from '../../model/owner-id.ts';
+import type { LedgerDecision, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { checkMessage } from '../output/check-message.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -44,7 +45,7 @@ export async function resolveInLedger(customerTraceNumber: string, given: Resolv
 }
 
 async function ask(
-  journeys: CreditJourneys,
+  journeys: LedgerJourneys,
   customerTraceNumber: string,
   { draft, proof }: { draft: DraftDecision; proof: ReadProof | undefined },
   { yes = false }: ResolveOptions,
@@ -76,7 +77,7 @@ function openAbout(open: readonly OpenHold[], { action, attempt }: DraftDecision
 }
 
 async function write(
-  journeys: CreditJourneys,
+  journeys: LedgerJourneys,
   customerTraceNumber: string,
   draft: DraftDecision,
   output: Output,

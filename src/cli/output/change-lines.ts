@@ -7,7 +7,7 @@ import type {
   Tradeline,
   UnreadableField,
 } from '../../changes/report-changes.ts';
-import type { JourneyChanges } from '../../client/ledger/stored-report.ts';
+import type { JourneyChanges } from '../../client/reports/stored-report.ts';
 import type { ChangeTotals } from '../../messages/journey/change-summary.ts';
 import { type Output, table, wrap } from './output.ts';
 

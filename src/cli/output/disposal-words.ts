@@ -1,5 +1,5 @@
 /** A disposal in words: what would go, what went, what stands in the way, and which copies are out of reach. */
-import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../client/ledger/disposal.ts';
+import type { DisposalPlan, FinishedDisposal, PlannedDisposal, RefusedDisposal } from '../../operator/disposal.ts';
 import { type Output, table, wrap } from './output.ts';
 
 /** Enough to see what it is about; `--json` has all of them. */

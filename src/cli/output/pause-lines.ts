@@ -9,6 +9,6 @@ export function pauseLines(pauses: readonly Pause[], { width, colors }: Pick<Out
 /** A line for each pause in force; none under JSON, and where the environment names no ledger that can be read. */
 export async function pauseNotice(output: Output): Promise<string[]> {
   if (output.isJson) return [];
-  const { pausesInForce } = await import('../../client/ledger/pauses-in-force.ts');
+  const { pausesInForce } = await import('../../operator/pauses-in-force.ts');
   return pauseLines(await pausesInForce(process.env), output);
 }

@@ -36,6 +36,11 @@ const EARLY_MS = 100;
 /** How long `close` waits for cancelled calls to have ended in the SDK, too. */
 const LONGEST_CLOSE_MS = 1_000;
 
+/**
+ * The calls of one client.
+ *
+ * @internal
+ */
 export class Calls {
   readonly #client: Client;
   readonly #open = new Map<(error: Error) => void, Promise<unknown>>();

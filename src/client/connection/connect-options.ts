@@ -1,17 +1,20 @@
 /** Options of a connection, and the environment's values where the program gives none. */
 import { Connection, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { type ClientUse, loadClientSettings } from '../../config/config.ts';
-import type { ClientSettings, CodecServerAccess } from '../../config/config-shape.ts';
+import { loadClientSettings } from '../../config/client-config.ts';
+import type { ClientUse } from '../../config/client-settings.ts';
+import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import type { ClientSettings } from '../../config/config-shape.ts';
 import { ConfigError } from '../../config/environment-reader.ts';
-import type { Ledger } from '../../ledger/port.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import type { Environment } from '../../model/products.ts';
 import type { CodecServerConnection } from './codec-server-connection.ts';
 import { translatedError } from './error-translation.ts';
 import { CallAbortedError, TemporalRefusedError } from './errors.ts';
 import { retries } from './retries.ts';
 import { temporalAddressProblem, whyUnreachable } from './why-unreachable.ts';
 
+/** Where the program gives none of these, the environment's are taken (docs/configuration.md). */
 export interface ConnectOptions {
   /**
    * `host:port`, without a scheme: of Temporal, not of the gateway. Default: `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`.
@@ -26,8 +29,11 @@ export interface ConnectOptions {
    */
   taskQueue?: string;
   /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
-  environment?: ClientSettings['environment'];
-  /** A connection of the caller's own, which stays the caller's to close. */
+  environment?: Environment;
+  /**
+   * A connection of the caller's own, which stays the caller's to close.
+   * @internal
+   */
   connection?: ConnectionLike;
   /** The most applicants that a message may carry; the worker has the last word. */
   maxApplicants?: number;
@@ -49,15 +55,10 @@ export interface ConnectOptions {
    * How payloads are encrypted and decrypted. Default: by the codec server; where none is named, with the key ring that
    * `KEY_RING_FILE` names (in the sandbox the one in `.credit-journey`); without one, in the clear, which the sandbox
    * alone takes.
+   *
+   * @internal
    */
   dataConverter?: DataConverter;
-  /** How the ledger is opened, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
-  openLedger?: () => Promise<Ledger>;
-  /**
-   * Spans of starts, signals and updates by the OpenTelemetry provider that the program has registered, and their
-   * context in Temporal's headers. Default: whether `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
-   */
-  traces?: boolean;
   /**
    * The program runs beside the ledger, with a worker's secrets. Without it no client may have `KEY_RING_FILE` or
    * `LEDGER_URL` in production. Default false.
@@ -65,17 +66,23 @@ export interface ConnectOptions {
   besideLedger?: boolean;
 }
 
+/** @internal */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** The environment is read only for what the caller leaves out. */
+/**
+ * The environment is read only for what the caller leaves out.
+ *
+ * @internal
+ */
 export type Needed = Omit<ClientSettings, 'environment'>;
 
+/** @internal */
 export function settingsOf(options: ConnectOptions): Needed {
   const { connection, namespace, taskQueue, maxApplicants, dataConverter } = options;
   if (connection && namespace && taskQueue && maxApplicants && dataConverter) {
     const none = { address: '', connectionOptions: { address: '' } };
     const temporal = { ...none, namespace };
-    return { taskQueue, maxApplicants, temporal, traces: options.traces ?? false, ...payloadsBy(options) };
+    return { taskQueue, maxApplicants, temporal, traces: false, ...payloadsBy(options) };
   }
   const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
   const settings = loadClientSettings(env, useOf(options));
@@ -84,7 +91,7 @@ export function settingsOf(options: ConnectOptions): Needed {
     taskQueue: taskQueue ?? settings.taskQueue,
     maxApplicants: maxApplicants ?? settings.maxApplicants,
     payloads: settings.payloads,
-    traces: options.traces ?? settings.traces,
+    traces: settings.traces,
     ...(settings.codecServer === undefined ? {} : { codecServer: settings.codecServer }),
     ...(options.codecServer === undefined ? {} : payloadsBy(options)),
     temporal: {
@@ -99,6 +106,7 @@ function payloadsBy({ codecServer }: ConnectOptions): Pick<Needed, 'payloads' | 
   return codecServer ? { payloads: { kind: 'codecServer' }, codecServer } : { payloads: { kind: 'clear' } };
 }
 
+/** @internal */
 export function useOf({ besideLedger = false, codecServer, connection, dataConverter }: ConnectOptions): ClientUse {
   return {
     besideLedger,
@@ -107,7 +115,11 @@ export function useOf({ besideLedger = false, codecServer, connection, dataConve
   };
 }
 
-/** Loaded when needed: most callers in the sandbox have none. */
+/**
+ * Loaded when needed: most callers in the sandbox have none.
+ *
+ * @internal
+ */
 export async function codecServerOf({ codecServer, temporal }: Needed): Promise<CodecServerConnection | undefined> {
   if (!codecServer) return undefined;
   const { CodecServerConnection } = await import('./codec-server-connection.ts');
@@ -122,6 +134,7 @@ const WHY_MS = 2_000;
  *
  * @throws TemporalUnavailableError, TemporalRefusedError, CallAbortedError; InvalidInputError or ConfigError for an
  *   address of another form
+ * @internal
  */
 export async function connectTo(
   { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,

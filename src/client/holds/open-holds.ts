@@ -22,7 +22,7 @@ export interface HoldsQuery {
   failureType?: FailureType;
   /** Only what came at this instant (RFC 3339) or later. */
   since?: string;
-  /** `false`: running journeys only, without the ledger. Default `true`. */
+  /** `false`: running journeys only, also where the client has a ledger. Default `true`. */
   ledger?: boolean;
 }
 
@@ -46,7 +46,8 @@ interface HoldsContext {
   /** Journeys of another task queue belong to other workers, and perhaps to another environment. */
   taskQueue: string;
   status(ownerId: string): Promise<HeldStatus>;
-  ledger(): Promise<Ledger>;
+  /** Absent of a client without a ledger. */
+  ledger?: () => Promise<Ledger>;
 }
 
 /** Enough to be quick, little enough for a development server. */
@@ -57,24 +58,25 @@ const AT_ONCE = 8;
  */
 const LEFT_STATES = ['sending', 'unknown', 'answered'] as const;
 
+/** @internal */
 export async function findOpenHolds(context: HoldsContext, query: HoldsQuery): Promise<OpenHolds> {
   const journeys = await runningJourneys(context);
   const asked = await askThem(context, journeys);
-  const rows = query.ledger === false ? [] : await leftInLedger(context, query, new Set(journeys.keys()));
+  const ledger = query.ledger === false ? undefined : await context.ledger?.();
+  const rows = ledger ? await leftInLedger(context.client, ledger, query, new Set(journeys.keys())) : [];
   const holds = [...asked.holds, ...rows].filter((hold) => isWanted(hold, query));
-  const unmatchedConsents = await unmatchedIn(context, query);
-  const { unanswered } = asked;
+  const unmatchedConsents = ledger ? await unmatchedIn(ledger, query) : [];
   const attention = query.failureType === undefined ? asked.attention : [];
-  return { holds: holds.sort(byAge), attention, unanswered, unmatchedConsents };
+  return { holds: holds.sort(byAge), attention, unanswered: asked.unanswered, unmatchedConsents };
 }
 
 /** More than a person reads at once. */
 const MOST_CONSENTS = 100;
 
-async function unmatchedIn(context: HoldsContext, query: HoldsQuery): Promise<UnmatchedConsent[]> {
-  if (query.ledger === false || query.failureType !== undefined) return [];
+async function unmatchedIn(ledger: Ledger, query: HoldsQuery): Promise<UnmatchedConsent[]> {
+  if (query.failureType !== undefined) return [];
   const sinceMs = parseInstantMs(query.since ?? '') ?? 0;
-  const found = await (await context.ledger()).kept.unmatched(MOST_CONSENTS);
+  const found = await ledger.kept.unmatched(MOST_CONSENTS);
   return found.filter(({ since }) => (parseInstantMs(since) ?? 0) >= sinceMs);
 }
 
@@ -152,17 +154,17 @@ function holdsOf(journeyId: string, { holds, shares = [], stages = [] }: HeldSta
 }
 
 async function leftInLedger(
-  context: HoldsContext,
+  client: Client,
+  ledger: Ledger,
   { since }: HoldsQuery,
   running: ReadonlySet<string>,
 ): Promise<OpenHold[]> {
-  const ledger = await context.ledger();
   const open = await ledger.openInquiries({ states: LEFT_STATES, ...defined({ since }) });
   const undecided = open.filter((row) => row.undecided && !running.has(row.workflowId ?? ''));
   const workflowIds = [...new Set(undecided.map(({ workflowId }) => workflowId ?? ''))];
   const alive = new Set(running);
   await inParallel(workflowIds, AT_ONCE, async (workflowId) => {
-    if (await isRunOpen(context.client, workflowId)) alive.add(workflowId);
+    if (await isRunOpen(client, workflowId)) alive.add(workflowId);
   });
   return open.flatMap((row) => {
     const isLeft = row.undecided && !alive.has(row.workflowId ?? '');
@@ -170,7 +172,11 @@ async function leftInLedger(
   });
 }
 
-/** Whether any run of this workflow is open: that run reads the ledger's row itself. */
+/**
+ * Whether any run of this workflow is open: that run reads the ledger's row itself.
+ *
+ * @internal
+ */
 export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
   if (workflowId === '') return false;
   try {
@@ -182,7 +188,11 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
   }
 }
 
-/** An undecided inquiry as the ledger alone knows it. */
+/**
+ * An undecided inquiry as the ledger alone knows it.
+ *
+ * @internal
+ */
 export function leftBehind(row: OpenInquiry): OpenHold {
   const { attempt, failureType } = row.undecided ?? { attempt: 0, failureType: 'OutcomeUnknown' as const };
   const { claimedAt = row.createdAt, httpStatus, answer, resendFrom } = row.attempts.at(-1) ?? {};
@@ -201,7 +211,11 @@ export function leftBehind(row: OpenInquiry): OpenHold {
   };
 }
 
-/** Something that came too late for an inquiry. */
+/**
+ * Something that came too late for an inquiry.
+ *
+ * @internal
+ */
 export function drewAttention(row: OpenInquiry, reason: AttentionReason): OpenHold {
   const since = reason === 'lateAnswer' ? row.lateAnswerAt : row.lateConsentAt;
   return {

@@ -24,7 +24,7 @@ import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
 import { ChangesNotFoundError, JourneyFinishedError, ShareAfterEndError } from '../connection/errors.ts';
-import type { JourneyChanges, JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
+import type { JourneyChanges, JourneyReport, StoredReferences } from '../reports/stored-report.ts';
 import { CONSENT_PATIENCE_MS, isForLedger, type LateConsentAnswer, recordLate, signalConsent } from './late-consent.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 
@@ -35,6 +35,7 @@ export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer
 export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
   readonly journeyId: string;
 
+  /** @internal */
   constructor(context: RunContext, journeyId: string) {
     super(context, journeyId);
     this.journeyId = journeyId;

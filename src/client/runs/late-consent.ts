@@ -20,7 +20,11 @@ export type LateConsentAnswer = { accepted: true; late: true } & (
   | { recorded: false }
 );
 
-/** Starts `recordLateConsent`, or finds the run that was started for this very message. */
+/**
+ * Starts `recordLateConsent`, or finds the run that was started for this very message.
+ *
+ * @internal
+ */
 export async function startLateConsent(
   client: Client,
   taskQueue: string,
@@ -59,7 +63,11 @@ export function isForLedger(error: unknown, { decision }: ConsentMessage): boole
 
 const serverLate = () => new TemporalUnavailableError('it did not answer in time', 'timedOut');
 
-/** Signals the run, and waits for no answer. Writes to the ledger where no run is open. */
+/**
+ * Signals the run, and waits for no answer. Writes to the ledger where no run is open.
+ *
+ * @internal
+ */
 export async function signalConsent(
   context: RunContext,
   handle: WorkflowHandle,
@@ -81,6 +89,7 @@ export async function signalConsent(
  * Starts the workflow that records it, and waits for its result, as long as for any update.
  *
  * @throws InvalidInputError where the message is refused
+ * @internal
  */
 export async function recordLate(
   { client, calls, taskQueue }: RunContext,

@@ -12,7 +12,7 @@ import { ownerIdOf, rowOwnerId } from '../../model/owner-id.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { ReportNotFoundError, TemporalUnavailableError } from '../connection/errors.ts';
-import type { JourneyReport, StoredReferences } from '../ledger/stored-report.ts';
+import type { JourneyReport, StoredReferences } from '../reports/stored-report.ts';
 import { type MessageOptions, type RunContext, RunHandle } from './run-handle.ts';
 
 type Message = Omit<PortfolioMessage, 'reviewId'>;
@@ -21,7 +21,10 @@ type Message = Omit<PortfolioMessage, 'reviewId'>;
 export class PortfolioHandle extends RunHandle<PortfolioStatus, PortfolioResult> {
   readonly reviewId: string;
 
-  /** @param accountId of the row whose report and references are asked for */
+  /**
+   * @param accountId of the row whose report and references are asked for
+   * @internal
+   */
   constructor(context: RunContext, reviewId: string, accountId?: string) {
     super(context, accountId === undefined ? ownerIdOf('portfolio', reviewId) : rowOwnerId(reviewId, accountId));
     this.reviewId = reviewId;

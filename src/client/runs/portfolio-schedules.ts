@@ -39,6 +39,7 @@ export class PortfolioSchedules {
   readonly #calls: Calls;
   readonly #taskQueue: string;
 
+  /** @internal */
   constructor({ client, calls, taskQueue }: { client: Client; calls: Calls; taskQueue: string }) {
     this.#client = client;
     this.#calls = calls;

@@ -13,7 +13,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
 import { businessKeys } from '../connection/business-keys.ts';
 import { type CallOptions, inOneTime } from '../connection/calls.ts';
-import type { JourneyReport } from '../ledger/stored-report.ts';
+import type { JourneyReport } from '../reports/stored-report.ts';
 import { type MessageOptions, type RunContext, RunHandle, referencesOr } from './run-handle.ts';
 
 /** `consumerId` is personal, and masked where `redacted`. */
@@ -23,6 +23,7 @@ export type StoredPullReferences = PullReferences & { redacted: boolean };
 export class PullHandle extends RunHandle<PullStatus, PullResult> {
   readonly pullId: string;
 
+  /** @internal */
   constructor(context: RunContext, pullId: string) {
     super(context, ownerIdOf('pull', pullId));
     this.pullId = pullId;

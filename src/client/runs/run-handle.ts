@@ -1,13 +1,11 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { ConfigError } from '../../config/environment-reader.ts';
-import { LedgerNotFoundError } from '../../ledger/errors.ts';
+import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { MAX_ID_LENGTH, opaqueIdProblem } from '../../model/opaque-id.ts';
 import { workflowIdOf } from '../../model/owner-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import { KeyRingError } from '../../protection/errors.ts';
 import { updateIdOf } from '../connection/business-keys.ts';
 import { type CallOptions, type Calls, MESSAGE_TIMEOUT_MS } from '../connection/calls.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
@@ -20,10 +18,15 @@ import {
   WorkerUnavailableError,
 } from '../connection/errors.ts';
 import { sendPatiently } from '../connection/send-message.ts';
-import type { JourneyReport, StoredReferences, StoredReports } from '../ledger/stored-report.ts';
+import type { JourneyReport, StoredReferences, StoredReports } from '../reports/stored-report.ts';
 import { askRun } from './ask-run.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
+/**
+ * What handles work with.
+ *
+ * @internal
+ */
 export interface RunContext {
   client: Client;
   calls: Calls;
@@ -55,6 +58,7 @@ export abstract class RunHandle<Status extends object, Result extends object> {
   readonly ownerId: string;
   readonly #context: RunContext;
 
+  /** @internal */
   constructor(context: RunContext, ownerId: string) {
     this.ownerId = ownerId;
     this.#context = context;
@@ -64,11 +68,16 @@ export abstract class RunHandle<Status extends object, Result extends object> {
     return workflowIdOf(this.ownerId);
   }
 
-  /** Methods, as an inspection of objects calls getters. */
+  /**
+   * A method, as an inspection of objects calls getters.
+   *
+   * @internal
+   */
   protected context(): RunContext {
     return this.#context;
   }
 
+  /** @internal */
   protected handle(): WorkflowHandle {
     return this.#context.client.workflow.getHandle(this.workflowId);
   }
@@ -207,8 +216,10 @@ export async function referencesOr<T>(ask: () => Promise<T>, stored: () => Promi
   }
 }
 
+/** By code: the ledger's own errors are not loaded here. */
+const NO_REPORTS = ['noLedger', 'ledgerNotFound', 'invalidConfiguration', 'keyRingUnusable', 'keyServiceFailed'];
+
 /** Whether the client only talks to Temporal: reports are not configured, or there are none at that address. */
 function hasNoReports(error: unknown): boolean {
-  if (error instanceof CodecServerError) return error.code === 'noLedger';
-  return error instanceof ConfigError || error instanceof LedgerNotFoundError || error instanceof KeyRingError;
+  return error instanceof CreditJourneyError && NO_REPORTS.includes(error.code);
 }

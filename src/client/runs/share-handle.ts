@@ -26,6 +26,7 @@ export type ShareConsentAnswer = (ShareReportUpdateAnswer & { late: false }) | L
 export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult> {
   readonly shareId: string;
 
+  /** @internal */
   constructor(context: RunContext, shareId: string) {
     super(context, ownerIdOf('share', shareId));
     this.shareId = shareId;

@@ -16,6 +16,7 @@ export interface WatchOptions {
   onUnavailable?: (error: Unavailable) => void;
 }
 
+/** @internal */
 export interface WatchedRun<Status> {
   calls: Calls;
   handle: WorkflowHandle;
@@ -32,6 +33,7 @@ const LONGEST_WAIT_MS = 5_000;
  * after a reset). A worker or a server that is down is waited for.
  *
  * @throws JourneyNotFoundError; ClientClosedError
+ * @internal
  */
 export async function* watchRun<Status extends object>(
   watched: WatchedRun<Status>,

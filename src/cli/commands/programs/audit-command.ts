@@ -42,7 +42,7 @@ function expectedHead({ expectHead }: VerifyOptions): { expectHead?: string } {
 type Verified = ChainReport & { ledgerId: string; lost?: SeenAttempt; watch: 'asked' | 'notAsked' };
 
 async function verifyLedger(expected: { expectHead?: string }, options: ServerOptions): Promise<Verified> {
-  const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
   const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
   try {
     const { ledgerId } = ledger.identity;

@@ -23,7 +23,7 @@ export function registerLedgerCommand(program: Command): void {
   accept.action(async (options: AcceptOptions) => {
     const { by, reason } = checkedAuthorization(options);
     const [{ openConfiguredLedger }, { randomUUID }] = await Promise.all([
-      import('../../../client/ledger/configured-ledger.ts'),
+      import('../../../operator/configured-ledger.ts'),
       import('node:crypto'),
     ]);
     const opened = await openConfiguredLedger(process.env, { besideLedger: true });

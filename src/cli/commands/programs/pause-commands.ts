@@ -145,7 +145,7 @@ function listLines(pauses: readonly Pause[], { width }: Output): string[] {
 }
 
 async function withLedger(act: (ledger: Ledger) => Promise<void>): Promise<void> {
-  const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
   const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
   try {
     await act(ledger);

@@ -17,7 +17,7 @@ export function registerChangesCommand(program: Command): void {
   );
   command.action(async (journeyId: string, options: OutputOptions) => {
     const [{ openConfiguredReports }, { ChangesNotFoundError }] = await Promise.all([
-      import('../../../client/ledger/configured-reports.ts'),
+      import('../../../operator/configured-reports.ts'),
       import('../../../client/connection/errors.ts'),
     ]);
     requireJourneyId(journeyId);

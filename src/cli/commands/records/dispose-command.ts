@@ -2,14 +2,14 @@
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/durations.ts';
+import { PRODUCTS } from '../../../model/products.ts';
 import type {
   DisposalContext,
   DisposalPlan,
   DisposalSelection,
   FinishedDisposal,
   RefusedDisposal,
-} from '../../../client/ledger/disposal.ts';
-import { PRODUCTS } from '../../../model/products.ts';
+} from '../../../operator/disposal.ts';
 import {
   type AuthorizationOptions,
   checkedAuthorization,
@@ -53,7 +53,7 @@ export function registerDisposeCommand(program: Command): void {
     await withJourneys(
       options,
       async (_, output, client) => {
-        const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+        const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
         const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
         try {
           process.exitCode = await run({ client, ledger }, selection, options, output);
@@ -93,7 +93,7 @@ async function run(
   options: DisposeOptions,
   output: Output,
 ): Promise<number> {
-  const { planDisposal } = await import('../../../client/ledger/disposal.ts');
+  const { planDisposal } = await import('../../../operator/disposal.ts');
   const plan = await planDisposal(context, selection);
   if (options.dryRun) {
     output.answer({ dryRun: true, ...plan }, () => planLines(plan, output));
@@ -138,7 +138,7 @@ async function disposeEach(
   options: DisposeOptions,
   output: Output,
 ): Promise<Disposed> {
-  const { disposeOf } = await import('../../../client/ledger/disposal.ts');
+  const { disposeOf } = await import('../../../operator/disposal.ts');
   const authorization = checkedAuthorization(options);
   const result: Disposed = { disposed: [], refused: [...plan.refused], scrubbed: false };
   for (const one of plan.planned) {

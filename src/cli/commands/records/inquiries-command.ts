@@ -59,7 +59,7 @@ export function registerInquiriesCommand(program: Command): void {
     const timeZone = timeZoneOf(options) ?? loadTimeZone(process.env);
     const period = periodOf(options, timeZone);
     const query = { ...period, ...queryOf(options) };
-    const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+    const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
     const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
     try {
       await printText(chunks(ledger.inquiriesBetween(query), { ...options, period, timeZone }, createOutput(options)));

@@ -64,7 +64,7 @@ async function withLedger(
   options: OutputOptions,
   act: (ledger: Ledger, output: Output) => Promise<void>,
 ): Promise<void> {
-  const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
   const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
   try {
     await act(ledger, createOutput(options));

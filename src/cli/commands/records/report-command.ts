@@ -28,7 +28,7 @@ export function registerReportCommand(program: Command): void {
   );
   command.action(async (id: string, productCode: string, options: OutputOptions & { trace?: string }) => {
     const [{ openConfiguredReports }, { ReportNotFoundError }, { PRODUCTS }] = await Promise.all([
-      import('../../../client/ledger/configured-reports.ts'),
+      import('../../../operator/configured-reports.ts'),
       import('../../../client/connection/errors.ts'),
       import('../../../model/products.ts'),
     ]);

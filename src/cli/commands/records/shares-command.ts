@@ -37,7 +37,7 @@ export function registerSharesCommand(program: Command): void {
     const { loadTimeZone } = await import('../../../config/config.ts');
     const period = periodOf(options, timeZoneOf(options) ?? loadTimeZone(process.env));
     const query = { ...period, ...queryOf(options) };
-    const { openConfiguredLedger } = await import('../../../client/ledger/configured-ledger.ts');
+    const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
     const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
     try {
       await printText(chunks(ledger.sharesBetween(query), options, createOutput(options)));

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { OpenDeliveries } from '../../../client/holds/webhook-deliveries.ts';
-import type { CreditJourneys, HoldsQuery, OpenHolds } from '../../../client.ts';
+import type { HoldsQuery, OpenHolds } from '../../../client.ts';
+import type { LedgerJourneys } from '../../../operator/ledger-journeys.ts';
 import { type Attention, attentionLines, attentionList } from '../../decisions/attention-list.ts';
 import {
   type HoldFilter,
@@ -52,7 +53,7 @@ export function registerHoldsCommand(program: Command): void {
     const query = queryOf(options);
     const filter = holdFilterOf(options);
     const ofAllKinds = query.failureType === undefined && !isFiltered(filter);
-    const list = async (journeys: CreditJourneys, output: Output, client: Client) => {
+    const list = async (journeys: LedgerJourneys, output: Output, client: Client) => {
       const [all, events, notice] = await Promise.all([
         journeys.holds(query),
         ofAllKinds ? failedDeliveries(client, journeys.taskQueue, query) : { deliveries: [], unanswered: [] },
@@ -112,7 +113,7 @@ function only(found: OpenHolds, filter: HoldFilter): OpenHolds {
 
 async function markConsentsSeen(ownerId: string, { by, reason, ...options }: HoldsOptions): Promise<void> {
   if (!by || !reason) throw new UsageError('--seen-consents needs --by and --reason');
-  const mark = async (journeys: CreditJourneys, output: Output) => {
+  const mark = async (journeys: LedgerJourneys, output: Output) => {
     const seen = await journeys.markConsentsSeen({ ownerId, by, reason });
     output.answer({ seen }, () => [`consents taken off the list: ${seen}`]);
   };

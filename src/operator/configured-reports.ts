@@ -1,7 +1,9 @@
 /** Where the environment says that reports are read: the codec server where one is named, else the ledger. */
-import { loadReportAccess } from '../../config/config.ts';
+
+import type { StoredReports } from '../client/reports/stored-report.ts';
+import { loadReportAccess } from '../config/config.ts';
 import { openLedgerAccess } from './configured-ledger.ts';
-import { ledgerReports, type StoredReports } from './stored-report.ts';
+import { ledgerReports } from './ledger-reports.ts';
 
 /**
  * Reads reports without Temporal. The caller closes it.
@@ -15,8 +17,8 @@ export async function openConfiguredReports(env: NodeJS.ProcessEnv): Promise<Sto
     return { ...ledgerReports(async () => ledger), [Symbol.asyncDispose]: () => ledger.close() };
   }
   const [{ CodecServerConnection }, { remoteReports }] = await Promise.all([
-    import('../connection/codec-server-connection.ts'),
-    import('./remote-reports.ts'),
+    import('../client/connection/codec-server-connection.ts'),
+    import('../client/reports/remote-reports.ts'),
   ]);
   const connection = new CodecServerConnection(found.server, found.namespace);
   return { ...remoteReports(connection), [Symbol.asyncDispose]: () => connection.close() };

@@ -1,7 +1,7 @@
 /** Opens the ledger that the environment names, as a client may. */
-import { type ClientUse, loadClientLedgerAccess } from '../../config/config.ts';
-import type { LedgerAccess } from '../../config/config-shape.ts';
-import type { Ledger } from '../../ledger/port.ts';
+import { type ClientUse, loadClientLedgerAccess } from '../config/config.ts';
+import type { LedgerAccess } from '../config/config-shape.ts';
+import type { Ledger } from '../ledger/port.ts';
 
 /**
  * Opens the ledger that the environment names, as a client may: neither a ledger nor a key ring is ever made here.
@@ -16,8 +16,8 @@ export async function openConfiguredLedger(env: NodeJS.ProcessEnv, use: ClientUs
 export async function openLedgerAccess(access: LedgerAccess): Promise<Ledger> {
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
   const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../ledger/sql/open-ledger.ts'),
-    import('../../protection/keys/open-key-ring.ts'),
+    import('../ledger/sql/open-ledger.ts'),
+    import('../protection/keys/open-key-ring.ts'),
   ]);
   return openLedger({
     url: access.ledger.url,

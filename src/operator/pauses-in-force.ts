@@ -1,6 +1,6 @@
 /** The pauses in force, for commands that only mention them. */
-import { loadClientLedgerAccess } from '../../config/config.ts';
-import type { Pause } from '../../ledger/pauses.ts';
+import { loadClientLedgerAccess } from '../config/config.ts';
+import type { Pause } from '../ledger/pauses.ts';
 
 /**
  * Reads them from the ledger that the environment names. It takes no key, and reads nothing about any inquiry. Empty
@@ -9,7 +9,7 @@ import type { Pause } from '../../ledger/pauses.ts';
 export async function pausesInForce(env: NodeJS.ProcessEnv): Promise<Pause[]> {
   try {
     const { ledger } = loadClientLedgerAccess(env, { besideLedger: true });
-    const { inspectPauses } = await import('../../ledger/sql/inspect-ledger.ts');
+    const { inspectPauses } = await import('../ledger/sql/inspect-ledger.ts');
     return await inspectPauses(ledger.url);
   } catch {
     return [];

@@ -3,13 +3,13 @@
  * The order of things, and why, is in src/ledger/rows/disposal.ts.
  */
 import type { Client } from '@temporalio/client';
-import { defined } from '../../base/defined.ts';
-import { inParallel } from '../../base/in-parallel.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import type { AgeQuery, Authorization, DisposalScope, DisposalView, ObstacleReason } from '../../ledger/retention.ts';
-import type { ProductCode } from '../../model/products.ts';
-import { JourneyNotFoundError } from '../connection/errors.ts';
-import { deleteClosedRuns, type JourneyRuns, runsOf } from '../connection/journey-runs.ts';
+import { defined } from '../base/defined.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { JourneyNotFoundError } from '../client/connection/errors.ts';
+import { deleteClosedRuns, type JourneyRuns, runsOf } from '../client/connection/journey-runs.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { AgeQuery, Authorization, DisposalScope, DisposalView, ObstacleReason } from '../ledger/retention.ts';
+import type { ProductCode } from '../model/products.ts';
 
 export interface DisposalContext {
   client: Client;

@@ -4,22 +4,22 @@
  * abandoned.
  */
 import type { Client } from '@temporalio/client';
-import { otherContent } from '../../base/differing-paths.ts';
-import { decisionDifferences } from '../../ledger/decision-differences.ts';
-import type { Ledger } from '../../ledger/port.ts';
-import type { DecisionRecord, OpenInquiry, SeenRecord } from '../../ledger/records.ts';
-import type { ResolveInquiryMessage } from '../../messages/journey/shapes.ts';
-import { parseDecision } from '../../messages/parse-messages.ts';
-import { referenceApplicantsProblem } from '../../messages/reference-applicants.ts';
-import { isFailureType } from '../../model/failure-types.ts';
-import { whatStands } from '../../model/inquiry.ts';
-import { runName } from '../../model/owner-id.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { wordProblem } from '../../model/provider-word.ts';
-import { resendProblem } from '../../model/resend-rule.ts';
-import { DecisionRefusedError } from '../connection/errors.ts';
-import type { OpenHold } from '../holds/open-hold.ts';
-import { drewAttention, isRunOpen, leftBehind } from '../holds/open-holds.ts';
+import { otherContent } from '../base/differing-paths.ts';
+import { DecisionRefusedError } from '../client/connection/errors.ts';
+import type { OpenHold } from '../client/holds/open-hold.ts';
+import { drewAttention, isRunOpen, leftBehind } from '../client/holds/open-holds.ts';
+import { decisionDifferences } from '../ledger/decision-differences.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
+import type { ResolveInquiryMessage } from '../messages/journey/shapes.ts';
+import { parseDecision } from '../messages/parse-messages.ts';
+import { referenceApplicantsProblem } from '../messages/reference-applicants.ts';
+import { isFailureType } from '../model/failure-types.ts';
+import { whatStands } from '../model/inquiry.ts';
+import { runName } from '../model/owner-id.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { wordProblem } from '../model/provider-word.ts';
+import { resendProblem } from '../model/resend-rule.ts';
 import type { DecisionJudge } from './decision-judge.ts';
 
 /** As to a run, without `amend`: a new inquiry takes a run. */

@@ -1,0 +1,137 @@
+/**
+ * The client of programs beside the ledger, such as the command line: it also reads reports from the ledger, decides
+ * about inquiries whose run is gone, and traces its calls.
+ */
+
+import { type Additions, type ClientParts, connectedParts } from '../client/connected-parts.ts';
+import type { CallOptions } from '../client/connection/calls.ts';
+import { type ConnectOptions, useOf } from '../client/connection/connect-options.ts';
+import { CreditJourneys } from '../client/credit-journeys.ts';
+import type { OpenHold } from '../client/holds/open-hold.ts';
+import type { HoldsQuery, OpenHolds } from '../client/holds/open-holds.ts';
+import type { Ledger } from '../ledger/port.ts';
+import type { SeenRecord } from '../ledger/records.ts';
+import { openConfiguredLedger } from './configured-ledger.ts';
+import { configuredDecisionJudge } from './decision-judge.ts';
+import {
+  decideInLedger,
+  type LedgerDecision,
+  type LedgerDecisionAnswer,
+  markSeen,
+  openInLedger,
+} from './ledger-decisions.ts';
+import { ledgerReports } from './ledger-reports.ts';
+
+export type { LedgerDecision, LedgerDecisionAnswer } from './ledger-decisions.ts';
+
+export interface LedgerConnectOptions extends ConnectOptions {
+  /** How the ledger is opened, once. Default: as `LEDGER_URL`, `LEDGER_ID` and `KEY_RING_FILE` say. */
+  openLedger?: () => Promise<Ledger>;
+  /**
+   * Spans of starts, signals and updates by the OpenTelemetry provider that the program has registered, and their
+   * context in Temporal's headers. Default: whether `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
+   */
+  traces?: boolean;
+}
+
+export class LedgerJourneys extends CreditJourneys {
+  readonly #ledger: LazyLedger;
+
+  /** @internal */
+  protected constructor(parts: ClientParts, ledger: LazyLedger) {
+    super(parts);
+    this.#ledger = ledger;
+  }
+
+  /**
+   * Connects to Temporal, and opens the ledger when a call needs it.
+   *
+   * @throws ConfigError, InvalidInputError, KeyRingError, TemporalUnavailableError, TemporalRefusedError, CallAbortedError
+   */
+  static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
+    const ledger = new LazyLedger(options.openLedger ?? (() => openConfiguredLedger(process.env, useOf(options))));
+    // A program's options override its environment.
+    const fromLedger = options.openLedger !== undefined && options.codecServer === undefined;
+    const additions: Additions = {
+      reports: async (codecServer) =>
+        codecServer && !fromLedger
+          ? (await import('../client/reports/remote-reports.ts')).remoteReports(codecServer)
+          : ledgerReports(() => ledger.open()),
+      tracing: async () => (await import('../telemetry/client-tracing.ts')).clientTracing(),
+      ...(options.traces === undefined ? {} : { traces: options.traces }),
+    };
+    return new LedgerJourneys(await connectedParts(options, additions), ledger);
+  }
+
+  /**
+   * Everything that needs a person, by visibility and by the ledger: the holds of this task queue's running journeys,
+   * what runs that are gone have left without an outcome, and what came too late. Visibility may lag by a second.
+   *
+   * @throws TemporalUnavailableError; unless `ledger` is false, what opening the ledger throws
+   */
+  override async holds(query: HoldsQuery = {}, options: CallOptions = {}): Promise<OpenHolds> {
+    return super.holds(query, options);
+  }
+
+  /**
+   * What a person has to decide about an inquiry without a run, and what has come too late for it.
+   *
+   * @throws DecisionRefusedError where there is nothing of either, or only what its open run has to decide
+   */
+  openInLedger(customerTraceNumber: string): Promise<OpenHold[]> {
+    return openInLedger(this.context(), customerTraceNumber);
+  }
+
+  /**
+   * Decides about an inquiry whose run is gone; a new start of the journey finds the decision in the ledger.
+   *
+   * @throws InvalidInputError; DecisionRefusedError where it makes no sense: nothing has changed
+   */
+  decideInLedger(decision: LedgerDecision): Promise<LedgerDecisionAnswer> {
+    return decideInLedger(this.context(), decision);
+  }
+
+  /** @throws DecisionRefusedError where nothing that came too late is left unseen */
+  markSeen(seen: SeenRecord): Promise<LedgerDecisionAnswer> {
+    return markSeen(this.context(), seen);
+  }
+
+  /** Takes an owner's consents that match nothing off the list of what needs a person; returns how many there were. */
+  async markConsentsSeen(seen: { ownerId: string; by: string; reason: string }): Promise<number> {
+    const ledger = await this.#ledger.open();
+    return ledger.kept.markSeen(ledger.identity.ledgerId, seen);
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#ledger.close();
+  }
+
+  /** @internal */
+  protected override context() {
+    const judgeProof = configuredDecisionJudge(process.env);
+    return { ...super.context(), judgeProof, ledger: () => this.#ledger.open() };
+  }
+}
+
+/** A ledger that is opened once, by the first call that needs it. */
+class LazyLedger {
+  readonly #open: () => Promise<Ledger>;
+  #ledger: Promise<Ledger> | undefined;
+
+  constructor(open: () => Promise<Ledger>) {
+    this.#open = open;
+  }
+
+  open(): Promise<Ledger> {
+    this.#ledger ??= this.#open().catch((error) => {
+      this.#ledger = undefined;
+      throw error;
+    });
+    return this.#ledger;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#ledger?.catch(() => undefined))?.close();
+  }
+}

@@ -1,0 +1,112 @@
+/** The client's package as a platform gets it: packed, installed in an empty folder, type-checked and run. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { packClient } from '../../scripts/pack-client.ts';
+import { testServer } from '../support/temporal.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+const STEP_TIMEOUT_MS = 240_000;
+const MOST_BYTES = 60_000_000;
+
+let folder: string;
+let project: string;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'credit-journey-package-'));
+  const dist = join(folder, 'dist');
+  await node(ROOT, TSC, '--project', join(ROOT, 'tsconfig.build.json'), '--outDir', dist);
+  const tarball = packClient(dist, join(folder, 'packed', 'credit-journey-client'));
+  project = join(folder, 'platform');
+  mkdirSync(project);
+  write('package.json', JSON.stringify({ private: true }));
+  const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...options, tarball], { cwd: project, timeout: STEP_TIMEOUT_MS });
+});
+
+after(() => {
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+function node(cwd: string, ...args: string[]): Promise<{ stdout: string }> {
+  return run(process.execPath, args, { cwd, timeout: STEP_TIMEOUT_MS });
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(join(project, name), text);
+}
+
+test('has no native module, no worker and no ledger, and stays small', () => {
+  const files = globSync('node_modules/**/*', { cwd: project }).map((name) => join(project, name));
+  assert.deepEqual(
+    files.filter((file) => file.endsWith('.node')),
+    [],
+  );
+  const bytes = files.reduce((sum, file) => sum + (statSync(file).isFile() ? statSync(file).size : 0), 0);
+  assert.ok(bytes < MOST_BYTES, `${bytes} bytes`);
+  const own = globSync('**/*.js', { cwd: join(project, 'node_modules', 'credit-journey-client', 'lib') });
+  assert.ok(own.includes('client.js'));
+  assert.deepEqual(
+    own.filter((file) => /^(ledger|operator|worker|workflows|activities|telemetry|codec|cli)\b/.test(file)),
+    [],
+  );
+});
+
+test('type-checks without skipLibCheck, and names no type of Temporal’s SDK', async () => {
+  const lib = join(project, 'node_modules', 'credit-journey-client', 'lib');
+  for (const file of globSync('**/*.d.ts', { cwd: lib })) {
+    assert.ok(!readFileSync(join(lib, file), 'utf8').includes("'@temporalio"), file);
+  }
+  write(
+    'platform.mts',
+    `import { type ConnectOptions, constructEvent, CreditJourneyError, CreditJourneys } from 'credit-journey-client';
+    import type { JourneyStatus, LendingJourneyInput } from 'credit-journey-client';
+    export async function main(input: LendingJourneyInput, options: ConnectOptions): Promise<JourneyStatus> {
+      await using journeys = await CreditJourneys.connect(options);
+      const journey = await journeys.start(input, { workClass: 'batch', timeoutMs: 1_000 });
+      const event = constructEvent('', {}, 'secret');
+      if (event.type === 'gate.reached') console.log(event.data.journeyId, event.data.stage === 'PREAPP');
+      for await (const { state } of journey.watch()) console.log(state);
+      const code = await journey.result().catch((error: unknown) => error instanceof CreditJourneyError && error.code);
+      console.log(code);
+      return journey.status({ signal: AbortSignal.timeout(1) });
+    }`,
+  );
+  const compilerOptions = {
+    target: 'es2024',
+    lib: ['es2024', 'esnext.disposable'],
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    types: ['node'],
+    typeRoots: [join(ROOT, 'node_modules', '@types')],
+  };
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['platform.mts'] }));
+  await node(project, TSC, '--project', '.').catch((error: { stdout?: string }) => assert.fail(error.stdout ?? 'tsc'));
+});
+
+test('is loaded by import and by require(), and reaches a server', async () => {
+  const { address, namespace } = await testServer();
+  // A codec server is named, so that the data converter is loaded; nothing is asked of it.
+  const options = { address, namespace, taskQueue: 'none', codecServer: { url: 'http://127.0.0.1:1' } };
+  const body = `(async () => {
+    const journeys = await CreditJourneys.connect(${JSON.stringify(options)});
+    const code = await journeys.get('never-was').result().catch((error) => error.code);
+    console.log(code, journeys instanceof CreditJourneys, typeof constructEvent);
+    await journeys.close();
+  })();`;
+  write('by-import.mjs', `import { constructEvent, CreditJourneys } from 'credit-journey-client';\n${body}`);
+  write('by-require.cjs', `const { constructEvent, CreditJourneys } = require('credit-journey-client');\n${body}`);
+  for (const program of ['by-import.mjs', 'by-require.cjs']) {
+    const { stdout } = await node(project, program);
+    assert.equal(stdout.trim(), 'journeyNotFound true function', program);
+  }
+});
