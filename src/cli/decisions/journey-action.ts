@@ -10,6 +10,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
+import { untilChecked } from './run-failure.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
@@ -56,10 +57,13 @@ export async function withRun<T>(
 
 export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
-/** @throws InvalidInputError */
-export function requireOwnerId(ownerId: string): void {
+/**
+ * @param option the option or argument that gave it
+ * @throws InvalidInputError
+ */
+export function requireOwnerId(ownerId: string, option = '<id>'): void {
   const rule = ownerIdProblem(ownerId);
-  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option: '<id>' });
+  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option });
 }
 
 /** @throws InvalidInputError */
@@ -78,7 +82,11 @@ function argumentProblem(problem: TypedProblem): InvalidInputError {
   return new InvalidInputError([problem]);
 }
 
-/** A run that was started; with `watch` its progress too. Returns the exit code. */
+/**
+ * A run that was started; with `watch` its progress too. Returns the exit code.
+ *
+ * @throws what the worker refuses of its input
+ */
 export async function showStarted(run: AnyRun, started: object, output: Output, watch = false): Promise<number> {
   const { ownerId, workflowId } = run;
   const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
@@ -86,6 +94,7 @@ export async function showStarted(run: AnyRun, started: object, output: Output, 
     output.event(started, human);
     return showProgress(run, output);
   }
+  await untilChecked(run);
   output.answer(started, human);
   return EXIT.done;
 }

@@ -3,7 +3,8 @@ import type { OpenHold, UnmatchedConsent } from '../../client.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
-import { tableWithIds } from './output.ts';
+import { tableWithIds, withAge } from './output.ts';
+import { asCalled } from './program-call.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
 export function resolveCommand(hold: OpenHold): string {
@@ -21,7 +22,7 @@ export function resolveCommand(hold: OpenHold): string {
 export function commandLines(command: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let line = indent;
-  for (const word of command.split(' ')) {
+  for (const word of asCalled(command).split(' ')) {
     const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
     if (line.trim() !== '' && longer.length > width - 2) {
       lines.push(`${line} \\`);
@@ -51,7 +52,7 @@ function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: Ope
     isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words,
     productCode,
     attempt === undefined ? '' : String(attempt),
-    since === undefined ? '' : seconds(since),
+    since === undefined ? '' : withAge(since),
     heldBy === 'ledger' && attempt !== undefined ? `${journeyId} (no run)` : journeyId,
   ];
 }
@@ -77,7 +78,7 @@ export function holdFacts(hold: OpenHold): string[][] {
     ...(otherTraceNumber === undefined ? [] : [['made already under', otherTraceNumber]]),
     ['reason', [reason, ...answer].join(', ')],
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
-    ...(since === undefined ? [] : [['since', seconds(since)]]),
+    ...(since === undefined ? [] : [['since', withAge(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
   ];
 }
