@@ -14,6 +14,9 @@ import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
+import { registerConsentsCommand } from './cli/commands/records/consents-command.ts';
+import { registerDecisionsCommand } from './cli/commands/records/decisions-command.ts';
+import { registerDisposalsCommand } from './cli/commands/records/disposals-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerInquiriesCommand } from './cli/commands/records/inquiries-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
@@ -87,9 +90,12 @@ export function createProgram(): Command {
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,
+    registerDecisionsCommand,
+    registerConsentsCommand,
     registerWebhooksCommand,
     registerSharesCommand,
     registerDisposeCommand,
+    registerDisposalsCommand,
     registerLegalHoldCommand,
   ]) {
     register(program);
@@ -109,7 +115,7 @@ function withoutValues(text: string): string {
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
 }
 
-/** Whether it starts servers of its own, or was told another one. */
+/** Whether it starts servers of its own, or has an address from its caller. */
 function isByItself(command: Command): boolean {
   const { address } = command.opts();
   return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
