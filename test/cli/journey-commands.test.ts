@@ -199,6 +199,9 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const refused = await cli('advance', journeyId, '--to', 'PREQUAL');
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
+    const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456'];
+    const unknown = await cli('consent', journeyId, '--share', 'S-1', '--applicant', '9A', ...denial);
+    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant names no applicant/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Why a run has failed: told when it is started, and in its status later. */
+/** Why a run has failed: `start` says it at once, `status` later. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys } from '../../client.ts';
 import type { Problem } from '../../model/problems.ts';
