@@ -87,14 +87,19 @@ function argumentProblem(problem: TypedProblem): InvalidInputError {
  *
  * @throws what the worker refuses of its input
  */
-export async function showStarted(run: AnyRun, started: object, output: Output, watch = false): Promise<number> {
+export async function showStarted(
+  run: AnyRun,
+  started: object,
+  output: Output,
+  { client, watch = false }: { client: CreditJourneys['client']; watch?: boolean | undefined },
+): Promise<number> {
   const { ownerId, workflowId } = run;
   const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
   if (watch) {
     output.event(started, human);
     return showProgress(run, output);
   }
-  await untilChecked(run);
+  await untilChecked(run, client);
   output.answer(started, human);
   return EXIT.done;
 }

@@ -8,27 +8,42 @@ type Run = ReturnType<CreditJourneys['run']>;
 
 /** A worker checks an input in some 50 ms. Where none is free, `status` tells later. */
 const CHECK_WAIT_MS = 1_000;
+const LOOK_AGAIN_MS = 50;
+
+/** Events of a run before its first activity. */
+const EVENTS_BEFORE_CHECK = 4;
 
 /**
- * Waits until a worker has checked the input of a run that was started, for a second at the most.
+ * Waits until a worker has checked the input of a run that was started, for a second at the most. Asks the server alone:
+ * a question to a worker that is away would stay open when the command ends.
  *
  * @throws InvalidInputError with what the worker refuses; JourneyFailedError
  */
-export async function untilChecked(run: Run): Promise<void> {
-  const over = new AbortController();
-  const checked = (async () => {
-    for await (const status of run.watch({ signal: over.signal }) as AsyncIterable<AnyStatus>) {
-      if (status.environment !== null) return;
-    }
-    if (!over.signal.aborted) await run.result();
-  })();
-  const timer = delay(CHECK_WAIT_MS, undefined, { signal: over.signal }).catch(() => {});
+export async function untilChecked(run: Run, client: CreditJourneys['client']): Promise<void> {
+  const endsAt = performance.now() + CHECK_WAIT_MS;
+  while (performance.now() < endsAt) {
+    const standing = await standingOf(client, run.workflowId);
+    if (standing === 'closed') await run.result();
+    if (standing !== 'open') return;
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+/** `open`: its input is not checked yet. */
+async function standingOf(
+  client: CreditJourneys['client'],
+  workflowId: string,
+): Promise<'open' | 'checked' | 'closed'> {
   try {
-    await Promise.race([checked, timer]);
-  } finally {
-    over.abort();
-    // A worker that is away answers the question only once the connection is closed.
-    checked.catch(() => {});
+    const { status, historyLength, raw } = await client.workflow.getHandle(workflowId).describe();
+    if (status.name !== 'RUNNING') return 'closed';
+    const { pendingActivities, pendingWorkflowTask } = raw;
+    const isChecking = pendingActivities?.some(({ activityType }) => activityType?.name?.startsWith('prepare'));
+    // A workflow task follows the check, and ends a run whose input is refused.
+    return isChecking || pendingWorkflowTask || historyLength <= EVENTS_BEFORE_CHECK ? 'open' : 'checked';
+  } catch {
+    // It has been started: that the server does not answer now is no failure of the start.
+    return 'checked';
   }
 }
 

@@ -59,7 +59,7 @@ function registerStart(portfolio: Command): void {
       const review = await journeys.reviewPortfolio(input);
       const { reviewId, ownerId, workflowId } = review;
       const started = { reviewId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(review, started, output, options.watch);
+      return showStarted(review, started, output, { client: journeys.client, watch: options.watch });
     });
   });
 }

@@ -45,7 +45,7 @@ export function registerPullCommand(program: Command): void {
       const pull = await journeys.pull(input as PullInput, { workClass: options.batch ? 'batch' : 'interactive' });
       const { pullId, ownerId, workflowId } = pull;
       const started = { pullId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(pull, started, output, options.watch);
+      return showStarted(pull, started, output, { client: journeys.client, watch: options.watch });
     });
   });
 }

@@ -112,7 +112,7 @@ async function shareByItself(id: string | undefined, options: ShareOptions): Pro
     const share = await journeys.shareReport(input);
     const { shareId, ownerId, workflowId } = share;
     const started = { shareId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-    return showStarted(share, started, output, options.watch);
+    return showStarted(share, started, output, { client: journeys.client, watch: options.watch });
   });
 }
 

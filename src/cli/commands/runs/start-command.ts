@@ -47,7 +47,7 @@ export function registerStartCommand(program: Command): void {
       });
       const { journeyId, workflowId } = journey;
       const started = { journeyId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(journey, started, output, options.watch);
+      return showStarted(journey, started, output, { client: journeys.client, watch: options.watch });
     });
   });
 }
