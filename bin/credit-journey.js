@@ -25,7 +25,7 @@ function runOnNewerNode() {
     );
     process.exit(2);
   }
-  const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(bundled, process.argv.slice(1), { stdio: 'inherit' });
   // From a terminal both get Ctrl-C; a signal that was sent to this process alone is passed on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {

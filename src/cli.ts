@@ -14,6 +14,9 @@ import { registerSetupCommand } from './cli/commands/programs/setup-command.ts';
 import { registerWebhooksCommand } from './cli/commands/programs/webhooks-command.ts';
 import { registerWorkerCommand } from './cli/commands/programs/worker-command.ts';
 import { registerChangesCommand } from './cli/commands/records/changes-command.ts';
+import { registerConsentsCommand } from './cli/commands/records/consents-command.ts';
+import { registerDecisionsCommand } from './cli/commands/records/decisions-command.ts';
+import { registerDisposalsCommand } from './cli/commands/records/disposals-command.ts';
 import { registerDisposeCommand } from './cli/commands/records/dispose-command.ts';
 import { registerInquiriesCommand } from './cli/commands/records/inquiries-command.ts';
 import { registerLegalHoldCommand } from './cli/commands/records/legal-hold-command.ts';
@@ -34,8 +37,10 @@ import { registerDemoCommand } from './cli/demo/demo-command.ts';
 import type { OutputOptions } from './cli/output/common-options.ts';
 import { reportError } from './cli/output/errors.ts';
 import { EXIT } from './cli/output/exit-codes.ts';
+import { asCalled } from './cli/output/program-call.ts';
 import { logUncaughtErrors } from './cli/output/uncaught-errors.ts';
 import { packageVersion } from './cli/output/version.ts';
+import { variablesOfRunningDev } from './local/dev/ready-file.ts';
 
 /** Every command, not yet run. */
 export function createProgram(): Command {
@@ -47,11 +52,13 @@ export function createProgram(): Command {
     // Names alone, so that the descriptions have room in 80 columns.
     .configureHelp({ helpWidth: 80, subcommandTerm: (command) => command.name() })
     .configureOutput({
-      outputError: (text, write) => write(withoutValues(text)),
+      writeOut: (text) => void process.stdout.write(asCalled(text)),
+      outputError: (text, write) => write(asCalled(withoutValues(text))),
     })
     .addHelpText(
       'after',
       '\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 needs a person.\n' +
+        '`credit-journey help <command>` shows its options and an example.\n' +
         'Begin with `credit-journey dev`, then `credit-journey start --sample --watch`.',
     );
   for (const register of [
@@ -83,9 +90,12 @@ export function createProgram(): Command {
     registerReferencesCommand,
     registerListCommand,
     registerInquiriesCommand,
+    registerDecisionsCommand,
+    registerConsentsCommand,
     registerWebhooksCommand,
     registerSharesCommand,
     registerDisposeCommand,
+    registerDisposalsCommand,
     registerLegalHoldCommand,
   ]) {
     register(program);
@@ -105,14 +115,34 @@ function withoutValues(text: string): string {
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
 }
 
+/** Whether it starts servers of its own, or has an address from its caller. */
+function isByItself(command: Command): boolean {
+  const { address } = command.opts();
+  return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
+}
+
+/** `help advance` as `advance --help`, of subcommands too. An unknown name is left for commander to refuse. */
+function withHelpOption(argv: readonly string[], program: Command): readonly string[] {
+  if (argv[0] !== 'help') return argv;
+  let command: Command | undefined = program;
+  const names: string[] = [];
+  for (const name of argv.slice(1)) {
+    if (command?.commands.length === 0) break;
+    command = command?.commands.find((one) => one.name() === name);
+    names.push(name);
+  }
+  return command === undefined ? names : [...names, '--help'];
+}
+
 /** Runs one command and returns its exit code; what it says goes to the process's own streams. */
 export async function runProgram(argv: readonly string[], program = createProgram()): Promise<number> {
   let options: OutputOptions = {};
   program.hook('preAction', (_, command) => {
     options = command.opts();
+    if (!isByItself(command)) Object.assign(process.env, variablesOfRunningDev(process.env, process.cwd()));
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withHelpOption(argv, program), { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     // Commander has printed what is wrong by now; for help that was asked for, its code is 0.

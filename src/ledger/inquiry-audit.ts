@@ -35,6 +35,11 @@ export interface InquiriesQuery {
   /** The code or the name of the end user in the request. */
   endUser?: string;
   productCode?: ProductCode;
+  /** model/owner-id.ts. */
+  ownerId?: string;
+  customerTraceNumber?: string;
+  /** How many applicants it is about; an inquiry from before the ledger kept that never fits. */
+  applicants?: number;
   outcome?: AuditOutcome;
   /** Sealed in the ledger: for this condition, every attempt with a record that meets the others is opened. */
   reportReferenceNumber?: string;
@@ -49,6 +54,8 @@ export type AuditDecision = Pick<
 /** One attempt, with its inquiry. Nothing personal, and no reference. */
 export interface AuditedAttempt extends InquiryDescription {
   attempt: number;
+  /** How many the inquiry is about. */
+  applicants?: number;
   /** By the database's clock, RFC 3339. */
   claimedAt: string;
   /** The instant just before the first byte, where it is known. */

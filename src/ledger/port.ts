@@ -15,6 +15,7 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { Pauses } from './pauses.ts';
+import type { AuditedConsent, AuditedDecision, AuditedDisposal, DecisionsQuery, RecordsQuery } from './record-audit.ts';
 import type {
   ChainReport,
   ClaimRequest,
@@ -140,6 +141,15 @@ export interface Ledger {
    * decisions and consents, and its outcome. Attempts that are claimed meanwhile may be among them.
    */
   inquiriesBetween(query?: InquiriesQuery): AsyncIterable<AuditedAttempt>;
+
+  /** Reads only, in pages: every decision of a person that was recorded in a period, oldest first, `seen` among them. */
+  decisionsBetween(query?: DecisionsQuery): AsyncIterable<AuditedDecision>;
+
+  /** As `decisionsBetween`: every consent, refusals and those under which nothing was sent among them. */
+  consentsBetween(query?: RecordsQuery): AsyncIterable<AuditedConsent>;
+
+  /** As `decisionsBetween`: every disposal that was begun or finished, and every legal hold set or released. */
+  disposalsBetween(query?: RecordsQuery): AsyncIterable<AuditedDisposal>;
 
   /** Reads only and unseals nothing: the oldest of each kind of what `openInquiries` lists, at most `limit` of each. */
   oldestOpen(limit: number): Promise<OpenWork[]>;

@@ -378,7 +378,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(screen, /^KIND +REASON[\s\S]*^hold +RequestRefused/m);
     const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
-    assert.ok(copied.includes(`credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
+    assert.ok(copied.includes(`npx credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
 
     const args = ['resolve', '--all', ...mine, '--provider-said', 'notAsked', ...WHO];
     const answers: [RegExp, string][] = [

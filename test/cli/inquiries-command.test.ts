@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
 import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
-import { attempted, consentOf, decisionOf, INQUIRY, RECORD, SHARE } from '../ledger/fixtures.ts';
+import { attempted, consentOf, decisionOf, INQUIRY, RECORD, SHARE, TRACE } from '../ledger/fixtures.ts';
 import { runCli } from './run-cli.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
@@ -22,6 +22,10 @@ before(async () => {
   await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ reason: '=1+1, "they said"' }));
   await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
   await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
+  await ledger.recordConsents(ledger.identity.ledgerId, [
+    consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied', proof: 'a.b.c' }),
+  ]);
+  await ledger.retention.setLegalHold('J-1', { by: 'records-1', reason: '=a claim' });
   await ledger.close();
 });
 after(() => rm(directory, { recursive: true, force: true }));
@@ -95,5 +99,59 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
       assert.match(stderr, rule);
       assert.doesNotMatch(stdout + stderr, /912/);
     }
+  });
+});
+
+describe('what people decided, consented to and disposed of', { concurrency: 3 }, () => {
+  const read = (command: string, ...args: string[]) => runCli([command, ...args], { env });
+  const listed = async (command: string, ...args: string[]) =>
+    JSON.parse((await read(command, ...args)).stdout)[command] as Record<string, unknown>[];
+
+  test('is one JSON document each, without proofs unless they are asked for', async () => {
+    const [decision] = await listed('decisions');
+    assert.deepEqual(
+      [decision?.journeyId, decision?.action, decision?.by, decision?.reason, decision?.customerTraceNumber],
+      ['J-1', 'resend', 'operator@example.com', '=1+1, "they said"', TRACE],
+    );
+    const consents = await listed('consents');
+    assert.deepEqual(
+      consents.map((one) => [one.consentId, one.decision, one.permittedAttempts, one.hasProof, one.proof]),
+      [
+        ['C-1', 'granted', 1, false, undefined],
+        ['C-2', 'denied', 0, true, undefined],
+      ],
+    );
+    assert.equal((await listed('consents', '--proofs'))[1]?.proof, 'a.b.c');
+    const [hold] = await listed('disposals');
+    assert.deepEqual([hold?.journeyId, hold?.kind, hold?.by], ['J-1', 'legalHoldSet', 'records-1']);
+    for (const command of ['decisions', 'consents', 'disposals']) {
+      assert.deepEqual(await listed(command, '--journey', 'J-2', '--format', 'json'), []);
+    }
+  });
+
+  test('is CSV, and lines with ages, where they are asked for', async () => {
+    for (const [command, cell] of [
+      ['decisions', `"'=1+1, ""they said""",notPosted`],
+      ['consents', 'J-1,S1,02,C-2,denied,EU2,'],
+      ['disposals', "legalHoldSet,J-1,,records-1,'=a claim,"],
+    ] as const) {
+      const csv = (await read(command, '--format', 'csv')).stdout;
+      assert.match(csv, /^recordedAt,/);
+      assert.ok(csv.includes(cell), csv);
+      const table = (await read(command, '--format', 'table')).stdout;
+      assert.match(table, /^\d{4}-\d\d-\d\dT[\d:]+Z \((now|\d+ (s|min) ago)\) /);
+      for (const line of table.split('\n')) assert.ok(line.length <= 80, line);
+    }
+    const { code, stderr } = await read('decisions', '--format', 'S912345678');
+    assert.deepEqual([code, /must be one of table, csv, json/.test(stderr), /912/.test(stderr)], [2, true, false]);
+  });
+
+  test('and inquiries are found by journey, trace number and how many applicants they are about', async () => {
+    const attempts = async (...args: string[]) => (await listed('inquiries', ...args)).map(({ attempt }) => attempt);
+    assert.deepEqual(await attempts('--journey', 'J-1', '--trace', TRACE), [1, 2]);
+    assert.deepEqual(await attempts('--journey', 'J-2'), []);
+    assert.deepEqual(await attempts('--applicants', '2'), []);
+    const { code, stderr } = await inquiries('--journey', 'J@1');
+    assert.deepEqual([code, JSON.parse(stderr).error.problems[0].option], [2, '--journey']);
   });
 });

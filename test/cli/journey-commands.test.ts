@@ -187,12 +187,41 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const journeyId = `J-${randomUUID()}`;
     const missing = await cli('status', journeyId);
     assert.equal(missing.code, 1);
-    assert.equal(JSON.parse(missing.stderr).error.type, 'JourneyNotFoundError');
+    const { type, hint } = JSON.parse(missing.stderr).error;
+    assert.equal(type, 'JourneyNotFoundError');
+    assert.match(hint, /`credit-journey list --kind journey` shows/);
     await done('start', '--sample', '--journey-id', journeyId);
+    for (const command of [['status'], ['report', 'PREQUAL']] as const) {
+      const [name, ...rest] = command;
+      const byWorkflowId = await cli(name, `journey-${journeyId}`, ...rest);
+      assert.match(JSON.parse(byWorkflowId.stderr).error.hint, new RegExp(`the id of that run is ${journeyId}$`));
+    }
     const refused = await cli('advance', journeyId, '--to', 'PREQUAL');
     assert.equal(refused.code, 1);
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
+    const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456'];
+    const unknown = await cli('consent', journeyId, '--share', 'S-1', '--applicant', '9A', ...denial);
+    assert.match(JSON.parse(unknown.stderr).error.message, / refused: --applicant names no applicant/);
   });
+});
+
+test('what the worker refuses of an input is told by start, and later by status, with the rule', async () => {
+  const journeyId = `J-${randomUUID()}`;
+  const file = join(stage.harness.dataDir, `${journeyId}.json`);
+  const applicants = Array.from({ length: 9 }, (_, index) => applicant(`${index + 1}A`));
+  await writeFile(file, JSON.stringify({ ...sampleJourney({ journeyId, auto: true }), applicants }));
+  const env = { ...stage.env, GATEWAY_MAX_APPLICANTS: '9' };
+  const start = () => runCli(['start', '--file', file], { env, cwd: stage.harness.dataDir });
+  let started = await start();
+  // A slow machine may need longer than start waits; the same start again finds the run, or runs what has failed again.
+  for (let tries = 1; started.code === 0 && tries < 20; tries++) started = await start();
+  assert.equal(started.code, 2, started.stderr);
+  const { type, problems } = JSON.parse(started.stderr).error;
+  assert.equal(type, 'InvalidInputError');
+  assert.deepEqual(problems, [{ path: '/applicants', rule: 'must have at most 2 entries' }]);
+  const { state, failure } = await done('status', journeyId);
+  assert.deepEqual([state, failure], ['failed', { type: 'InvalidInput', problems }]);
+  assert.doesNotMatch(started.stderr, /9001|example/);
 });
 
 describe('a single pull on the command line', { concurrency: 4 }, () => {

@@ -21,7 +21,7 @@ export interface RunOptions {
 
 /** The environment without the settings of the person who runs the tests. */
 export function bareEnvironment(): Record<string, string | undefined> {
-  const ours = /^(TEMPORAL_|GATEWAY_|LEDGER_|KEY_RING|TASK_QUEUE|WORKER_|NODE_TEST)/;
+  const ours = /^(TEMPORAL_|GATEWAY_|LEDGER_|KEY_RING|TASK_QUEUE|WORKER_|NODE_TEST|npm_command|npm_lifecycle)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
 }
 

@@ -22,7 +22,8 @@ export async function runInTerminal(
 ): Promise<TerminalRun> {
   const child = spawn('python3', ['-c', TERMINAL, process.execPath, CLI, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...bareEnvironment(), NO_COLOR: '1', TERM: 'xterm', ...env },
+    // As `npx` runs it.
+    env: { ...bareEnvironment(), npm_command: 'exec', NO_COLOR: '1', TERM: 'xterm', ...env },
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), 180_000);
   let screen = '';

@@ -9,6 +9,7 @@ import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
 import { sampleJourney } from '../../src/cli/demo/sample-journey.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
+import { asCalled, programCall } from '../../src/cli/output/program-call.ts';
 import { parseLendingJourneyInput } from '../../src/messages/parse-messages.ts';
 import { runCli, spawnCli } from './run-cli.ts';
 
@@ -50,6 +51,15 @@ describe('help', { concurrency: 4 }, () => {
       const name = typed(command);
       assert.match(help, new RegExp(`\\$ (${name}|npm run ${name.replace('credit-journey ', '')})`), name);
     }
+  });
+
+  test('is asked for in words too, of a command and of a subcommand', async () => {
+    for (const words of [['advance'], ['audit', 'verify'], ['portfolio', 'schedule', 'create'], []]) {
+      const [asked, option] = await Promise.all([runCli(['help', ...words]), runCli([...words, '--help'])]);
+      assert.deepEqual([asked.code, asked.stdout], [0, option.stdout]);
+    }
+    const { code, stderr } = await runCli(['help', 'audit', 'advence']);
+    assert.deepEqual([code, stderr], [2, "error: unknown command 'advence'\n"]);
   });
 
   test('that `head` does not read to its end ends the program without a word', async () => {
@@ -195,6 +205,21 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     assert.equal(error.type, 'ConfigError');
     assert.ok(error.problems.length >= 9);
   });
+});
+
+test('commands are printed as they work where the program was called', () => {
+  const cwd = () => '/home';
+  const call = (path: string, env = {}) => programCall({ argv: ['node', path], env, cwd });
+  assert.equal(call('/usr/bin/credit-journey'), 'credit-journey');
+  assert.equal(call('/home/node_modules/.bin/credit-journey'), 'npx credit-journey');
+  assert.equal(call('/home/src/cli.ts', { npm_command: 'exec' }), 'npx credit-journey');
+  assert.equal(call('/home/src/cli.ts', { npm_lifecycle_event: 'demo' }), 'npx credit-journey');
+  assert.match(call('/home/src/cli.ts'), /^node \/.*\/bin\/credit-journey\.js$/);
+  const text = '`credit-journey holds`, `npx credit-journey list`, credit-journey-cli, credit-journey --help';
+  const expected =
+    '`npx credit-journey holds`, `npx credit-journey list`, credit-journey-cli, npx credit-journey --help';
+  assert.equal(asCalled(text, 'npx credit-journey'), expected);
+  assert.equal(asCalled(text, 'credit-journey'), text);
 });
 
 test('a server that is not there is told with exit code 1, and a stack trace only when asked for', async () => {

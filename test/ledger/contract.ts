@@ -15,6 +15,7 @@ import { keptConsentTests } from './contract-kept.ts';
 import { openInquiryTests } from './contract-open.ts';
 import { outcomeTests, reportTests } from './contract-outcomes.ts';
 import { pauseTests } from './contract-pauses.ts';
+import { recordTests } from './contract-records.ts';
 import { restoreTests } from './contract-restores.ts';
 import { rewrappingTests } from './contract-rewrapping.ts';
 import { shareTests } from './contract-shares.ts';
@@ -49,6 +50,7 @@ export function ledgerContract(backend: LedgerBackend): void {
   describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened, backend));
   describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
   describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
+  describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
   describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));

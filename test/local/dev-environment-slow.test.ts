@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { CreditJourneys } from '../../src/client.ts';
 import { type DevEnvironment, startDevEnvironment } from '../../src/local/dev/dev-environment.ts';
+import { DEFAULT_DATA_DIR, variablesOfRunningDev } from '../../src/local/dev/ready-file.ts';
 import { isPortFree } from '../../src/local/free-ports.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
@@ -36,7 +38,8 @@ async function connect({ temporalAddress, namespace, taskQueue, variables }: Dev
 }
 
 test('a development environment outlives a killed worker and its own end: journeys and ports are found again', async (t) => {
-  const dataDir = await temporaryDirectory(t);
+  const folder = await temporaryDirectory(t);
+  const dataDir = join(folder, DEFAULT_DATA_DIR);
   const events: string[] = [];
   const restarted = Promise.withResolvers<void>();
   const onEvent = (message: string) => {
@@ -50,6 +53,10 @@ test('a development environment outlives a killed worker and its own end: journe
     message: new RegExp(`process ${process.pid} `),
   });
 
+  // As commands in that folder do.
+  const found = variablesOfRunningDev({}, folder);
+  assert.deepEqual(found, { ...first.variables, TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal.toml') });
+
   const input = journeyInput();
   const journeys = await connect(first);
   t.after(() => journeys.close());
@@ -62,6 +69,7 @@ test('a development environment outlives a killed worker and its own end: journe
   assert.notEqual(first.worker.pid(), pid);
   assert.match(events[0] ?? '', /was killed; starting it again/);
   await first.stop();
+  assert.deepEqual(variablesOfRunningDev({}, folder), {});
 
   const told: string[] = [];
   const second = await startDevEnvironment({ headless: true, dataDir, onEvent: (message) => told.push(message) });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -11,6 +11,7 @@ import {
   readDevMemory,
   writeDevMemory,
 } from '../../src/local/dev/dev-memory.ts';
+import { DEFAULT_DATA_DIR, variablesOfRunningDev, writeReadyFile } from '../../src/local/dev/ready-file.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
@@ -87,4 +88,25 @@ test('a memory that cannot be read counts as none', async (t) => {
     await writeFile(join(directory, 'dev.json'), content);
     assert.equal(await readDevMemory(directory), null);
   }
+});
+
+test('a command finds the environment that runs in its folder or above, unless it is told another, or its process is gone', async (t) => {
+  const folder = await temporaryDirectory(t);
+  const below = join(folder, 'below');
+  await mkdir(join(folder, DEFAULT_DATA_DIR));
+  await mkdir(below);
+  assert.deepEqual(variablesOfRunningDev({}, below), {});
+  const variables = { TEMPORAL_ADDRESS: '127.0.0.1:7233' };
+  const remove = await writeReadyFile(join(folder, DEFAULT_DATA_DIR), variables);
+  const found = (env = {}) => variablesOfRunningDev(env, below);
+  assert.deepEqual(found(), variables);
+  assert.deepEqual(found({ PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', LEDGER_URL: '' }), variables);
+  for (const name of ['TEMPORAL_PROFILE', 'GATEWAY_ENVIRONMENT', 'LEDGER_URL_FILE', 'CODEC_SERVER_URL', 'TASK_QUEUE']) {
+    assert.deepEqual(found({ [name]: 'given' }), {}, name);
+  }
+  await remove();
+  assert.deepEqual(found(), {});
+  // Above the largest process id of any system.
+  await writeFile(join(folder, DEFAULT_DATA_DIR, 'ready.json'), JSON.stringify({ pid: 2 ** 30, variables }));
+  assert.deepEqual(found(), {});
 });

@@ -37,7 +37,8 @@ async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
     }),
   ];
   Object.defineProperty(process, 'stdin', { value: Readable.from([stdin]), configurable: true });
-  process.argv = [process.execPath, CLI.pathname, ...args];
+  // As where it is installed for every folder.
+  process.argv = [process.execPath, new URL('credit-journey', CLI).pathname, ...args];
   process.env = env;
   process.chdir(cwd);
   try {

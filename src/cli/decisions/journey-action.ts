@@ -11,6 +11,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
+import { untilChecked } from './run-failure.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(
@@ -61,10 +62,13 @@ export async function withRun<T>(
 
 export type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
-/** @throws InvalidInputError */
-export function requireOwnerId(ownerId: string): void {
+/**
+ * @param option the option or argument that gave it
+ * @throws InvalidInputError
+ */
+export function requireOwnerId(ownerId: string, option = '<id>'): void {
   const rule = ownerIdProblem(ownerId);
-  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option: '<id>' });
+  if (rule) throw argumentProblem({ path: `/${ID_NAMES[ownerOf(ownerId).kind]}`, rule, option });
 }
 
 /** @throws InvalidInputError */
@@ -83,14 +87,24 @@ function argumentProblem(problem: TypedProblem): InvalidInputError {
   return new InvalidInputError([problem]);
 }
 
-/** A run that was started; with `watch` its progress too. Returns the exit code. */
-export async function showStarted(run: AnyRun, started: object, output: Output, watch = false): Promise<number> {
+/**
+ * A run that was started; with `watch` its progress too. Returns the exit code.
+ *
+ * @throws what the worker refuses of its input
+ */
+export async function showStarted(
+  run: AnyRun,
+  started: object,
+  output: Output,
+  { client, watch = false }: { client: Client; watch?: boolean | undefined },
+): Promise<number> {
   const { ownerId, workflowId } = run;
   const human = () => [output.colors.green(`started ${ownerId} (workflow ${workflowId})`)];
   if (watch) {
     output.event(started, human);
     return showProgress(run, output);
   }
+  await untilChecked(run, client);
   output.answer(started, human);
   return EXIT.done;
 }

@@ -1,6 +1,7 @@
 /** Tells the demo's story: one line for each thing that happens, with the seconds since the journey began. */
 import pc from 'picocolors';
 import type { JourneyStatus, ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
+import { asCalled } from '../output/program-call.ts';
 
 export interface Narrator {
   /** A headline, between empty lines. */
@@ -21,7 +22,7 @@ export function createNarrator(stream: NodeJS.WriteStream = process.stdout): Nar
   const beganAt = performance.now();
   const known = new Map<string, string>();
   const clock = () => colors.dim(`${((performance.now() - beganAt) / 1000).toFixed(1).padStart(6)} s`);
-  const line = (text: string) => void stream.write(`${text}\n`);
+  const line = (text: string) => void stream.write(`${asCalled(text)}\n`);
   const timed = (text: string) => line(`${clock()}  ${text}`);
   const news = (name: string, text: string) => {
     if (known.get(name) === text) return false;

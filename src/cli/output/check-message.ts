@@ -28,7 +28,7 @@ const CHECKS = {
 } as const;
 
 /**
- * @param given the command's options, which a problem is told by
+ * @param given the command's options, by which errors name a field
  * @throws InvalidInputError with every problem
  */
 export async function checkMessage(

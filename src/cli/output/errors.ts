@@ -1,5 +1,7 @@
 /** What a failed command prints for a person or a script: names, paths and rules, never values. */
 
+import { defined } from '../../base/defined.ts';
+import { ownerIdOfWorkflow, ownerOf } from '../../model/owner-id.ts';
 import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
 import { createOutput, wrap } from './output.ts';
@@ -12,7 +14,9 @@ export class UsageError extends Error {
 interface Complaint {
   type: string;
   message: string;
-  problems?: { path?: string; variable?: string; option?: string; rule: string }[];
+  /** What to try. */
+  hint?: string;
+  problems?: readonly { path?: string; variable?: string; option?: string; rule: string }[];
 }
 
 /** Writes the error to stderr and returns the exit code. */
@@ -23,14 +27,17 @@ export function reportError(error: unknown, options: OutputOptions): number {
     process.stderr.write(`${JSON.stringify({ error: complaint })}\n`);
   } else {
     const [first = '', ...rest] = wrap(`error: ${complaint.message}`, width);
-    const lines = [colors.red(first), ...rest, ...problemLines(complaint, width)];
+    const { hint } = complaint;
+    const hints = hint === undefined ? [] : wrap(hint, width, '  ');
+    const lines = [colors.red(first), ...rest, ...problemLines(complaint, width), ...hints];
     process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   }
   if (options.debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return exitCodeOf(error);
 }
 
-function problemLines({ problems = [] }: Complaint, width: number): string[] {
+/** A line for each: what is wrong, and the rule. */
+export function problemLines({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
   return problems.flatMap(({ path, variable, option, rule }) =>
     wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
   );
@@ -42,7 +49,26 @@ function complaintOf(error: unknown): Complaint {
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
-  return { type: error.name, message, ...(problems.length > 0 ? { problems } : {}) };
+  return {
+    type: error.name,
+    message,
+    ...defined({ hint: hintOf(error) }),
+    ...(problems.length > 0 ? { problems } : {}),
+  };
+}
+
+const NOT_FOUND = new Set(['JourneyNotFoundError', 'ReportNotFoundError', 'ChangesNotFoundError']);
+
+/** For an id that is not known: perhaps it is a workflow's, which lists of Temporal show. */
+function hintOf(error: Error): string | undefined {
+  if (!NOT_FOUND.has(error.name) || !('journeyId' in error)) return undefined;
+  const ownerId = String(error.journeyId);
+  const meant = ownerIdOfWorkflow(ownerId);
+  if (meant !== null) return `${ownerId} is a workflow id: the id of that run is ${meant}`;
+  if (error.name !== 'JourneyNotFoundError') return undefined;
+  const { kind } = ownerOf(ownerId);
+  const others = kind === 'journey' ? ', where others begin with pull:, share: or portfolio:' : '';
+  return `\`credit-journey list --kind ${kind}\` shows the ids that Temporal knows${others}`;
 }
 
 const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError']);

@@ -4,7 +4,8 @@ import { isFailureType } from '../../model/failure-types.ts';
 import { ATTENTION_GUIDE, type DecidedInquiry, HOLD_GUIDE, inquiryWords, runbookPage } from '../../model/hold-guide.ts';
 import { ownerOf } from '../../model/owner-id.ts';
 import { problemWords } from '../../model/problems.ts';
-import { tableWithIds } from './output.ts';
+import { tableWithIds, withAge } from './output.ts';
+import { asCalled } from './program-call.ts';
 
 /** The command that resolves it; on a terminal it asks for the options that are missing. */
 export function resolveCommand(hold: OpenHold): string {
@@ -22,7 +23,7 @@ export function resolveCommand(hold: OpenHold): string {
 export function commandLines(command: string, width: number, indent: string): string[] {
   const lines: string[] = [];
   let line = indent;
-  for (const word of command.split(' ')) {
+  for (const word of asCalled(command).split(' ')) {
     const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
     if (line.trim() !== '' && longer.length > width - 2) {
       lines.push(`${line} \\`);
@@ -52,7 +53,7 @@ function holdRow({ reason, productCode, attempt, since, journeyId, heldBy }: Ope
     isFailureType(reason) ? reason : ATTENTION_GUIDE[reason].words,
     productCode,
     attempt === undefined ? '' : String(attempt),
-    since === undefined ? '' : seconds(since),
+    since === undefined ? '' : withAge(since),
     heldBy === 'ledger' && attempt !== undefined ? `${journeyId} (no run)` : journeyId,
   ];
 }
@@ -79,7 +80,7 @@ export function holdFacts(hold: OpenHold): string[][] {
     ['reason', [reason, ...answer].join(', ')],
     ...problems.map((problem) => ['problem', problemWords(problem)]),
     ...(attempt === undefined ? [] : [['attempt', String(attempt)]]),
-    ...(since === undefined ? [] : [['since', seconds(since)]]),
+    ...(since === undefined ? [] : [['since', withAge(since)]]),
     ...(resendFrom === undefined ? [] : [['resend from', seconds(resendFrom)]]),
   ];
 }

@@ -2,7 +2,7 @@
 import type { AuditDecision, AuditedAttempt, InquiryTotal, Posted } from '../../ledger/inquiry-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { type Cell, csvLine } from './csv.ts';
-import { table, wrapLong } from './output.ts';
+import { table, withAge, wrapLong } from './output.ts';
 
 const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'not known' };
 
@@ -10,16 +10,16 @@ const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknow
 export function attemptLines(one: AuditedAttempt, width: number): string[] {
   const { permittedBy, decision, consents, late } = one;
   const head = [
-    one.claimedAt.replace(/\.\d+/, ''),
+    withAge(one.claimedAt).padEnd(33),
     one.productCode.padEnd(9),
-    one.outcome.padEnd(18),
-    POSTED[one.posted].padEnd(10),
+    one.outcome,
+    POSTED[one.posted],
     one.endUserCode ?? one.endUser ?? '',
   ];
   const share = one.shareId === undefined ? '' : `, share ${one.shareId}`;
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
-    `${one.customerTraceNumber} attempt ${one.attempt}`,
+    `${one.customerTraceNumber} attempt ${one.attempt}${applicantsText(one)}`,
     `${runName(one.ownerId)}${share}${purpose}`,
     ...(consents.length === 0 ? [] : [`consents ${consents.map(consentText).join(', ')}`]),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
@@ -48,6 +48,11 @@ export function totalLines(totals: readonly InquiryTotal[], width: number): stri
 
 function endUserOf({ endUserCode, endUser }: InquiryTotal): string {
   return [endUserCode, endUser].filter((text) => text !== undefined).join(' ');
+}
+
+function applicantsText({ applicants }: AuditedAttempt): string {
+  if (applicants === undefined) return '';
+  return applicants === 1 ? ', 1 applicant' : `, ${applicants} applicants`;
 }
 
 function consentText({ applicantId, consentId }: AuditedAttempt['consents'][number]): string {
@@ -101,6 +106,7 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   // New columns come last: readers may go by position.
   permitProvenBy: (one) => one.permittedBy?.provenBy,
   decisionProvenBy: (one) => one.decision?.provenBy,
+  applicants: (one) => one.applicants,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

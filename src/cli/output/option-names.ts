@@ -1,4 +1,4 @@
-/** Which option or argument each field of a message comes from, so that a problem is told as it was typed. */
+/** Which option or argument each field of a message comes from, so that an error names what was typed. */
 import { unknownFields } from '../../fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 
@@ -134,6 +134,17 @@ export function asTyped(
     return [option !== undefined && isTyped(option, given) ? { ...problem, option } : problem];
   });
   return new InvalidInputError(typed);
+}
+
+/** What a run has refused, with the option in place of the path that its reason begins with. */
+export function refusedAsTyped(error: unknown, kind: keyof typeof OPTION_NAMES, given: GivenOptions): unknown {
+  if (!(error instanceof Error) || error.name !== 'UpdateRefusedError') return error;
+  const options: Readonly<Record<string, string>> = OPTION_NAMES[kind];
+  error.message = error.message.replace(/(?<= refused: )\/[\w/]+/, (path) => {
+    const option = options[path];
+    return option !== undefined && isTyped(option, given) ? option : path;
+  });
+  return error;
 }
 
 function unknownRule({ rule }: Problem): string {

@@ -1,6 +1,7 @@
 /** Where a command writes: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
 import type { OutputOptions } from './common-options.ts';
+import { asCalled } from './program-call.ts';
 
 /** Wide enough to be read, narrow enough for the smallest terminal in use. */
 const WIDTH = 80;
@@ -29,7 +30,7 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
   const colors = pc.createColors(!isJson && pc.isColorSupported);
   // A pseudo-terminal without a size says 0.
   const width = Math.min(stream.columns || WIDTH, WIDTH);
-  const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${line}\n`).join(''));
+  const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${asCalled(line)}\n`).join(''));
   let drawn = 0;
   return {
     isJson,
@@ -49,9 +50,9 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
       writeLines(lines);
       drawn = lines.length;
     },
-    progress: (step) => void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : step}\n`),
+    progress: (step) => void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : asCalled(step)}\n`),
     note: (line) => {
-      if (!isJson) process.stderr.write(`${line}\n`);
+      if (!isJson) process.stderr.write(`${asCalled(line)}\n`);
     },
   };
 }
@@ -123,11 +124,27 @@ export function wrapLong(text: string, width: number, indent = ''): string[] {
   });
 }
 
+/** An instant in seconds, and how long ago it was. */
+export function withAge(instant: string, nowMs = Date.now()): string {
+  const ms = Date.parse(instant);
+  const text = instant.replace(/\.\d+/, '');
+  return Number.isNaN(ms) ? text : `${text} (${age(nowMs - ms)})`;
+}
+
+function age(ms: number): string {
+  // A clock may differ.
+  if (ms < 1_000) return 'now';
+  const seconds = ms / 1_000;
+  if (seconds < 120) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min ago`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;
+}
+
 /** Broken between words into lines of at most `width` columns. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of asCalled(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && indent.length + longer.length > width) {
       lines.push(indent + line);

@@ -1,5 +1,6 @@
 /** Questions on a terminal. */
 import { createInterface } from 'node:readline/promises';
+import { asCalled } from './program-call.ts';
 
 /** Ctrl-C, Ctrl-D or a terminal that has gone: nothing was decided. */
 export class PromptClosedError extends Error {
@@ -37,7 +38,7 @@ export function createPrompter(
   // Without this a question would wait for ever, and the process would end in the middle of it.
   reader.once('close', () => closed.reject(new PromptClosedError()));
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
-  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${text}\n`).join(''));
+  const say = (lines: readonly string[]) => void output.write(lines.map((text) => `${asCalled(text)}\n`).join(''));
 
   const line: Prompter['line'] = async (question, { preset, problem } = {}) => {
     const shown = preset === undefined ? `${question}: ` : `${question} [${preset}]: `;

@@ -5,9 +5,9 @@
 import type { AuditedShare, ShareConsent } from '../../ledger/share-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
-import { type Cell, csvLine } from './csv.ts';
+import type { Cell } from './csv.ts';
 import { readable } from './inquiry-formats.ts';
-import { table } from './output.ts';
+import { table, withAge } from './output.ts';
 
 const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as const;
 
@@ -15,7 +15,7 @@ const POSTED = { yes: 'posted', no: 'not posted', unknown: 'not known' } as cons
 export function shareLines(one: AuditedShare, width: number): string[] {
   const { report, sharedBy = '', consents } = one;
   const users = `${sharedBy} → ${nameOfUser(one)}`;
-  const head = [seconds(one.claimedAt), POSTED[one.posted].padEnd(10), users];
+  const head = [withAge(one.claimedAt).padEnd(33), POSTED[one.posted], users];
   const purpose = one.permissiblePurposeCode === undefined ? '' : `, purpose ${one.permissiblePurposeCode}`;
   const details = [
     report
@@ -42,7 +42,7 @@ export function shareDocument({ ownerId, report, ...one }: AuditedShare): object
   return { journeyId: ownerId, ...one, report: report ? { journeyId: reportOwnerId, ...rest } : null };
 }
 
-const COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
+export const SHARE_COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
   claimedAt: (one) => one.claimedAt,
   requestedAt: (one) => one.requestedAt,
   posted: (one) => one.posted,
@@ -65,9 +65,3 @@ const COLUMNS: Record<string, (one: AuditedShare) => Cell> = {
   profile: (one) => one.profile,
   environment: (one) => one.environment,
 };
-
-export const SHARE_CSV_HEAD = csvLine(Object.keys(COLUMNS));
-
-export function shareCsv(one: AuditedShare): string {
-  return csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(one)));
-}

@@ -11,7 +11,7 @@ import { ownerIdOf } from '../../model/owner-id.ts';
 import { problemWords } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
 import { commandLines, resolveCommand } from './hold-lines.ts';
-import { type Output, table, wrap } from './output.ts';
+import { type Output, table, withAge, wrap } from './output.ts';
 
 /** The status of a run of any kind. */
 export type AnyStatus = JourneyStatus | PullStatus | ShareReportStatus | PortfolioStatus;
@@ -218,7 +218,7 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
     ...(hold.httpStatus === undefined ? [] : [`HTTP ${hold.httpStatus}`]),
     ...(hold.returnCode === undefined ? [] : [`return code ${hold.returnCode}`]),
   ];
-  const head = [inquiryWords(hold), hold.failureType, ...answer, `since ${hold.since}`].join(' · ');
+  const head = [inquiryWords(hold), hold.failureType, ...answer, `since ${withAge(hold.since)}`].join(' · ');
   return [
     ...wrap(head, width, '  '),
     ...wrap(`trace number ${hold.customerTraceNumber}, attempt ${hold.attempts}`, width, '    '),
@@ -238,7 +238,7 @@ const SHOWN_REFUSED = 3;
 function refusedLines({ refusedMessages, refusedMessagesTotal }: AnyStatus, width: number): string[] {
   const lines = refusedMessages
     .slice(-SHOWN_REFUSED)
-    .flatMap(({ message, at, reason }) => wrap(`${message} at ${at}: ${reason}`, width, '  '));
+    .flatMap(({ message, at, reason }) => wrap(`${message} at ${withAge(at)}: ${reason}`, width, '  '));
   return section(`Refused messages (${refusedMessagesTotal})`, lines);
 }
 

@@ -72,7 +72,8 @@ async function* pages(
   }
 }
 
-function instantMs(text: string | undefined, otherwise: number): number {
+/** @throws RangeError */
+export function instantMs(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
   const ms = parseInstantMs(text);
   if (ms === null) throw new RangeError('from and before must be RFC 3339 instants with offset');
@@ -84,6 +85,9 @@ function outcomeSql({ now }: SqlDialect): string {
   return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
     WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
 }
+
+/** How many applicants the list `["1A","2A"]` has; NULL where the inquiry is from before it was kept. */
+const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
@@ -154,10 +158,14 @@ class PageReader {
   #rows(after: Cursor, beforeMs: number, pageSize: number): Promise<PageRow[]> {
     const values: SqlValue[] = [...valuesOf(after), beforeMs, pageSize];
     const place = (value: SqlValue) => `$${values.push(value)}`;
-    const { endUser, productCode, outcome, reportReferenceNumber } = this.#query;
+    const { endUser, productCode, outcome, reportReferenceNumber, ownerId, customerTraceNumber, applicants } =
+      this.#query;
     const conditions = [
       ...(productCode === undefined ? [] : [`i.product_code = ${place(productCode)}`]),
       ...(endUser === undefined ? [] : [`(i.end_user_code = ${place(endUser)} OR i.end_user = ${place(endUser)})`]),
+      ...(ownerId === undefined ? [] : [`i.caller_id = ${place(ownerId)}`]),
+      ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
+      ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
       ...(reportReferenceNumber === undefined ? [] : ["(a.outcome = 'record' OR a.late_outcome = 'record')"]),
     ];
@@ -259,6 +267,7 @@ function auditedAttempt(
     row.product_code === 'SECONDUSE' && state === 'accepted' && row.audit_outcome !== 'record' && !isAnsweredLate;
   return {
     ...descriptionOf(row),
+    ...(row.applicant_ids === null ? {} : { applicants: (JSON.parse(row.applicant_ids) as string[]).length }),
     attempt: row.attempt,
     claimedAt: utcInstant(row.claimed_at),
     outcome: row.audit_outcome,

@@ -48,13 +48,17 @@ export async function readEvents(session: SqlSession, ownerId: string): Promise<
     'SELECT * FROM retention_events WHERE caller_id = $1 ORDER BY recorded_at',
     [ownerId],
   );
-  return rows.map((row) => ({
+  return rows.map(eventOf);
+}
+
+export function eventOf(row: EventRow): RetentionEvent {
+  return {
     ...scopeOf(row),
     ...authorizationOf(row),
     kind: row.kind,
     recordedAt: utcInstant(row.recorded_at),
     ...(row.details === null ? {} : { details: JSON.parse(row.details) }),
-  }));
+  };
 }
 
 /** Scopes whose last disposal was begun and not finished. */

@@ -15,6 +15,13 @@ import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../er
 import type { AuditedAttempt, InquiriesQuery } from '../inquiry-audit.ts';
 import type { Ledger, LedgerIdentity } from '../port.ts';
 import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  DecisionsQuery,
+  RecordsQuery,
+} from '../record-audit.ts';
+import type {
   ChainReport,
   ClaimRequest,
   ClaimVerdict,
@@ -48,6 +55,7 @@ import { latestView, readInquiries } from '../rows/inquiry-views.ts';
 import { lockInquiry } from '../rows/inquiry-writes.ts';
 import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
 import { noteWaiting } from '../rows/pauses.ts';
+import { auditedConsents, auditedDecisions, auditedDisposals } from '../rows/record-audit-pages.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
 import { disposedReport, newestReport, reportOfInquiry } from '../rows/report-rows.ts';
@@ -209,6 +217,18 @@ export class SqlLedger implements Ledger {
 
   inquiriesBetween(query: InquiriesQuery = {}): AsyncIterable<AuditedAttempt> {
     return auditedAttempts(this.#engine, this.#cipher, query);
+  }
+
+  decisionsBetween(query: DecisionsQuery = {}): AsyncIterable<AuditedDecision> {
+    return auditedDecisions(this.#engine, query);
+  }
+
+  consentsBetween(query: RecordsQuery = {}): AsyncIterable<AuditedConsent> {
+    return auditedConsents(this.#engine, query);
+  }
+
+  disposalsBetween(query: RecordsQuery = {}): AsyncIterable<AuditedDisposal> {
+    return auditedDisposals(this.#engine, query);
   }
 
   oldestOpen(limit: number): Promise<OpenWork[]> {

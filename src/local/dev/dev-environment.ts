@@ -9,7 +9,8 @@ import type { OnBinaryProgress } from '../temporal/binary-progress.ts';
 import { startTemporalServer, type TemporalServer } from '../temporal/temporal-server.ts';
 import { type DevCodecServer, startDevCodecServer } from './dev-codec-server.ts';
 import { choosePorts, type DevMemory, type DevPorts, readDevMemory, writeDevMemory } from './dev-memory.ts';
-import { childEnvironment, dataAddresses, devVariables } from './dev-variables.ts';
+import { childEnvironment, commandVariables, dataAddresses, devVariables } from './dev-variables.ts';
+import { writeReadyFile } from './ready-file.ts';
 import { writeSamplePortfolio } from './sample-portfolio.ts';
 import { type WorkerControl, workerProcess } from './worker-process.ts';
 
@@ -91,6 +92,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions): Promi
     const worker = workerProcess({ env, logFile: join(dataDir, 'worker.log'), onEvent: notice });
     parts.defer(() => worker.stop());
     await worker.start();
+    parts.defer(await writeReadyFile(dataDir, commandVariables(addresses)));
 
     let isStopping = false;
     const broken = server.ended.then((exitCode) =>

@@ -47,14 +47,21 @@ export function devVariables(addresses: DevAddresses): Record<string, string> {
   };
 }
 
+/** What a command beside the environment needs, whatever profile file its user has. */
+export function commandVariables(addresses: DevAddresses): Record<string, string> {
+  return {
+    ...devVariables(addresses),
+    // The user's own may hold TLS or an API key, which loopback has no use for.
+    TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
+  };
+}
+
 /** The whole environment of a child: ours without what leads elsewhere, and `devVariables`. */
 export function childEnvironment(addresses: DevAddresses, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(inherited).filter(([name]) => !FOREIGN.some((pattern) => pattern.test(name)));
   return {
     PORTFOLIO_DIR: dataAddresses(addresses.dataDir).portfolioDir,
     ...Object.fromEntries(kept),
-    ...devVariables(addresses),
-    // A profile file of the user's may hold TLS or an API key, which loopback has no use for.
-    TEMPORAL_CONFIG_FILE: join(addresses.dataDir, 'temporal.toml'),
+    ...commandVariables(addresses),
   };
 }

@@ -11,7 +11,7 @@ interface VerifyOptions extends ServerOptions {
 }
 
 export function registerAuditCommand(program: Command): void {
-  const audit = program.command('audit').description('what the ledger can prove of itself').helpCommand(false);
+  const audit = program.command('audit').description('what the ledger can prove of itself');
   const verify = audit
     .command('verify')
     .description(

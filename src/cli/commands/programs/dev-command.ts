@@ -1,7 +1,10 @@
 /** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
+import { DEFAULT_DATA_DIR } from '../../../local/dev/ready-file.ts';
 import { EXIT } from '../../output/exit-codes.ts';
+import { asCalled, shellWord } from '../../output/program-call.ts';
 
 interface DevFlags {
   temporalPort?: number;
@@ -27,7 +30,7 @@ export function registerDevCommand(program: Command): void {
     .option('--temporal-port <number>', 'port of the Temporal server', port)
     .option('--ui-port <number>', 'port of the Temporal UI', port)
     .option('--sandbox-port <number>', 'port of the sandbox gateway', port)
-    .option('--data-dir <path>', 'where everything is kept between runs', '.credit-journey')
+    .option('--data-dir <path>', 'where everything is kept between runs', DEFAULT_DATA_DIR)
     .option('--headless', 'without the Temporal UI')
     .option(
       '--json',
@@ -62,7 +65,7 @@ function readyLine(environment: DevEnvironment): string {
   return `${JSON.stringify(ready)}\n`;
 }
 
-/** What differs from the CLI's own defaults has to be exported; all of it is shown, so that it can be copied whole. */
+/** Commands in the folder of the data directory find it by themselves. For others, what differs from the CLI's own defaults. */
 function story(environment: DevEnvironment): string {
   const exported = [
     'TEMPORAL_ADDRESS',
@@ -74,6 +77,8 @@ function story(environment: DevEnvironment): string {
     'KEY_RING_FILE',
     'PAYLOAD_ENCRYPTION',
   ];
+  const isFound = environment.dataDir === resolve(DEFAULT_DATA_DIR);
+  const exports = exported.map((name) => `  export ${name}=${shellWord(environment.variables[name] ?? '')}`);
   return `${[
     'ready',
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
@@ -84,19 +89,16 @@ function story(environment: DevEnvironment): string {
     `  sandbox   ${environment.sandboxUrl}`,
     `  data      ${environment.dataDir} (logs too)`,
     '',
-    'In another terminal:',
-    ...exported.map((name) => `  export ${name}=${shellWord(environment.variables[name] ?? '')}`),
-    '',
-    '  credit-journey start --help     # with an example that works here',
+    ...(isFound ? ['In another terminal, in this folder:'] : ['In another terminal:', ...exports, '']),
+    '  credit-journey start --sample --watch',
     '  credit-journey list',
     `  curl -s ${environment.sandboxUrl}/_sandbox/inquiries`,
     '',
+    ...(isFound ? ['Commands in other folders, and programs of your own, need:', ...exports, ''] : []),
     'Ctrl-C stops it; the data stay.',
-  ].join('\n')}\n`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  ]
+    .map((line) => asCalled(line))
+    .join('\n')}\n`;
 }
 
 function port(text: string): number {

@@ -17,10 +17,7 @@ interface FileOptions extends OutputOptions {
 }
 
 export function registerKeysCommand(program: Command): void {
-  const keys = program
-    .command('keys')
-    .description('the key ring that encrypts payloads and seals reports')
-    .helpCommand(false);
+  const keys = program.command('keys').description('the key ring that encrypts payloads and seals reports');
   withExamples(keys, 'credit-journey keys new --file my-keys.json');
   registerNew(keys);
   registerRotate(keys);

@@ -12,7 +12,7 @@ import { createOutput } from '../../output/output.ts';
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLedgerCommand(program: Command): void {
-  const ledger = program.command('ledger').description('decisions about the ledger itself').helpCommand(false);
+  const ledger = program.command('ledger').description('decisions about the ledger itself');
   const accept = ledger
     .command('accept-restore')
     .description('go on with an older copy of the ledger: claims begin again, from what it has');

@@ -19,7 +19,7 @@ import {
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, type Output, table, wrap } from '../../output/output.ts';
+import { createOutput, type Output, table, withAge, wrap } from '../../output/output.ts';
 import { pauseLines } from '../../output/pause-lines.ts';
 
 interface ScopeOptions extends AuthorizationOptions {
@@ -136,8 +136,8 @@ function listLines(pauses: readonly Pause[], { width }: Output): string[] {
   if (pauses.length === 0) return ['inquiries were never paused'];
   const rows = pauses.map(({ profile, since, ended, by, reason }) => [
     profile ?? '(all)',
-    since.slice(0, 19),
-    ended?.at.slice(0, 19) ?? 'in force',
+    withAge(since),
+    ended?.at.replace(/\.\d+/, '') ?? 'in force',
     by,
     reason,
   ]);

@@ -8,7 +8,7 @@ import {
   InquiryTotals,
 } from '../../../ledger/inquiry-audit.ts';
 import { PRODUCTS } from '../../../model/products.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
+import { withExamples } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import {
   ATTEMPT_CSV_HEAD,
@@ -19,19 +19,18 @@ import {
   totalCsv,
   totalLines,
 } from '../../output/inquiry-formats.ts';
-import { createOutput, type Output, wrap } from '../../output/output.ts';
-import { type Period, periodOf, timeZoneOf } from '../../output/period.ts';
+import { type Output, wrap } from '../../output/output.ts';
+import { type Period, timeZoneOf } from '../../output/period.ts';
 import { printText } from '../../output/print-text.ts';
+import { type Format, formatOf, type ListingOptions, recordsQueryOf, withListingOptions } from './record-listing.ts';
 
-interface InquiriesOptions extends OutputOptions {
-  from?: string;
-  to?: string;
-  timeZone?: string;
+interface InquiriesOptions extends ListingOptions {
+  trace?: string;
+  applicants?: string;
   endUser?: string;
   product?: string;
   reference?: string;
   outcome?: string;
-  csv?: boolean;
   totals?: boolean;
 }
 
@@ -39,53 +38,58 @@ export function registerInquiriesCommand(program: Command): void {
   const command = program
     .command('inquiries')
     .description('what was asked of the gateway, from the ledger: for whom, why, by whose leave, and what came of it')
-    .option('--from <when>', 'claimed from this day or instant on')
-    .option('--to <when>', 'claimed up to this day, which is included, or before this instant')
-    .option('--time-zone <name>', 'where days begin and end (default: GATEWAY_TIME_ZONE, else UTC)')
+    .option('--trace <customerTraceNumber>', 'only this inquiry')
+    .option('--applicants <count>', 'only about so many applicants')
     .option('--end-user <name>', 'only for this end user, by code or name')
     .option('--product <productCode>', 'only of this product')
     .option('--outcome <outcome>', `only what came to this: ${AUDIT_OUTCOMES.join(', ')}`)
     .option('--reference <reportReferenceNumber>', 'only the inquiry that brought this report')
-    .option('--totals', 'only how many, by product and end user')
-    .option('--csv', 'print CSV, safe to be opened in a spreadsheet');
+    .option('--totals', 'only how many, by product and end user');
   withExamples(
-    withOutputOptions(command),
+    withListingOptions(command),
     'credit-journey inquiries --from 2026-01-01 --to 2026-12-31',
     'credit-journey inquiries --totals --csv',
   );
   command.action(async (options: InquiriesOptions) => {
-    if (options.csv && options.json) throw new UsageError('--csv or --json, one of them');
+    const { format, output } = formatOf(options);
     const { loadTimeZone } = await import('../../../config/config.ts');
     const timeZone = timeZoneOf(options) ?? loadTimeZone(process.env);
-    const period = periodOf(options, timeZone);
-    const query = { ...period, ...queryOf(options) };
+    const { ownerId, ...period } = await recordsQueryOf(options);
+    const query = { ...period, ...defined({ ownerId }), ...queryOf(options) };
+    const listing = { ...defined({ totals: options.totals }), format, period, timeZone };
     const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
     const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
     try {
-      await printText(chunks(ledger.inquiriesBetween(query), { ...options, period, timeZone }, createOutput(options)));
+      await printText(chunks(ledger.inquiriesBetween(query), listing, output));
     } finally {
       await ledger.close();
     }
   });
 }
 
-function queryOf({ endUser, product, reference, outcome }: InquiriesOptions): InquiriesQuery {
+function queryOf({ endUser, product, reference, outcome, trace, applicants }: InquiriesOptions): InquiriesQuery {
   const productCode = PRODUCTS.find((one) => one === product);
   if (product !== undefined && !productCode) throw new UsageError(`--product must be one of ${PRODUCTS.join(', ')}`);
   const known = AUDIT_OUTCOMES.find((one) => one === outcome);
   if (outcome !== undefined && !known) throw new UsageError(`--outcome must be one of ${AUDIT_OUTCOMES.join(', ')}`);
   return {
-    ...defined({ endUser, productCode }),
+    ...defined({ endUser, productCode, customerTraceNumber: trace, applicants: countOf(applicants) }),
     ...(known ? { outcome: known } : {}),
     ...defined({ reportReferenceNumber: reference }),
   };
+}
+
+function countOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d?$/.test(text)) throw new UsageError('--applicants must be a whole number from 1 to 99');
+  return Number(text);
 }
 
 interface Listing {
   period: Period;
   timeZone: string;
   totals?: boolean;
-  csv?: boolean;
+  format: Format;
 }
 
 /** Holds at most a page of the ledger, and what the reader has not taken yet. */
@@ -94,7 +98,8 @@ async function* chunks(
   listing: Listing,
   output: Output,
 ): AsyncGenerator<string> {
-  const format = listing.csv ? csvFormat(listing) : output.isJson ? jsonFormat(listing) : lineFormat(listing, output);
+  const formats = { csv: csvFormat, json: jsonFormat, table: lineFormat };
+  const format = formats[listing.format](listing, output);
   const totals = new InquiryTotals();
   yield format.head;
   let count = 0;
@@ -106,19 +111,19 @@ async function* chunks(
   yield format.end(totals, count);
 }
 
-interface Format {
+interface Printed {
   head: string;
   attempt(one: AuditedAttempt, index: number): string;
   end(totals: InquiryTotals, count: number): string;
 }
 
-function csvFormat({ totals: onlyTotals }: Listing): Format {
+function csvFormat({ totals: onlyTotals }: Listing): Printed {
   if (!onlyTotals) return { head: ATTEMPT_CSV_HEAD, attempt: attemptCsv, end: () => '' };
   return { head: TOTAL_CSV_HEAD, attempt: () => '', end: ({ list }) => list.map(totalCsv).join('') };
 }
 
 /** One document, written as it comes. */
-function jsonFormat({ period, timeZone, totals: onlyTotals }: Listing): Format {
+function jsonFormat({ period, timeZone, totals: onlyTotals }: Listing): Printed {
   const opening = JSON.stringify({ ...period, timeZone }).slice(0, -1);
   return {
     head: onlyTotals ? `${opening},\n` : `${opening},"inquiries":[\n`,
@@ -127,7 +132,7 @@ function jsonFormat({ period, timeZone, totals: onlyTotals }: Listing): Format {
   };
 }
 
-function lineFormat({ period, timeZone, totals: onlyTotals }: Listing, { colors, width }: Output): Format {
+function lineFormat({ period, timeZone, totals: onlyTotals }: Listing, { colors, width }: Output): Printed {
   const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
   const seconds = (instant: string) => instant.replace(/\.\d+/, '');
   const from = period.from === undefined ? [] : [`from ${seconds(period.from)}`];

@@ -8,12 +8,12 @@ import {
 } from '../../decisions/authorization.ts';
 import { requireOwnerId } from '../../decisions/journey-action.ts';
 import { type OutputOptions, RUN_ID, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { createOutput, type Output, table } from '../../output/output.ts';
+import { createOutput, type Output, table, withAge } from '../../output/output.ts';
 
 interface HoldOptions extends OutputOptions, AuthorizationOptions {}
 
 export function registerLegalHoldCommand(program: Command): void {
-  const hold = program.command('legal-hold').description('keep a journey from being disposed of').helpCommand(false);
+  const hold = program.command('legal-hold').description('keep a journey from being disposed of');
   const ofJourney = (name: string, description: string) =>
     withOutputOptions(withAuthorizationOptions(hold.command(name).description(description).argument('<id>', RUN_ID)));
   const example = (name: string) => `credit-journey legal-hold ${name} J-1 --by <name> --reason "<why>"`;
@@ -26,7 +26,7 @@ export function registerLegalHoldCommand(program: Command): void {
   withOutputOptions(list).action((options: OutputOptions) =>
     withLedger(options, async (ledger, output) => {
       const holds = await ledger.retention.legalHolds();
-      const rows = holds.map(({ journeyId, setAt, by, reason }) => [journeyId, setAt, by, reason]);
+      const rows = holds.map(({ journeyId, setAt, by, reason }) => [journeyId, withAge(setAt), by, reason]);
       output.answer({ holds }, () =>
         rows.length === 0 ? ['no legal holds'] : table([['JOURNEY', 'SINCE', 'BY', 'REASON'], ...rows], output.width),
       );

@@ -7,6 +7,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
+import { refusedAsTyped } from '../../output/option-names.ts';
 import { type ReadProof, readProof, requireProved } from '../../output/proof-input.ts';
 
 interface AdvanceOptions extends ServerOptions {
@@ -49,7 +50,10 @@ export function registerAdvanceCommand(program: Command): void {
     if (proof) requireProved(proof.content, contentOf(proof, { ...said, journeyId }));
     await checkMessage('advance', { ...message, journeyId }, { ...options });
     await withJourney(journeyId, options, async (journey, output) => {
-      showAnswer(await journey.advance(message), output);
+      const answer = await journey.advance(message).catch((error: unknown) => {
+        throw refusedAsTyped(error, 'advance', { ...options });
+      });
+      showAnswer(answer, output);
     });
   });
 }

@@ -13,6 +13,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
+import { refusedAsTyped } from '../../output/option-names.ts';
 import type { Output } from '../../output/output.ts';
 import { type ReadProof, readProof, requireProved } from '../../output/proof-input.ts';
 
@@ -68,7 +69,10 @@ export function registerConsentCommand(program: Command): void {
     await withJourneys(options, (journeys, output) => {
       const owner = ownerOf(id);
       const told = owner.kind === 'share' ? ofShare(journeys.getShare(owner.id)) : journeys.get(id);
-      return options.signal ? signal(told, message, output) : record(told, message, output);
+      const sent = options.signal ? signal(told, message, output) : record(told, message, output);
+      return sent.catch((error: unknown) => {
+        throw refusedAsTyped(error, 'consent', { ...options });
+      });
     });
   });
 }

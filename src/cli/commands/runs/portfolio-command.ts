@@ -55,11 +55,11 @@ function registerStart(portfolio: Command): void {
       ...orderOf(file, options),
     };
     await checkMessage('portfolio', input);
-    process.exitCode = await withJourneys(options, async (journeys, output) => {
+    process.exitCode = await withJourneys(options, async (journeys, output, client) => {
       const review = await journeys.reviewPortfolio(input);
       const { reviewId, ownerId, workflowId } = review;
       const started = { reviewId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(review, started, output, options.watch);
+      return showStarted(review, started, output, { client, watch: options.watch });
     });
   });
 }

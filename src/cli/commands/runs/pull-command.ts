@@ -41,11 +41,11 @@ export function registerPullCommand(program: Command): void {
     if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
     await checkMessage('pull', input, { ...options });
-    process.exitCode = await withJourneys(options, async (journeys, output) => {
+    process.exitCode = await withJourneys(options, async (journeys, output, client) => {
       const pull = await journeys.pull(input as PullInput, { workClass: options.batch ? 'batch' : 'interactive' });
       const { pullId, ownerId, workflowId } = pull;
       const started = { pullId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(pull, started, output, options.watch);
+      return showStarted(pull, started, output, { client, watch: options.watch });
     });
   });
 }

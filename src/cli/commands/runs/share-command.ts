@@ -11,6 +11,7 @@ import { checkMessage } from '../../output/check-message.ts';
 import { type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
 import { given, readObject } from '../../output/json-input.ts';
+import { refusedAsTyped } from '../../output/option-names.ts';
 
 interface ShareOptions extends ServerOptions {
   file?: string;
@@ -77,7 +78,7 @@ async function shareOfJourney(journeyId: string, options: ShareOptions): Promise
     } catch (error) {
       const isUnknown = error instanceof Error && error.name === 'JourneyNotFoundError';
       if (isUnknown) output.note('if it has ended, and its history is gone: --ended shares its report from the ledger');
-      throw error;
+      throw refusedAsTyped(error, 'requestShare', { ...options });
     }
   });
 }
@@ -107,11 +108,11 @@ async function shareByItself(id: string | undefined, options: ShareOptions): Pro
     throw new UsageError('name a journey or a pull, or give the whole share with --file');
   }
   await checkMessage('shareReport', input, { ...options });
-  return withJourneys(options, async (journeys, output) => {
+  return withJourneys(options, async (journeys, output, client) => {
     const share = await journeys.shareReport(input);
     const { shareId, ownerId, workflowId } = share;
     const started = { shareId, id: ownerId, workflowId, taskQueue: journeys.taskQueue };
-    return showStarted(share, started, output, options.watch);
+    return showStarted(share, started, output, { client, watch: options.watch });
   });
 }
 

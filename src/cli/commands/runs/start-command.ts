@@ -41,13 +41,13 @@ export function registerStartCommand(program: Command): void {
     if (options.sample) await requireSandbox(options);
     const input = await inputOf(options);
     await checkMessage('start', input, { ...options });
-    process.exitCode = await withJourneys(options, async (journeys, output) => {
+    process.exitCode = await withJourneys(options, async (journeys, output, client) => {
       const journey = await journeys.start(input as LendingJourneyInput, {
         workClass: options.batch ? 'batch' : 'interactive',
       });
       const { journeyId, workflowId } = journey;
       const started = { journeyId, workflowId, taskQueue: journeys.taskQueue };
-      return showStarted(journey, started, output, options.watch);
+      return showStarted(journey, started, output, { client, watch: options.watch });
     });
   });
 }

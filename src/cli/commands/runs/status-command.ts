@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
+import { failureOf, type RunFailure } from '../../decisions/run-failure.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
+import { problemLines } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
+import type { Output } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 import { needsPerson, statusLines } from '../../output/status-lines.ts';
 
@@ -18,7 +22,12 @@ export function registerStatusCommand(program: Command): void {
   command.action(async (id: string, options: ServerOptions) => {
     await withRun(id, options, async (run, output) => {
       const [status, notice] = await Promise.all([run.status(), pauseNotice(output)]);
-      output.answer(status, () => [...statusLines(status, output), ...notice]);
+      const failure = await failureOf(run, status);
+      output.answer({ ...status, ...defined({ failure }) }, () => [
+        ...statusLines(status, output),
+        ...failureLines(failure, output),
+        ...notice,
+      ]);
       process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
     });
   });
@@ -39,4 +48,9 @@ export function registerWatchCommand(program: Command): void {
     const { throughHolds = false } = options;
     process.exitCode = await withRun(id, options, (run, output) => showProgress(run, output, { throughHolds }));
   });
+}
+
+function failureLines(failure: RunFailure | undefined, { colors, width }: Output): string[] {
+  if (!failure) return [];
+  return [colors.yellow(`It failed: ${failure.type}`), ...problemLines(failure, width)];
 }

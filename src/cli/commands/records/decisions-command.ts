@@ -1,0 +1,86 @@
+/** `decisions`: who decided what, when and why, from the ledger. */
+import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
+import type { AuditedDecision } from '../../../ledger/record-audit.ts';
+import { runName } from '../../../model/owner-id.ts';
+import { withExamples } from '../../output/common-options.ts';
+import { readable } from '../../output/inquiry-formats.ts';
+import { table, withAge } from '../../output/output.ts';
+import {
+  type ListingOptions,
+  printRecords,
+  type RecordFormat,
+  recordsQueryOf,
+  withListingOptions,
+} from './record-listing.ts';
+
+interface DecisionsOptions extends ListingOptions {
+  trace?: string;
+  by?: string;
+}
+
+export function registerDecisionsCommand(program: Command): void {
+  const command = program
+    .command('decisions')
+    .description('who decided what about which inquiry, when and why, from the ledger')
+    .option('--trace <customerTraceNumber>', 'only about this inquiry')
+    .option('--by <name>', 'only by this person, as it was written');
+  withExamples(
+    withListingOptions(command),
+    'credit-journey decisions --from 2026-01-01',
+    'credit-journey decisions --format csv',
+  );
+  command.action(async (options: DecisionsOptions) => {
+    const { trace, by } = options;
+    const query = { ...(await recordsQueryOf(options)), ...defined({ customerTraceNumber: trace, by }) };
+    await printRecords(options, (ledger) => ledger.decisionsBetween(query), DECISIONS);
+  });
+}
+
+const DECISIONS: RecordFormat<AuditedDecision> = {
+  name: 'decisions',
+  columns: {
+    recordedAt: (one) => one.recordedAt,
+    decidedAt: (one) => one.decidedAt,
+    decisionId: (one) => one.decisionId,
+    action: (one) => one.action,
+    by: (one) => one.by,
+    reason: (one) => one.reason,
+    providerSaid: (one) => one.providerSaid,
+    failureType: (one) => one.failureType,
+    journeyId: (one) => one.ownerId,
+    customerTraceNumber: (one) => one.customerTraceNumber,
+    attempt: (one) => one.attempt,
+    productCode: (one) => one.productCode,
+    shareId: (one) => one.shareId,
+    endUserCode: (one) => one.endUserCode,
+    endUser: (one) => one.endUser,
+    profile: (one) => one.profile,
+    provenBy: (one) => one.provenBy,
+  },
+  // `ownerId` is called `journeyId` here as everywhere on the command line.
+  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  lines: decisionLines,
+};
+
+export function decisionLines(one: AuditedDecision, width: number): string[] {
+  const { attempt, providerSaid, failureType, provenBy, shareId } = one;
+  const about = [
+    `${one.productCode}${shareId === undefined ? '' : `, share ${shareId}`}`,
+    `${one.customerTraceNumber}${attempt === undefined ? '' : ` attempt ${attempt}`}`,
+  ].join(', ');
+  const why = [
+    ...(failureType === undefined ? [] : [`held as ${failureType}`]),
+    ...(providerSaid === undefined ? [] : [`provider said ${providerSaid}`]),
+    ...(provenBy === undefined ? [] : [`proven by key ${provenBy}`]),
+  ].join(', ');
+  const details = [
+    `${runName(one.ownerId)}, ${about}`,
+    `${one.decisionId}${why === '' ? '' : `: ${why}`}`,
+    `reason: ${one.reason}`,
+  ];
+  return [
+    ...table([[withAge(one.recordedAt), one.action.padEnd(7), `by ${one.by}`]], width),
+    ...details.flatMap((line) => readable(line, width)),
+  ];
+}

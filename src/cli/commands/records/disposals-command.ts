@@ -1,0 +1,68 @@
+/** `disposals`: what was disposed of, and what is or was under a legal hold, from the ledger. */
+import type { Command } from 'commander';
+import type { AuditedDisposal } from '../../../ledger/record-audit.ts';
+import { runName } from '../../../model/owner-id.ts';
+import { withExamples } from '../../output/common-options.ts';
+import { readable } from '../../output/inquiry-formats.ts';
+import { table, withAge } from '../../output/output.ts';
+import {
+  type ListingOptions,
+  printRecords,
+  type RecordFormat,
+  recordsQueryOf,
+  withListingOptions,
+} from './record-listing.ts';
+
+export function registerDisposalsCommand(program: Command): void {
+  const command = program
+    .command('disposals')
+    .description('who disposed of what, and who set or released legal holds, when and why, from the ledger');
+  withExamples(
+    withListingOptions(command),
+    'credit-journey disposals --from 2026-01-01',
+    'credit-journey disposals --format csv',
+  );
+  command.action(async (options: ListingOptions) => {
+    const query = await recordsQueryOf(options);
+    await printRecords(options, (ledger) => ledger.disposalsBetween(query), DISPOSALS);
+  });
+}
+
+const WORDS: Record<AuditedDisposal['kind'], string> = {
+  disposalBegun: 'disposal begun',
+  disposed: 'disposed of',
+  legalHoldSet: 'legal hold set',
+  legalHoldReleased: 'legal hold released',
+};
+
+const DISPOSALS: RecordFormat<AuditedDisposal> = {
+  name: 'disposals',
+  columns: {
+    recordedAt: (one) => one.recordedAt,
+    kind: (one) => one.kind,
+    journeyId: (one) => one.ownerId,
+    productCode: (one) => one.productCode,
+    by: (one) => one.by,
+    reason: (one) => one.reason,
+    inquiries: (one) => one.details?.inquiries,
+    reports: (one) => one.details?.reports,
+    runs: (one) => one.details?.runs,
+  },
+  // `ownerId` is called `journeyId` here as everywhere on the command line.
+  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  lines: disposalLines,
+};
+
+export function disposalLines(one: AuditedDisposal, width: number): string[] {
+  const { details, productCode } = one;
+  const amounts = details && `${details.inquiries} inquiries, ${details.reports} reports, ${details.runs} runs`;
+  const lines = [
+    `${runName(one.ownerId)}${productCode === undefined ? '' : `, ${productCode} alone`}`,
+    ...(amounts === undefined ? [] : [amounts]),
+    `reason: ${one.reason}`,
+  ];
+  return [
+    ...table([[withAge(one.recordedAt), WORDS[one.kind], `by ${one.by}`]], width),
+    ...lines.flatMap((line) => readable(line, width)),
+  ];
+}

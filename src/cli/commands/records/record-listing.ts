@@ -1,0 +1,110 @@
+/** What the commands that read the ledger for analysts share: conditions, formats, and printing as rows come. */
+import type { Command } from 'commander';
+import { defined } from '../../../base/defined.ts';
+import type { Ledger } from '../../../ledger/port.ts';
+import type { RecordsQuery } from '../../../ledger/record-audit.ts';
+import { requireOwnerId } from '../../decisions/journey-action.ts';
+import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
+import { type Cell, csvLine } from '../../output/csv.ts';
+import { UsageError } from '../../output/errors.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { periodOf, timeZoneOf } from '../../output/period.ts';
+import { printText } from '../../output/print-text.ts';
+
+export interface FormatOptions extends OutputOptions {
+  format?: string;
+  csv?: boolean;
+}
+
+export interface PeriodOptions {
+  from?: string;
+  to?: string;
+  timeZone?: string;
+}
+
+export interface ListingOptions extends FormatOptions, PeriodOptions {
+  journey?: string;
+}
+
+const FORMATS = ['table', 'csv', 'json'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export function withFormatOptions(command: Command): Command {
+  return withOutputOptions(
+    command
+      .option('--format <format>', `${FORMATS.join(', ')} (default: table on a terminal, else json)`)
+      .option('--csv', 'as --format csv, safe to be opened in a spreadsheet'),
+  );
+}
+
+export function withListingOptions(command: Command): Command {
+  return withFormatOptions(
+    command
+      .option('--from <when>', 'recorded from this day or instant on')
+      .option('--to <when>', 'recorded up to this day, which is included, or before this instant')
+      .option('--time-zone <name>', 'where days begin and end (default: GATEWAY_TIME_ZONE, else UTC)')
+      .option('--journey <id>', 'only of this journey, of pull:<pullId>, share:<shareId> or a row of a review'),
+  );
+}
+
+/** @throws UsageError where the options contradict each other */
+export function formatOf({ format, csv, json }: FormatOptions): { format: Format; output: Output } {
+  const known = FORMATS.find((one) => one === format);
+  if (format !== undefined && !known) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  const asked = new Set([known, csv ? 'csv' : undefined, json ? 'json' : undefined].filter((one) => one !== undefined));
+  if (asked.size > 1) throw new UsageError('--format, --csv or --json, one of them');
+  const [chosen = createOutput({}).isJson ? 'json' : 'table'] = asked as ReadonlySet<Format>;
+  return { format: chosen, output: createOutput({ json: chosen === 'json' }) };
+}
+
+/** The period, and the owner. @throws UsageError, InvalidInputError */
+export async function recordsQueryOf(options: ListingOptions): Promise<RecordsQuery> {
+  const { loadTimeZone } = await import('../../../config/config.ts');
+  const { journey } = options;
+  if (journey !== undefined) requireOwnerId(journey, '--journey');
+  return { ...periodOf(options, timeZoneOf(options) ?? loadTimeZone(process.env)), ...defined({ ownerId: journey }) };
+}
+
+/** How the rows of one kind are printed. */
+export interface RecordFormat<T> {
+  /** The member of the JSON document; `no <name>` where there are none. */
+  name: string;
+  columns: Readonly<Record<string, (one: T) => Cell>>;
+  document(one: T): object;
+  /** At most `width` columns. */
+  lines(one: T, width: number): string[];
+}
+
+/** Holds at most a page of the ledger, and what the reader has not taken yet. */
+export async function printRecords<T>(
+  options: FormatOptions,
+  read: (ledger: Ledger) => AsyncIterable<T>,
+  record: RecordFormat<T>,
+): Promise<void> {
+  const { format, output } = formatOf(options);
+  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
+  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  try {
+    await printText(chunks(read(ledger), record, { format, width: output.width }));
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function* chunks<T>(
+  rows: AsyncIterable<T>,
+  { name, columns, document, lines }: RecordFormat<T>,
+  { format, width }: { format: Format; width: number },
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(Object.keys(columns));
+  if (format === 'json') yield `{"${name}":[\n`;
+  let count = 0;
+  for await (const one of rows) {
+    if (format === 'csv') yield csvLine(Object.values(columns).map((cellOf) => cellOf(one)));
+    else if (format === 'json') yield `${count === 0 ? '' : ',\n'}${JSON.stringify(document(one))}`;
+    else yield `${lines(one, width).join('\n')}\n`;
+    count += 1;
+  }
+  if (format === 'json') yield '\n]}\n';
+  if (format === 'table' && count === 0) yield `no ${name}\n`;
+}

@@ -1,0 +1,40 @@
+/** How this program was called, so that every command that people read can be pasted. */
+import { existsSync } from 'node:fs';
+import { basename, dirname, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NAME = 'credit-journey';
+
+/** As a word by itself, before its command or its options; not where the call stands already. */
+const COMMAND = /(?<![\w./-]|npx )credit-journey (?=[a-z<[-])/g;
+
+type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>;
+
+/** `credit-journey` where it is installed for every folder, `npx credit-journey` in a project, else the file. */
+export function programCall({ argv, env, cwd }: Process = process): string {
+  const { npm_command: command, npm_lifecycle_event: script } = env;
+  if (command === 'exec' || script !== undefined) return `npx ${NAME}`;
+  const [, path = ''] = argv;
+  if (basename(path) !== NAME) return `node ${shellWord(startFile(cwd()))}`;
+  return dirname(path).endsWith(`node_modules${sep}.bin`) ? `npx ${NAME}` : NAME;
+}
+
+/** Any Node runs it, from source and built. */
+function startFile(from: string): string {
+  const [source, built] = ['../../../bin', '../../../../bin'].map((bin) =>
+    fileURLToPath(new URL(`${bin}/${NAME}.js`, import.meta.url)),
+  ) as [string, string];
+  const path = existsSync(source) ? source : built;
+  const inside = relative(from, path);
+  return inside.startsWith('..') ? path : inside;
+}
+
+/** The text with its commands as they work here. What has them already stays as it is. */
+export function asCalled(text: string, call = programCall()): string {
+  return call === NAME ? text : text.replaceAll(COMMAND, `${call} `);
+}
+
+/** A value as a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,146 @@
+/** Reads audited decisions, consents and disposals in pages, in the order in which they were recorded. */
+import { defined } from '../../base/defined.ts';
+import { utcInstant } from '../../base/instants.ts';
+import type { FailureType } from '../../model/failure-types.ts';
+import type { ProductCode } from '../../model/products.ts';
+import type { SqlEngine, SqlValue } from '../database/sql-session.ts';
+import type { Unmatched } from '../kept-consents.ts';
+import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  DecisionsQuery,
+  RecordsQuery,
+} from '../record-audit.ts';
+import { type ConsentRow, consentRecord } from './consent-rows.ts';
+import { instantMs } from './inquiry-audit-pages.ts';
+import { eventOf } from './retention-events.ts';
+
+/** No index has their times, since they are few beside attempts: a page looks at all of them. */
+const PAGE_SIZE = 5_000;
+
+/** The columns by which rows are ordered. `row_key` makes the order total. */
+interface Ordered {
+  recorded_at: number;
+  row_key: string;
+}
+
+/** As `Ledger.decisionsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedDecisions(engine: SqlEngine, query: DecisionsQuery): AsyncIterable<AuditedDecision> {
+  const { ownerId, customerTraceNumber, by } = query;
+  const rows = `SELECT f.*, i.caller_id, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user FROM (
+      SELECT recorded_at, customer_trace_number || ' ' || decision_id AS row_key, customer_trace_number, decision_id,
+        attempt, action, decided_by, reason, provider_said, failure_type, decided_at, proven_by FROM decisions
+      UNION ALL
+      SELECT seen_at, customer_trace_number || ' ' || decision_id || ' seen', customer_trace_number, decision_id,
+        NULL, 'seen', seen_by, reason, NULL, NULL, NULL, NULL FROM attention_seen
+    ) f JOIN inquiries i ON i.customer_trace_number = f.customer_trace_number`;
+  const conditions = { caller_id: ownerId, customer_trace_number: customerTraceNumber, decided_by: by };
+  return pages(engine, { rows, conditions }, query, decisionOf);
+}
+
+/** As `Ledger.consentsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedConsent> {
+  const rows = `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' ||
+      c.decision AS row_key, k.unmatched,
+      (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
+        AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted
+    FROM consents c LEFT JOIN kept_consents k ON k.journey_id = c.journey_id AND k.share_id = c.share_id
+      AND k.applicant_id = c.applicant_id AND k.consent_id = c.consent_id AND k.decision = c.decision`;
+  return pages(engine, { rows, conditions: { journey_id: query.ownerId } }, query, consentOf);
+}
+
+/** As `Ledger.disposalsBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
+  const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
+  return pages(engine, { rows, conditions: { caller_id: query.ownerId } }, query, eventOf);
+}
+
+interface Source {
+  rows: string;
+  /** Columns and the values that they must have. */
+  conditions: Readonly<Record<string, string | undefined>>;
+}
+
+async function* pages<Row extends object, Audited>(
+  engine: SqlEngine,
+  { rows, conditions }: Source,
+  { from, before }: RecordsQuery,
+  auditedOf: (row: Row) => Audited,
+): AsyncGenerator<Audited> {
+  const beforeMs = instantMs(before, Number.MAX_SAFE_INTEGER);
+  let after = { recorded_at: instantMs(from, 0), row_key: '' };
+  for (;;) {
+    const values: SqlValue[] = [after.recorded_at, after.row_key, beforeMs, PAGE_SIZE];
+    const wanted = Object.entries(conditions).flatMap(([column, value]) =>
+      value === undefined ? [] : [`AND ${column} = $${values.push(value)}`],
+    );
+    const page = await engine.read((session) =>
+      session.rows<Row & Ordered>(
+        `SELECT * FROM (${rows}) found WHERE recorded_at >= $1 AND (recorded_at, row_key) > ($1, $2)
+           AND recorded_at < $3 ${wanted.join(' ')} ORDER BY recorded_at, row_key LIMIT $4`,
+        values,
+      ),
+    );
+    for (const row of page) yield auditedOf(row);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE_SIZE) return;
+    after = last;
+  }
+}
+
+interface DecisionRow extends Ordered {
+  customer_trace_number: string;
+  caller_id: string;
+  product_code: ProductCode;
+  profile: string;
+  share_id: string | null;
+  end_user_code: string | null;
+  end_user: string | null;
+  decision_id: string;
+  attempt: number | null;
+  action: AuditedDecision['action'];
+  decided_by: string;
+  reason: string;
+  provider_said: AuditedDecision['providerSaid'] | null;
+  failure_type: FailureType | null;
+  decided_at: string | null;
+  proven_by: string | null;
+}
+
+function decisionOf(row: DecisionRow): AuditedDecision {
+  return {
+    ownerId: row.caller_id,
+    customerTraceNumber: row.customer_trace_number,
+    profile: row.profile,
+    productCode: row.product_code,
+    ...defined({
+      shareId: row.share_id ?? undefined,
+      endUserCode: row.end_user_code ?? undefined,
+      endUser: row.end_user ?? undefined,
+      attempt: row.attempt ?? undefined,
+    }),
+    decisionId: row.decision_id,
+    action: row.action,
+    by: row.decided_by,
+    reason: row.reason,
+    ...defined({
+      providerSaid: row.provider_said ?? undefined,
+      failureType: row.failure_type ?? undefined,
+      decidedAt: row.decided_at ?? undefined,
+      provenBy: row.proven_by ?? undefined,
+    }),
+    recordedAt: utcInstant(row.recorded_at),
+  };
+}
+
+function consentOf(row: ConsentRow & { permitted: number; unmatched: Unmatched | null }): AuditedConsent {
+  const { secondaryUser, ...consent } = consentRecord(row);
+  return {
+    ...consent,
+    ...secondaryUser,
+    recordedAt: utcInstant(row.recorded_at),
+    permittedAttempts: row.permitted,
+    ...(row.unmatched === null ? {} : { unmatched: row.unmatched }),
+  };
+}

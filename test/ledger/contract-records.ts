@@ -1,0 +1,104 @@
+/** Part of the contract suite: what people decided, consented to and disposed of, as analysts read it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attempted, claimOf, consentOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
+import type { Open } from './ledger-backend.ts';
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of items) found.push(one);
+  return found;
+}
+
+const EVIDENCE = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: 'DOC-1' };
+
+export function recordTests(opened: Open): void {
+  test('decisions say who decided what, when and why, about which inquiry, and who has seen late news', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    await attempted(ledger, {}, { state: 'unknown' });
+    await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ provenBy: 'key-1', failureType: 'OutcomeUnknown' }));
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
+    await ledger.recordOutcome(outcomeOf(ledger, { attempt: 1, state: 'answered', answer: RECORD }));
+    const seen = { customerTraceNumber: TRACE, decisionId: 'D-2', by: 'ops-7', reason: 'asked for a correction' };
+    await ledger.recordSeen(ledgerId, seen);
+
+    const [resend, late] = await all(ledger.decisionsBetween());
+    const inquiry = { ownerId: 'J-1', customerTraceNumber: TRACE, profile: 'default', productCode: 'PREQUAL' };
+    assert.deepEqual(resend, {
+      ...inquiry,
+      ...{ endUserCode: 'EU1', attempt: 1, decisionId: 'D-1', action: 'resend', by: 'operator@example.com' },
+      ...{ reason: 'the provider has no such inquiry', providerSaid: 'notPosted', failureType: 'OutcomeUnknown' },
+      ...{ decidedAt: '2026-01-02T03:04:05Z', provenBy: 'key-1', recordedAt: resend?.recordedAt },
+    });
+    assert.deepEqual(late, {
+      ...inquiry,
+      ...{ endUserCode: 'EU1', decisionId: 'D-2', action: 'seen', by: 'ops-7', reason: 'asked for a correction' },
+      recordedAt: late?.recordedAt,
+    });
+    const ids = async (query: object) =>
+      (await all(ledger.decisionsBetween(query))).map(({ decisionId }) => decisionId);
+    assert.deepEqual(await ids({ by: 'ops-7' }), ['D-2']);
+    assert.deepEqual(await ids({ customerTraceNumber: TRACE, ownerId: 'J-1' }), ['D-1', 'D-2']);
+    assert.deepEqual(await ids({ ownerId: 'J-2' }), []);
+    assert.deepEqual(await ids({ before: resend?.recordedAt }), []);
+    assert.deepEqual(await ids({ from: resend?.recordedAt }), ['D-1', 'D-2']);
+    assert.throws(() => ledger.inquiriesBetween({ from: 'yesterday' }), RangeError);
+    await assert.rejects(ids({ from: 'yesterday' }), RangeError);
+  });
+
+  test('consents are all there, with proof, and say what was sent under them', async (t) => {
+    const { ledger } = await opened(t);
+    const { ledgerId } = ledger.identity;
+    const grant = consentOf({ evidence: EVIDENCE, proof: 'a.b.c' });
+    await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
+    await attempted(ledger, { inquiry: SHARE, consents: [grant] }, { state: 'answered', answer: RECORD });
+    await ledger.kept.keep(ledgerId, consentOf({ journeyId: 'J-9', consentId: 'C-9' }));
+    const found = await all(ledger.consentsBetween());
+    assert.deepEqual(
+      found.map((one) => [one.journeyId, one.consentId, one.decision, one.permittedAttempts, one.unmatched]),
+      [
+        ['J-1', 'C-2', 'denied', 0, undefined],
+        ['J-1', 'C-1', 'granted', 1, undefined],
+        ['J-9', 'C-9', 'granted', 0, 'journey'],
+      ],
+    );
+    const { secondaryUser, ...said } = grant;
+    assert.deepEqual(found[1], { ...said, ...secondaryUser, permittedAttempts: 1, recordedAt: found[1]?.recordedAt });
+    assert.equal((await all(ledger.consentsBetween({ ownerId: 'J-9' }))).length, 1);
+    assert.equal((await all(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
+  });
+
+  test('disposals and legal holds say who had them done, and why', async (t) => {
+    const { ledger } = await opened(t);
+    const who = { by: 'records-1', reason: 'retention is over' };
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await ledger.retention.setLegalHold('J-1', who);
+    await ledger.retention.releaseLegalHold('J-1', who);
+    await ledger.retention.begin({ ownerId: 'J-1' }, who);
+    await ledger.retention.dispose({ ownerId: 'J-1' }, who, 2);
+    const found = await all(ledger.disposalsBetween());
+    assert.deepEqual(
+      found.map(({ kind }) => kind),
+      ['legalHoldSet', 'legalHoldReleased', 'disposalBegun', 'disposed'],
+    );
+    assert.deepEqual(found, await ledger.retention.events('J-1'));
+    assert.deepEqual(await all(ledger.disposalsBetween({ ownerId: 'J-2' })), []);
+  });
+
+  test('inquiries are found by owner, by trace number and by how many applicants they are about', async (t) => {
+    const { ledger } = await opened(t);
+    await ledger.claim({ ...claimOf(ledger), applicantIds: ['1A'] });
+    const other = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', ownerId: 'J-2' };
+    await ledger.claim({ ...claimOf(ledger, { inquiry: other }), applicantIds: ['1A', '2A'] });
+    const owners = async (query: object) => (await all(ledger.inquiriesBetween(query))).map(({ ownerId }) => ownerId);
+    assert.deepEqual(await owners({ ownerId: 'J-2' }), ['J-2']);
+    assert.deepEqual(await owners({ customerTraceNumber: TRACE }), ['J-1']);
+    assert.deepEqual(await owners({ applicants: 2 }), ['J-2']);
+    assert.deepEqual(await owners({ applicants: 1, ownerId: 'J-2' }), []);
+    assert.deepEqual(
+      (await all(ledger.inquiriesBetween())).map(({ applicants }) => applicants),
+      [1, 2],
+    );
+  });
+}
