@@ -69,7 +69,7 @@ export class CreditJourneys {
   protected constructor(parts: ClientParts) {
     this.taskQueue = parts.taskQueue;
     this.#parts = parts;
-    this.#calls = new Calls(parts.client);
+    this.#calls = new Calls(parts.client, parts.codecServer);
   }
 
   /**

@@ -11,6 +11,7 @@ import { sdkClientOf } from '../../src/client/credit-journeys.ts';
 import {
   CallAbortedError,
   ClientClosedError,
+  CodecServerError,
   type ConnectOptions,
   CreditJourneyError,
   CreditJourneys,
@@ -170,6 +171,15 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
       );
     });
   }
+});
+
+test('a call that waits for the codec server says so after its time', async (t) => {
+  const { address, namespace } = server;
+  const url = `http://${await listening(t, 'plain')}`;
+  await using own = await CreditJourneys.connect({ address, namespace, taskQueue, codecServer: { url } });
+  const error = await errorOf(own.start(journeyInput(), { timeoutMs: 500 }));
+  assert.ok(error instanceof CodecServerError, inspect(error));
+  assert.equal(error.code, 'unreachable');
 });
 
 /** Certificates of any make do: no client gets as far as to believe one. */

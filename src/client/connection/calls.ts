@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { InvalidInputError } from '../../model/problems.ts';
+import { CodecServerError } from './codec-server-error.ts';
 import { isCancelled, isDeadline, translatedError } from './error-translation.ts';
 import { CallAbortedError, ClientClosedError, TemporalUnavailableError, WorkerUnavailableError } from './errors.ts';
 
@@ -43,11 +44,13 @@ const LONGEST_CLOSE_MS = 1_000;
  */
 export class Calls {
   readonly #client: Client;
+  readonly #codecServer: { readonly isAsking: boolean } | undefined;
   readonly #open = new Map<(error: Error) => void, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(client: Client) {
+  constructor(client: Client, codecServer?: { readonly isAsking: boolean }) {
     this.#client = client;
+    this.#codecServer = codecServer;
   }
 
   /**
@@ -131,7 +134,8 @@ export class Calls {
       timeoutMs - Math.min(PROBE_MS, timeoutMs / 2),
     );
     const over = setTimeout(() => {
-      end(isServerThere ? late() : new TemporalUnavailableError('it did not answer in time', 'timedOut'));
+      if (this.#codecServer?.isAsking) end(new CodecServerError('unreachable'));
+      else end(isServerThere ? late() : new TemporalUnavailableError('it did not answer in time', 'timedOut'));
     }, timeoutMs);
     return {
       deadline,

@@ -36,6 +36,7 @@ export class CodecServerConnection {
   readonly #base: URL;
   readonly #namespace: string;
   readonly #readToken: (() => Promise<string>) | undefined;
+  #asking = 0;
 
   constructor({ url, readToken, caCertificate }: CodecServerAccess, namespace: string) {
     this.#base = new URL(url);
@@ -61,6 +62,11 @@ export class CodecServerConnection {
     });
   }
 
+  /** Whether a call waits for this server. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
   /**
    * The text of the server's answer; `null` where it says that there is no such report or journey.
    *
@@ -68,6 +74,15 @@ export class CodecServerConnection {
    * @throws CodecServerError
    */
   async ask(route: string, body?: string): Promise<string | null> {
+    this.#asking++;
+    try {
+      return await this.#ask(route, body);
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  async #ask(route: string, body: string | undefined): Promise<string | null> {
     for (let tries = 0; ; tries++) {
       const answer = await this.#answerOf(route, body);
       if (answer !== null && answer.status === 200) return answer.text;
