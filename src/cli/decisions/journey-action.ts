@@ -11,7 +11,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import type { TypedProblem } from '../output/option-names.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { type AnyStatus, needsPerson, statusLines } from '../output/status-lines.ts';
-import { untilChecked } from './run-failure.ts';
+import { untilChecked } from './until-checked.ts';
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 export async function withJourneys<T>(

@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
-import { defined } from '../../../base/defined.ts';
 import { showProgress, withRun } from '../../decisions/journey-action.ts';
-import { failureOf, type RunFailure } from '../../decisions/run-failure.ts';
 import { RUN_ID, type ServerOptions, withExamples, withServerOptions } from '../../output/common-options.ts';
-import { problemLines } from '../../output/errors.ts';
 import { EXIT } from '../../output/exit-codes.ts';
-import type { Output } from '../../output/output.ts';
 import { pauseNotice } from '../../output/pause-lines.ts';
 import { needsPerson, statusLines } from '../../output/status-lines.ts';
 
@@ -22,12 +18,7 @@ export function registerStatusCommand(program: Command): void {
   command.action(async (id: string, options: ServerOptions) => {
     await withRun(id, options, async (run, output) => {
       const [status, notice] = await Promise.all([run.status(), pauseNotice(output)]);
-      const failure = await failureOf(run, status);
-      output.answer({ ...status, ...defined({ failure }) }, () => [
-        ...statusLines(status, output),
-        ...failureLines(failure, output),
-        ...notice,
-      ]);
+      output.answer(status, () => [...statusLines(status, output), ...notice]);
       process.exitCode = needsPerson(status) ? EXIT.needsPerson : EXIT.done;
     });
   });
@@ -48,9 +39,4 @@ export function registerWatchCommand(program: Command): void {
     const { throughHolds = false } = options;
     process.exitCode = await withRun(id, options, (run, output) => showProgress(run, output, { throughHolds }));
   });
-}
-
-function failureLines(failure: RunFailure | undefined, { colors, width }: Output): string[] {
-  if (!failure) return [];
-  return [colors.yellow(`It failed: ${failure.type}`), ...problemLines(failure, width)];
 }

@@ -1,9 +1,7 @@
-/** Why a run has failed: `start` says it at once, `status` later. */
+/** What a worker refuses of a run's input, as soon as `start` can say it; `status` says it later. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { CreditJourneys } from '../../client.ts';
-import type { Problem } from '../../model/problems.ts';
-import type { AnyStatus } from '../output/status-lines.ts';
 
 type Run = ReturnType<CreditJourneys['run']>;
 
@@ -42,26 +40,5 @@ async function standingOf(client: Client, workflowId: string): Promise<'open' | 
   } catch {
     // It has been started: that the server does not answer now is no failure of the start.
     return 'checked';
-  }
-}
-
-export interface RunFailure {
-  /** As in `JourneyFailedError`. */
-  type: string;
-  /** Of an input that was refused: paths and rules, never values. */
-  problems?: readonly Problem[];
-}
-
-/** `undefined` unless it has failed. */
-export async function failureOf(run: Run, { state }: Pick<AnyStatus, 'state'>): Promise<RunFailure | undefined> {
-  if (state !== 'failed') return undefined;
-  try {
-    await run.result();
-    return undefined;
-  } catch (error) {
-    const { problems, failureType } = error as { problems?: readonly Problem[]; failureType?: string };
-    if (problems) return { type: 'InvalidInput', problems };
-    if (failureType !== undefined) return { type: failureType };
-    throw error;
   }
 }
