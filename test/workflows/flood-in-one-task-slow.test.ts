@@ -49,7 +49,7 @@ function floodedHistory({ signalName, message }: Flood) {
   const last = events.at(-1);
   assert.ok(last);
   const add = (event: object) =>
-    events.push({ ...last, ...EMPTY, eventId: last.eventId?.add(count++) ?? null, ...event });
+    events.push({ eventId: last.eventId?.add(count++) ?? null, eventTime: last.eventTime ?? null, ...event });
   let count = 1;
   for (let index = 0; index < MOST_SIGNALS; index++) {
     const payload = defaultPayloadConverter.toPayload({ ...message(index), journeyId });
@@ -66,7 +66,6 @@ function floodedHistory({ signalName, message }: Flood) {
 
 /** By `temporal.api.enums.v1.EventType`. */
 const EVENT_TYPES = { scheduled: 5, started: 6, signaled: 26 };
-const EMPTY = { upsertWorkflowSearchAttributesEventAttributes: null };
 
 const TASK_SIZES = fileURLToPath(new URL('../support/changed-workflows/task-sizes.ts', import.meta.url));
 
