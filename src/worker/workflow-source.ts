@@ -19,7 +19,7 @@ const AS_REPLAYED = moduleFile('../workflows/run/as-replayed');
 
 const WORKFLOWS = moduleFile('../workflows/index');
 
-/** The SDK compiles TypeScript for ES2017, where each private field is a `WeakMap`. The Node that runs it has them. */
+/** The SDK compiles TypeScript for ES2017; the built program is compiled for the Node that runs it, and so is this. */
 const compiledForNode: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
   for (const rule of config.module?.rules ?? []) {
     const use = rule && typeof rule === 'object' ? rule.use : undefined;
