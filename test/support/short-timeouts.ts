@@ -16,7 +16,7 @@ export const SHORT_TIMEOUTS = {
 /** With a limit that nothing meets, every attempt waits in the gateway's queue for the server to give it out. */
 export const ON_GATEWAY_QUEUE = { GATEWAY_MAX_INQUIRIES_PER_SECOND: '1000' } as const;
 
-/** Enough permits for whatever a test has in flight: every attempt is dispatched on the workflow queue. */
+/** Enough permits for all that a test has in flight: every attempt is dispatched on the workflow queue. */
 export const ON_WORKFLOW_QUEUE = { GATEWAY_CONNECTIONS: '40' } as const;
 
 /** For what must not run out of time on a loaded machine: 4 s for HTTP, 9 s for the activity. */

@@ -1,4 +1,4 @@
-/** What commands about runs say of pauses, so that nobody looks for another reason why a run waits. */
+/** What commands about runs say of pauses, so that operators look for no other reason why a run waits. */
 import { type Pause, pauseWords } from '../../ledger/pauses.ts';
 import { type Output, wrap } from './output.ts';
 

@@ -154,7 +154,7 @@ export async function insertAttempt(
         answer_by: `${dialect.now} + ${wholeMs(request.answerWithinMs)}`,
         ...(resendAfterMs > 0 ? { resend_from: `${dialect.now} + ${wholeMs(resendAfterMs)}` } : {}),
       },
-      // After the counter's lock, which a pause takes too: whatever has come since the rules were asked is seen here.
+      // After the counter's lock, which a pause takes too: pauses that came since the rules were asked are seen here.
       returning: ['claimed_at', `${PAUSES_IN_FORCE} AS pauses`],
     },
   );
