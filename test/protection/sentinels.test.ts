@@ -14,9 +14,9 @@ const PERSON: Sentinel[] = [
 ];
 const search = new SentinelSearch(PERSON);
 
-/** In the middle of bytes that mean nothing, at every offset of base64's groups. */
+/** In the middle of bytes that mean nothing. None of them is a letter or a digit, which would go on with the text. */
 function namesIn(text: string | Uint8Array): string[] {
-  const noise = randomBytes(512);
+  const noise = randomBytes(512).map((byte) => byte | 0x80);
   return search.find(Buffer.concat([noise, Buffer.from(text as string), noise])).map(({ sentinel }) => sentinel.name);
 }
 
