@@ -17,13 +17,14 @@ export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [
   applicantsAsked,
   newFences,
   pauses,
+  answersToldInFull,
 ];
 
 /**
  * Versions of the tables that bring a fence which older code does not keep, or remove something that it needs. Code
  * below the highest of them writes nothing more. Begins at 8: before it no ledger could say so.
  */
-export const WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9];
+export const WITHOUT_OLDER_WRITERS: readonly number[] = [8, 9, 10];
 
 /** Indexes for holds and late news, which are few among many millions of rows. */
 function whatNeedsPeople(dialect: SqlDialect): string[] {
@@ -296,4 +297,40 @@ function pauses(dialect: SqlDialect): string[] {
       noted_at BIGINT NOT NULL
     )`,
   ];
+}
+
+/** What an answer says beside its outcome, and what people decide about shares and profiles. */
+function answersToldInFull(dialect: SqlDialect): string[] {
+  return [
+    ...returnDetails(),
+    ...refusalBodies(dialect),
+    ...reportAccesses(dialect),
+    ...withdrawnShares(dialect),
+    ...sharedSubsets(),
+    ...approvedProfileChanges(dialect),
+  ];
+}
+
+function returnDetails(): string[] {
+  return [];
+}
+
+function refusalBodies(_dialect: SqlDialect): string[] {
+  return [];
+}
+
+function reportAccesses(_dialect: SqlDialect): string[] {
+  return [];
+}
+
+function withdrawnShares(_dialect: SqlDialect): string[] {
+  return [];
+}
+
+function sharedSubsets(): string[] {
+  return [];
+}
+
+function approvedProfileChanges(_dialect: SqlDialect): string[] {
+  return [];
 }
