@@ -6,6 +6,7 @@
 import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
+import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type { DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/records.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
@@ -137,6 +138,8 @@ export interface SubmitFailureDetails {
   seen?: SeenAttempt;
   /** With `AnotherNumber`: the one that the ledger has the inquiry under. */
   otherTraceNumber?: string;
+  /** With `ProfileChanged`, where a person may approve the change. */
+  profileChange?: ProfileChange;
   /** With `InvalidInput`. */
   problems?: Problem[];
 }
@@ -271,6 +274,7 @@ export interface InquiryFailure {
   returnCode?: string;
   resendFrom?: string;
   otherTraceNumber?: string;
+  profileChange?: ProfileChange;
   /** What is wrong with the input, or with the answer. */
   problems?: readonly Problem[];
 }

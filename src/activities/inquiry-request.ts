@@ -2,13 +2,14 @@
 import { defined } from '../base/defined.ts';
 import { madeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { profileFingerprint } from '../gateway/profile-fingerprint.ts';
+import { isSameCustomer, profileFingerprint } from '../gateway/profile-fingerprint.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
+import type { ProfileChange } from '../ledger/profile-changes.ts';
 import type { Applicant } from '../model/applicant.ts';
 import type { InquiryContent, InquiryDescription } from '../model/inquiry.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -19,11 +20,22 @@ import { finalFailure } from './failures.ts';
 
 /** `originalInquiryDate` may not be in the future (interface 4.2, rule 2): room for clocks that differ. */
 const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
-/** @throws `ProfileChanged` where the profile is not the one that the run started with */
-export function profileOfRun(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
+
+/**
+ * The run's profile as it is configured now. Where its addresses, API version or audience are others than at the run's
+ * start, `change` names the two: the claim asks whether a person has approved that.
+ *
+ * @throws `ProfileChanged` where it has another customer, environment or software provider
+ */
+export function profileOfRun(
+  dependencies: ActivityDependencies,
+  run: RunIdentity,
+): { profile: GatewayProfile; change?: ProfileChange } {
   const profile = preparedProfile(dependencies, run.profile);
-  if (profileFingerprint(profile) !== run.profileFingerprint) throw finalFailure('ProfileChanged');
-  return profile;
+  const change = { from: run.profileFingerprint, to: profileFingerprint(profile) };
+  if (change.from === change.to) return { profile };
+  if (!isSameCustomer(change.from, change.to)) throw finalFailure('ProfileChanged');
+  return { profile, change };
 }
 
 /**

@@ -24,6 +24,7 @@ const FAILURE_OF_VERDICT = {
   ledgerRestored: 'LedgerRestored',
   ledgerChanged: 'LedgerChanged',
   paused: 'Paused',
+  profileChanged: 'ProfileChanged',
 } as const satisfies Record<string, FailureType>;
 
 /**
@@ -60,7 +61,7 @@ async function attempt(
   args: SubmitInquiryArgs,
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
-  const { profile, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  const { profile, change, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
   if (claim.kind === 'latest') {
     say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
     return { kind: 'latest', latest: claim.latest };
@@ -76,8 +77,11 @@ async function attempt(
   if (claim.kind !== 'claimed') {
     const type = FAILURE_OF_VERDICT[claim.kind];
     say('warn', 'nothing was sent', { failureType: type });
-    const other = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
-    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...other });
+    const facts = {
+      ...(claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {}),
+      ...(claim.kind === 'profileChanged' ? defined({ profileChange: change }) : {}),
+    };
+    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...facts });
   }
   const seen = { position: claim.position, claimedAt: claim.claimedAt };
   const recorder = new OutcomeRecorder(dependencies, args, { endsAt, seen, resendFrom: claim.resendFrom });
@@ -120,7 +124,7 @@ async function attempt(
 /** Does everything before the first byte: profile, request, token and claim. */
 async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInquiryArgs, endsAt: number) {
   try {
-    const profile = profileOfRun(dependencies, args.run);
+    const { profile, change } = profileOfRun(dependencies, args.run);
     // Before a token is asked for: what cannot be built is not claimed either.
     buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
@@ -140,12 +144,13 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       ...defined({ seen: args.run.seen }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
+      ...defined({ profileChange: change }),
       consents: args.consents,
       ...defined({ consentValidForMs: args.consentValidForMs }),
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
     });
-    return { profile, accessToken, claim, claimAskedAt };
+    return { profile, change, accessToken, claim, claimAskedAt };
   } catch (error) {
     throw withDetails(translatedFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }

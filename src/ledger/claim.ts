@@ -42,6 +42,8 @@ export interface KnownInquiry {
   isRestored?: boolean;
   /** A person has paused the inquiries of this profile, or of all. */
   isPaused?: boolean;
+  /** The claim goes to other addresses than its run started with, and no person has approved that. */
+  isProfileChanged?: boolean;
   abandoned: boolean;
   /** Absent without a disposal. After its begin nothing is sent; after its end no answer is left. */
   disposal?: 'begun' | 'done';
@@ -85,7 +87,9 @@ export type ClaimDecision =
   /** A newer program must make the claim. */
   | { kind: 'writerTooOld' }
   /** A person must end the pause first. */
-  | { kind: 'paused' };
+  | { kind: 'paused' }
+  /** A person must approve the change of the profile first. */
+  | { kind: 'profileChanged' };
 
 export interface ClaimRule {
   name: string;
@@ -178,8 +182,12 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
       isOneOf(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
   },
   ...SHARE_RULES,
+  // These two come last: what was made already is reported all the same.
   {
-    // Last of all: what was made already is reported while a pause is in force, too.
+    name: 'profileChanged',
+    forbids: (known) => (known.isProfileChanged ? { kind: 'profileChanged' } : null),
+  },
+  {
     name: 'paused',
     forbids: (known) => (known.isPaused ? { kind: 'paused' } : null),
   },

@@ -15,6 +15,7 @@ import type { Environment, ProductCode } from '../model/products.ts';
 import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { Pauses } from './pauses.ts';
+import type { ProfileChanges } from './profile-changes.ts';
 import type { AuditedConsent, AuditedDecision, AuditedDisposal, DecisionsQuery, RecordsQuery } from './record-audit.ts';
 import type {
   ChainReport,
@@ -61,6 +62,8 @@ export interface Ledger {
   readonly kept: KeptConsents;
   /** The stop that holds for every worker at once: for operators. */
   readonly pauses: Pauses;
+  /** Approvals of what a profile became under the runs that it has: for operators. */
+  readonly profileChanges: ProfileChanges;
 
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string;

@@ -6,6 +6,7 @@ import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../m
 import type { ProductCode } from '../model/products.ts';
 import type { ProviderSaid } from '../model/provider-word.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
+import type { ProfileChange } from './profile-changes.ts';
 
 /** By the version of the form; each in lower-case hex. */
 export type RequestDigests = Readonly<Record<string, string>>;
@@ -35,6 +36,8 @@ export interface ClaimRequest {
   applicantIds?: readonly string[];
   /** SECONDUSE: the shared report, by its `reportReferenceNumber`. Stored as a keyed digest. */
   sharedReference?: string;
+  /** Where the profile has other addresses, API version or audience than at the run's start. */
+  profileChange?: ProfileChange;
 }
 
 export type ClaimVerdict =
@@ -61,7 +64,9 @@ export type ClaimVerdict =
   /** This program lacks a fence that the ledger has: a newer one must make the claim. */
   | { kind: 'writerTooOld' }
   /** Inquiries of this profile are paused: nothing new is claimed until a person ends that. */
-  | { kind: 'paused' };
+  | { kind: 'paused' }
+  /** No person has approved that runs go on under the profile as it is now. */
+  | { kind: 'profileChanged' };
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */
 export type CloseRequest = Pick<ClaimRequest, 'ledgerId' | 'inquiry' | 'attempt' | 'digests' | 'run'>;
@@ -285,7 +290,7 @@ export interface ChainFinding {
   position?: number;
   /** For `removed` without a key: the number of missing rows, from `position` on. */
   rows?: number;
-  table?: 'consents' | 'decisions' | 'ledger_restores' | 'inquiry_pauses';
+  table?: 'consents' | 'decisions' | 'ledger_restores' | 'inquiry_pauses' | 'approved_profile_changes';
   /** The row's primary key; ids, opaque. */
   key?: string[];
 }

@@ -39,6 +39,11 @@ export const ATTENTION_GUIDE = {
   revokedAfterPosting: { words: 'consent withdrawn', page: 'docs/runbook/revoked-after-posting.md' },
 } as const;
 
+/** Lets every run of the profile go on that started with the same fingerprint. */
+export function approveChangeCommand({ profile = 'default', from }: { profile?: string; from: string }): string {
+  return `credit-journey profile approve-change --profile ${profile} --from ${from}`;
+}
+
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
 export function runbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
@@ -267,7 +272,8 @@ export const HOLD_GUIDE: Record<FailureType, HoldMeaning> = {
     file: NOTHING,
   },
   ProfileChanged: {
-    happened: 'the gateway profile’s addresses or customer are not those that this run started with.',
+    happened:
+      'the gateway profile’s addresses, API version, audience or customer are not those that this run started with.',
     file: NOTHING,
   },
   RequestDiffers: {

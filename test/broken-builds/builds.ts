@@ -201,8 +201,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/inquiry-request.ts',
-        find: 'if (profileFingerprint(profile) !== run.profileFingerprint)',
-        replace: "if (profileFingerprint(profile) === '')",
+        find: 'if (!isSameCustomer(change.from, change.to))',
+        replace: "if (change.to === '')",
       },
     ],
     tests: [{ path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'with another customer' }],

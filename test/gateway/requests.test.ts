@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import { isSameCustomer, profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
 import {
   buildFailsafeRequest,
   buildReportRequest,
@@ -259,17 +259,23 @@ test('builds FAILSAFE from the fields of the sample and no others', () => {
 
 test('gives a profile another fingerprint where a run would reach somebody else, and only there', () => {
   const fingerprint = profileFingerprint(PROFILE);
-  assert.match(fingerprint, /^[0-9a-f]{64}$/);
-  const differing: Partial<GatewayProfile>[] = [
-    { environment: 'uat' },
+  assert.match(fingerprint, /^[0-9a-f]{32}-[0-9a-f]{32}$/);
+  const otherWays: Partial<GatewayProfile>[] = [
     { authUrl: 'http://127.0.0.2' },
     { baseUrl: 'http://127.0.0.2' },
     { apiVersion: 'grs_v002' },
-    { customerId: 'OTHER' },
-    { softwareProviderId: 'OTHR' },
     { audience: 'another' },
   ];
-  for (const change of differing) assert.notEqual(profileFingerprint({ ...PROFILE, ...change }), fingerprint);
+  const otherCustomers: Partial<GatewayProfile>[] = [
+    { environment: 'uat' },
+    { customerId: 'OTHER' },
+    { softwareProviderId: 'OTHR' },
+  ];
+  for (const change of [...otherWays, ...otherCustomers]) {
+    const other = profileFingerprint({ ...PROFILE, ...change });
+    assert.notEqual(other, fingerprint);
+    assert.equal(isSameCustomer(other, fingerprint), otherWays.includes(change), JSON.stringify(change));
+  }
   const credentials = { name: 'x', read: async () => ({ clientId: 'other', clientSecret: 'other' }) };
   for (const change of [{ name: 'x' }, { credentials }, { timeZone: 'UTC' }, { baseUrl: 'http://127.0.0.1/' }]) {
     assert.equal(profileFingerprint({ ...PROFILE, ...change }), fingerprint);

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startSandbox } from '../../sandbox/server.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
+import { profileFingerprint } from '../../src/gateway/profile-fingerprint.ts';
+import type { ProfileChange } from '../../src/ledger/profile-changes.ts';
 import {
   applicant,
   type Harness,
@@ -12,6 +14,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
+import { openLedgerOf } from '../support/ledger-access.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { decisionAbout, resetTo, taskBeforeSend } from './operator-hands.ts';
 
@@ -30,6 +33,11 @@ async function restartWith(changes: Partial<GatewayProfile>): Promise<void> {
   const profiles = harness.config.profiles as Map<string, GatewayProfile>;
   profiles.set('default', { ...(profiles.get('default') as GatewayProfile), ...changes });
   await harness.startWorker();
+}
+
+async function receivedBy(url: string): Promise<number> {
+  const requests = (await (await fetch(`${url}/_sandbox/requests`)).json()) as unknown[];
+  return requests.length;
 }
 
 const CHANGES: [what: string, changes: () => Partial<GatewayProfile>][] = [
@@ -71,9 +79,40 @@ describe('a worker that is started again', () => {
       await update(lost, 'resolveInquiry', decisionAbout(lostChanged, { decisionId: 'D2' }));
       assert.equal((await lost.result()).stages[0]?.attempts, 2);
       assert.equal((await harness.received(lost)).length, 2);
-      assert.deepEqual(await (await fetch(`${other.url}/_sandbox/requests`)).json(), []);
+      assert.equal(await receivedBy(other.url), 0);
     });
   }
+
+  test('with another address goes on once a person has approved that, for each run that began before', async () => {
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const own = harness.config.profiles.get('default') as GatewayProfile;
+    const sentBefore = await receivedBy(other.url);
+
+    await restartWith({ authUrl: other.url, baseUrl: other.url });
+    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
+    const held = await untilStatus(handle, ({ state }) => state === 'held');
+    const now = harness.config.profiles.get('default') as GatewayProfile;
+    const { profileChange } = held.holds[0] ?? {};
+    assert.deepEqual(profileChange, { from: profileFingerprint(own), to: profileFingerprint(now) });
+    const ledger = await openLedgerOf(harness);
+    await ledger.profileChanges.approve(ledger.identity.ledgerId, {
+      ...{
+        ...(profileChange as ProfileChange),
+        profile: 'default',
+        by: 'lead@example.com',
+        reason: 'the provider has moved',
+      },
+      way: { tokenUrl: now.authUrl, requestUrl: now.baseUrl, audience: now.audience },
+    });
+    await ledger.close();
+    assert.equal((await untilStatus(handle, () => true)).state, 'held', 'an approval is no decision about the inquiry');
+    await update(handle, 'resolveInquiry', decisionAbout(held));
+    assert.equal((await handle.result()).outcome, 'completed');
+    assert.equal((await receivedBy(other.url)) - sentBefore, 1);
+    await restartWith(own);
+  });
 
   const REFUSALS: [what: string, changes: () => Partial<GatewayProfile>][] = [
     ['stricter rules', () => ({ allowed: { PREQUAL: { endUserCodes: ['ANOTHER'] } } })],

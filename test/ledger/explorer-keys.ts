@@ -125,8 +125,9 @@ function keyOfPast({ scheduled, holds }: Run): string {
 }
 
 function keyOfBudget(budget: Budget): string {
-  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals, pauses } = budget;
-  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}${pauses}`;
+  const { crashes, resets, decisions, timeOuts, restarts, swaps, disposals, miscounts, withdrawals, pauses, moves } =
+    budget;
+  return `${crashes}${resets}${decisions}${timeOuts}${restarts}${swaps}${disposals}${miscounts}${withdrawals}${pauses}${moves}`;
 }
 
 function keyOfLedger(ledger: LedgerCopy): string {
@@ -139,9 +140,10 @@ function keyOfLedger(ledger: LedgerCopy): string {
     disposal,
     isRestored,
     isPaused,
+    isProfileChanged,
     permittedRepeat = '',
   } = ledger;
-  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}`;
+  const marks = `${abandoned ? 'x' : ''}${disposal ? 'd' : ''}${isRestored ? 'r' : ''}${isPaused ? 'p' : ''}${isProfileChanged ? 'c' : ''}`;
   let key = `${ledgerId}${oldestWriter}${copy}${digest ?? '-'}${marks}${permittedRepeat}`;
   for (const row of ledger.attempts) key += `,${keyOfRow(row)}`;
   for (const decision of ledger.decisions) key += `;${keyOfKnownDecision(decision)}`;

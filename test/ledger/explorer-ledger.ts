@@ -36,7 +36,16 @@ export interface Asker {
 export type Claimed =
   | { kind: 'claimed'; ledger: LedgerCopy; violation?: string }
   | { kind: 'latest'; ledger: LedgerCopy; view: AttemptView }
-  | { kind: 'requestDiffers' | 'anotherNumber' | 'ledgerRestored' | 'ledgerChanged' | 'writerTooOld' | 'paused' };
+  | {
+      kind:
+        | 'requestDiffers'
+        | 'anotherNumber'
+        | 'ledgerRestored'
+        | 'ledgerChanged'
+        | 'writerTooOld'
+        | 'paused'
+        | 'profileChanged';
+    };
 
 /** The rows under the trace number that is asked about. */
 export function rowsOf(ledger: LedgerCopy, of: Request): LedgerCopy {
@@ -60,9 +69,9 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     return permittedRepeat === undefined ? [] : [{ ...numberOf(of), permittedRepeat }];
   });
   const { permittedRepeat, otherNumber } = repeatOf(numbers, numberOf(asker.of));
-  // A pause is about the whole ledger.
-  const { isPaused = false } = all;
-  const known = { ...ledger, isPaused, ...(otherNumber ? { otherNumber } : {}) };
+  // Both are about the whole ledger.
+  const { isPaused = false, isProfileChanged = false } = all;
+  const known = { ...ledger, isPaused, isProfileChanged, ...(otherNumber ? { otherNumber } : {}) };
   const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
   const ownRules = asker.isOlder ? rules.filter(({ name }) => name !== 'disposedOf') : rules;
   const verdict = decideClaim(known, { ledgerId: asker.ledgerId, writer, digest: asker.of, attempt }, ownRules);
@@ -74,7 +83,11 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   }
   const row: Row = { attempt, state: 'sending', answerInMs: 1, of: asker.of };
   const others = settled.attempts.filter((other) => other.attempt !== attempt);
-  const violation = isPaused ? 'while inquiries are paused' : whyNothingMayBeSent(ledger);
+  const violation = isPaused
+    ? 'while inquiries are paused'
+    : isProfileChanged
+      ? 'for other addresses, which nobody has approved'
+      : whyNothingMayBeSent(ledger);
   return {
     kind: 'claimed',
     ledger: withRows(all, asker.of, {
@@ -146,7 +159,12 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
     { ledgerId: asker.ledgerId, digest: asker.of, attempt, writer: ledger.oldestWriter },
     rules,
   );
-  if (verdict.kind === 'anotherNumber' || verdict.kind === 'writerTooOld' || verdict.kind === 'paused') {
+  if (
+    verdict.kind === 'anotherNumber' ||
+    verdict.kind === 'writerTooOld' ||
+    verdict.kind === 'paused' ||
+    verdict.kind === 'profileChanged'
+  ) {
     throw new Error(`closing: ${verdict.kind}`);
   }
   if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };

@@ -10,6 +10,7 @@ import {
   FOREIGN_LEDGER,
   MISCOUNTING_RUN,
   MIXED_WORKERS,
+  MOVED,
   OLDER_LEDGER,
   PAUSED,
   REFUSED_INPUT,
@@ -27,6 +28,7 @@ const SCENE_OF: Record<string, Scope> = {
   disposedOf: DISPOSED_OF,
   olderWriter: MIXED_WORKERS,
   paused: PAUSED,
+  profileChanged: MOVED,
   previousMissing: OLDER_LEDGER,
   restored: WATCHED_LEDGER,
 };

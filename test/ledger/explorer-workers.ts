@@ -65,6 +65,9 @@ function claims(scene: Scene, execution: Execution, who: string): void {
     case 'paused':
       lands(scene, `${who} is told that inquiries are paused`, execution, failedAs('Paused', attempt));
       break;
+    case 'profileChanged':
+      lands(scene, `${who} finds other addresses`, execution, failedAs('ProfileChanged', attempt));
+      break;
     case 'ledgerChanged':
       lands(scene, `${who} finds another ledger`, execution, failedAs('LedgerChanged', attempt));
       break;

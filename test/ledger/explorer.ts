@@ -16,6 +16,7 @@ import {
   attemptTimesOut,
   isDisposedOf,
   isMigrated,
+  isMovedOrApproved,
   isPausedOrResumed,
   isReset,
   isStartedAgain,
@@ -101,6 +102,7 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   isDisposedOf(scene);
   isMigrated(scene);
   isPausedOrResumed(scene);
+  isMovedOrApproved(scene);
 }
 
 /** Every state that was met, how it was first come to, and what led where. */

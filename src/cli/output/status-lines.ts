@@ -10,7 +10,7 @@ import { inquiryWords } from '../../model/hold-guide.ts';
 import { ownerIdOf } from '../../model/owner-id.ts';
 import { problemWords } from '../../model/problems.ts';
 import { resendRule } from '../../model/resend-rule.ts';
-import { commandLines, resolveCommand } from './hold-lines.ts';
+import { approvalLines, commandLines, resolveCommand } from './hold-lines.ts';
 import { type Output, table, withAge, wrap } from './output.ts';
 
 /** The status of a run of any kind. */
@@ -226,6 +226,7 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
     ...problemLines(hold, width, '    '),
+    ...approvalLines(hold, width, '    '),
     ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),

@@ -30,6 +30,8 @@ export interface OpenHold {
   returnCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
+  /** With `ProfileChanged`: the fingerprints, where a person may approve the change. */
+  profileChange?: { from: string; to: string };
   /** With `InvalidInput` and `UnexpectedResponse`: what is wrong with the request, or with the answer. */
   problems?: readonly Problem[];
   /** With `OutcomeUnknown`: no `resend` is taken before. RFC 3339. */

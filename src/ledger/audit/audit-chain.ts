@@ -41,6 +41,11 @@ export const CHAINED = {
     columns: ['profile', 'recorded_by', 'reason', 'recorded_at'],
     later: [],
   },
+  approved_profile_changes: {
+    key: ['profile', 'from_fingerprint', 'to_fingerprint'],
+    columns: ['token_url', 'request_url', 'audience', 'approved_by', 'reason', 'recorded_at'],
+    later: [],
+  },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;

@@ -331,6 +331,22 @@ function sharedSubsets(): string[] {
   return [];
 }
 
-function approvedProfileChanges(_dialect: SqlDialect): string[] {
-  return [];
+/** Changes of a gateway profile under which runs from before go on. */
+function approvedProfileChanges(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE approved_profile_changes (
+      profile TEXT NOT NULL,
+      from_fingerprint TEXT NOT NULL,
+      to_fingerprint TEXT NOT NULL,
+      -- The profile as it is after the change.
+      token_url TEXT NOT NULL,
+      request_url TEXT NOT NULL,
+      audience TEXT NOT NULL,
+      approved_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (profile, from_fingerprint, to_fingerprint)
+    )`,
+    ...dialect.guardRows('approved_profile_changes', 'appendOnly'),
+  ];
 }

@@ -47,6 +47,7 @@ import {
   writeOutcome,
 } from '../rows/inquiry-writes.ts';
 import { isPaused } from '../rows/pauses.ts';
+import { isUnapproved } from '../rows/profile-changes.ts';
 import { flagIfRefused } from '../rows/refused-postings.ts';
 import { indexReference } from '../rows/report-references.ts';
 import { insertReport } from '../rows/report-rows.ts';
@@ -93,6 +94,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     ...state.known,
     isRestored: lost !== undefined,
     isPaused: await pausedBy(state),
+    isProfileChanged: await isUnapproved(writing.session, request.inquiry.profile, request.profileChange),
     ...defined({ otherNumber, share }),
   };
   const decision = decideClaim(known, { ...request, digest, writer: SCHEMA_VERSION });
@@ -103,6 +105,7 @@ export async function claimAttempt(writing: Writing, request: ClaimRequest): Pro
     case 'ledgerChanged':
     case 'writerTooOld':
     case 'paused':
+    case 'profileChanged':
       return { keep: false, value: decision };
     case 'notPermitted':
       return { keep: false, value: { ...decision, ...objectionOf(share) } };

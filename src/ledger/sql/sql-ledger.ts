@@ -75,6 +75,7 @@ import {
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlPauses } from './sql-pauses.ts';
+import { SqlProfileChanges } from './sql-profile-changes.ts';
 import { SqlRetention } from './sql-retention.ts';
 
 /**
@@ -87,6 +88,7 @@ export class SqlLedger implements Ledger {
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
   readonly pauses: SqlPauses;
+  readonly profileChanges: SqlProfileChanges;
   readonly #engine: SqlEngine;
   /**
    * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
@@ -102,12 +104,13 @@ export class SqlLedger implements Ledger {
     this.identity = identity;
     this.retention = new SqlRetention(this.#current, identity);
     this.kept = new SqlKeptConsents(this.#current, (session) => ({ session, dialect: engine.dialect, cipher }));
-    this.pauses = new SqlPauses(this.#current, (ledgerId, work) =>
+    const writeHere = <T>(ledgerId: string, work: (writing: Writing) => Promise<Written<T>>) =>
       this.#write(async (writing) => {
         await this.#checkLedger(writing.session, ledgerId);
         return work(writing);
-      }),
-    );
+      });
+    this.pauses = new SqlPauses(this.#current, writeHere);
+    this.profileChanges = new SqlProfileChanges(this.#current, writeHere);
     this.#cipher = cipher;
     this.#keys = keys;
   }

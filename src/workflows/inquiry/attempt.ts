@@ -102,12 +102,12 @@ export function stepOfFailure(
   details: Partial<SubmitFailureDetails> = {},
 ): Extract<AttemptStep, { kind: 'failed' }> {
   const { claimed = false, recorded = true, requestedAt } = details;
-  const { httpStatus, retryAfterMs, resendFrom, otherTraceNumber, problems } = details;
+  const { httpStatus, retryAfterMs, resendFrom, otherTraceNumber, profileChange, problems } = details;
   return {
     ...{ kind: 'failed', recorded, ...defined({ requestedAt }) },
     failure: {
       ...{ failureType, attempt: details.attempt ?? attempt, claimed },
-      ...defined({ httpStatus, retryAfterMs, resendFrom, otherTraceNumber, problems }),
+      ...defined({ httpStatus, retryAfterMs, resendFrom, otherTraceNumber, profileChange, problems }),
     },
   };
 }

@@ -346,7 +346,7 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
-  const { httpStatus, returnCode, resendFrom, otherTraceNumber, problems } = failure;
+  const { httpStatus, returnCode, resendFrom, otherTraceNumber, profileChange, problems } = failure;
   const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -363,6 +363,7 @@ function statusOf(
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
+    ...(profileChange ? { profileChange } : {}),
     ...(resendFrom === undefined ? {} : { resendFrom }),
     ...(problems ? { problems: problemsShown(problems) } : {}),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
