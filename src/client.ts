@@ -95,6 +95,7 @@ export type {
   TerminalState,
   UpdateAnswer,
   WithdrawMessage,
+  WithdrawShareMessage,
 } from './messages/journey/shapes.ts';
 export type {
   PortfolioMessage,
