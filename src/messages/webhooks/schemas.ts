@@ -77,7 +77,8 @@ const DATA = {
     outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
     shares: z
       .array(shareStatusSchema.pick({ shareId: true, state: true, customerTraceNumber: true, attention: true }))
-      .meta({ description: 'How each share stands at the end; of a cancelled run one may still be open.' }),
+      .exactOptional()
+      .meta({ description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.' }),
   },
   'pull.answered': { productCode: pullProduct, ...answered },
   'pull.ended': {

@@ -163,6 +163,7 @@ function shareList({ shares }: JourneyView): string {
         share.state,
         time(share.since),
         share.waitingFor.length === 0 ? '' : `consent missing: ${share.waitingFor.map(plain).join(', ')}`,
+        share.replacedBy === undefined ? '' : `replaced by ${plain(share.replacedBy)}`,
         code(share.customerTraceNumber),
         ending(share.reportReferenceNumber),
       ]),

@@ -128,10 +128,12 @@ function shareStatuses(journey: JourneyStanding): ShareStatus[] {
   });
 }
 
-/** As the event of the journey's end has them. */
-export function sharesAtTheEnd(journey: JourneyStanding): WebhookEventData['journey.ended']['shares'] {
-  return shareStatuses(journey).map(({ shareId, state, customerTraceNumber, attention }) => ({
+/** As the event of the journey's end has them; a journey without shares has no such member. */
+export function sharesAtTheEnd(journey: JourneyStanding): Pick<WebhookEventData['journey.ended'], 'shares'> {
+  if (journey.shares.size === 0) return {};
+  const shares = shareStatuses(journey).map(({ shareId, state, customerTraceNumber, attention }) => ({
     ...{ shareId, state },
     ...defined({ customerTraceNumber, attention }),
   }));
+  return { shares };
 }

@@ -153,7 +153,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   tellEnded(outcome: Ended<JourneyOutcome>): void {
-    this.events.emit('journey.ended', [outcome], { outcome, shares: sharesAtTheEnd(this) });
+    this.events.emit('journey.ended', [outcome], { outcome, ...sharesAtTheEnd(this) });
   }
 
   get journeyId(): string {
