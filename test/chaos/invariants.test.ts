@@ -719,6 +719,7 @@ test('a sound storm keeps every promise, and each invariant that has something t
   const others = [otherRunsEnd, ownReferencesOfOthers, reviewedRows];
   const notHere = [
     consents.refusalAfterPosting,
+    withdrawnShares,
     attemptsRunOnce,
     historiesReplay,
     ...others,
