@@ -5,7 +5,7 @@ import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/port.ts';
 import type { ShareWithdrawal } from '../../src/ledger/records.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
-import { attempted, claimOf, decisionOf, latestState, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import { attempted, claimOf, consentOf, decisionOf, latestState, outcomeOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const TYPING_ERROR: ShareWithdrawal = {
@@ -46,6 +46,20 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(await claimed(ledger, { inquiry: otherShare }), 'claimed');
     const otherJourney = { customerTraceNumber: 'SUDDDDDDDDDDDDDDDDDDDDDDDD00', ownerId: 'J-2' };
     assert.equal(await claimed(ledger, { inquiry: otherJourney }), 'claimed');
+  });
+
+  test('a share by itself is withdrawn with its journey’s share of the same id, whose grants it would take', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await withdrawn(ledger, { shareId: 'S-9' });
+    const inquiry = { ...SHARE, workflowType: 'shareReport', ownerId: 'share:S-9', shareId: 'S-9' };
+    const consents = [consentOf({ shareId: 'S-9' })];
+    const verdict = await ledger.claim(claimOf(ledger, { inquiry, consents, sharedReference: 'REF-1' }));
+    assert.ok(verdict.kind === 'notPermitted' && verdict.withdrawn);
+    const other = { ...inquiry, ownerId: 'share:S-8', shareId: 'S-8' };
+    const ofOther = [consentOf({ shareId: 'S-8' })];
+    const claim = claimOf(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });
+    assert.equal((await ledger.claim(claim)).kind, 'claimed');
   });
 
   test('a share that may have been sent is not withdrawn, and the verdict names its attempt', async (t) => {

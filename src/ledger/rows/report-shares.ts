@@ -77,7 +77,8 @@ export async function readShareFacts(
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
-  const withdrawn = await readWithdrawnShare(session, { ownerId, shareId });
+  // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
+  const withdrawn = await readWithdrawnShare(session, { owners, shareId });
   return { owners, stored: stored.sort(byArrival), reportIsGone, ...defined({ withdrawn }), nowMs };
 }
 

@@ -20,15 +20,17 @@ export interface WithdrawnShareRow {
   recorded_at: number;
 }
 
-/** The withdrawal of exactly this share. */
+/** The withdrawal of the share of this id, of the first of the owners that has one. */
 export async function readWithdrawnShare(
   session: SqlSession,
-  { ownerId, shareId }: Pick<ShareWithdrawal, 'ownerId' | 'shareId'>,
+  { owners, shareId }: { owners: readonly string[]; shareId: string },
 ): Promise<StandingShareWithdrawal | undefined> {
-  const [row] = await session.rows<WithdrawnShareRow>(
-    'SELECT * FROM withdrawn_shares WHERE caller_id = $1 AND share_id = $2',
-    [ownerId, shareId],
+  const places = owners.map((_, index) => `$${index + 2}`).join(', ');
+  const rows = await session.rows<WithdrawnShareRow>(
+    `SELECT * FROM withdrawn_shares WHERE share_id = $1 AND caller_id IN (${places})`,
+    [shareId, ...owners],
   );
+  const [row] = owners.flatMap((owner) => rows.filter(({ caller_id }) => caller_id === owner));
   return row && standingWithdrawal(row);
 }
 
@@ -42,7 +44,7 @@ export async function withdrawShare(
   let verdict: ShareWithdrawalVerdict | undefined;
   let isNew = false;
   await chaining(writing, async (append) => {
-    const standing = await readWithdrawnShare(session, withdrawal);
+    const standing = await readWithdrawnShare(session, { owners: [ownerId], shareId });
     if (standing) {
       verdict = { kind: 'withdrawn', standing };
       return;

@@ -78,7 +78,9 @@ const DATA = {
     shares: z
       .array(shareStatusSchema.pick({ shareId: true, state: true, customerTraceNumber: true, attention: true }))
       .exactOptional()
-      .meta({ description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.' }),
+      .meta({
+        description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.',
+      }),
   },
   'pull.answered': { productCode: pullProduct, ...answered },
   'pull.ended': {

@@ -10,7 +10,7 @@ import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
-import { settleWithdrawal } from './share-withdrawal.ts';
+import { settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
@@ -44,7 +44,14 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     await share.handOver.rest(closeDown(share));
     return outcome;
   },
-  recordWhatCameLast,
+  recordWhatCameLast: async (share) => {
+    // Cancelled after it was withdrawn.
+    if (share.endedAs && share.run && share.withdrawal) {
+      noteWithdrawal(share);
+      await settleAllWithdrawals(share);
+    }
+    await recordWhatCameLast(share);
+  },
   handedOver: (share) => share.handedOver(),
 };
 
@@ -64,11 +71,14 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
 
 /** Ends as `withdrawn` only once the ledger keeps the share from ever being sent, by any run. */
 async function withdrawn(share: ReportShare, posting: SharePosting): Promise<ShareReportOutcome> {
-  const { record, withdrawal } = share;
-  if (withdrawal) record.withdrawal = { by: withdrawal.by, reason: withdrawal.reason };
-  if (await settleWithdrawal(share, record)) return 'withdrawn';
+  noteWithdrawal(share);
+  if (await settleWithdrawal(share, share.record)) return 'withdrawn';
   // An attempt of an earlier run: posted, or the ledger lists it for a person.
   return (await posting.wasPosted()) ? 'posted' : 'abandoned';
+}
+
+function noteWithdrawal({ record, withdrawal }: ReportShare): void {
+  if (withdrawal && !record.withdrawn) record.withdrawal = { by: withdrawal.by, reason: withdrawal.reason };
 }
 
 /** What was said elsewhere about sharing this report reaches the ledger, not this run. */
