@@ -24,8 +24,8 @@ export function registerWithdrawCommand(program: Command): void {
   withExamples(
     withServerOptions(command),
     'credit-journey start --sample --journey-id J-1004',
+    'credit-journey withdraw J-1004 --share S-1 --by operations --reason "another investor was meant"',
     'credit-journey withdraw J-1004 --by operations --reason "applicant changed plans"',
-    'credit-journey withdraw J-1001 --share S-1 --by operations --reason "another investor was meant"',
   );
   command.action(async (id: string, { share: shareId, by, reason, ...options }: WithdrawOptions) => {
     const message = given({ by, reason }) as unknown as Omit<WithdrawMessage, 'journeyId'>;
