@@ -54,7 +54,7 @@ import { STAGES } from '../src/model/products.ts';
 const APPLICANTS = applicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 const FAILSAFE_APPLICANTS = failsafeApplicantsSchema(GATEWAY_LIMITS.maxApplicants.max);
 
-const { consent, requestShare, withdraw } = journeySchemas();
+const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { review, message: portfolioMessage } = portfolioSchemas();
 const { shareReport, resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
@@ -144,8 +144,14 @@ const PUBLISHED: Record<string, Published> = {
   },
   'request-share': {
     title: 'The update requestShare',
-    description: 'Asks for one more share. It names another end user than the journey’s own.',
+    description:
+      'Asks for one more share, perhaps in place of another. It names another end user than the journey’s own.',
     schema: requestShare,
+  },
+  'withdraw-share': {
+    title: 'The update withdrawShare',
+    description: 'Takes one share of a journey back before it is sent. A corrected share takes another id.',
+    schema: withdrawShare,
   },
   'resolve-inquiry': {
     title: 'The update resolveInquiry',

@@ -49,7 +49,7 @@ export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
 export type { JourneyChanges, JourneyReport, StoredReferences } from './client/reports/stored-report.ts';
-export { type ConsentAnswer, JourneyHandle } from './client/runs/journey-handle.ts';
+export { type ConsentAnswer, JourneyHandle, type Replacing } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
 export { type ListedSchedule, PortfolioScheduleError, PortfolioSchedules } from './client/runs/portfolio-schedules.ts';
@@ -95,6 +95,7 @@ export type {
   TerminalState,
   UpdateAnswer,
   WithdrawMessage,
+  WithdrawShareMessage,
 } from './messages/journey/shapes.ts';
 export type {
   PortfolioMessage,

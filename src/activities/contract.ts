@@ -7,7 +7,14 @@ import type { ConsentRecord, ShareObjection, StandingConsents } from '../consent
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { HeardConsent, HearingRun, ToldConsents } from '../ledger/kept-consents.ts';
 import type { ProfileChange } from '../ledger/profile-changes.ts';
-import type { DecisionRecord, DecisionVerdict, OutcomeRecord, RecordVerdict } from '../ledger/records.ts';
+import type {
+  DecisionRecord,
+  DecisionVerdict,
+  OutcomeRecord,
+  RecordVerdict,
+  ShareWithdrawal,
+  ShareWithdrawalVerdict,
+} from '../ledger/records.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type {
   ConsentMessage,
@@ -75,6 +82,7 @@ export interface PreparedShare extends PreparedRun {
 export interface FoundConsents extends StandingConsents {
   /** The report was disposed of, or came under a legal hold, since the share was started. */
   reportGone?: true;
+  withdrawn?: NonNullable<ShareObjection['withdrawn']>;
 }
 
 export interface LookUpConsentsArgs {
@@ -235,6 +243,8 @@ export interface JourneyActivities {
   checkRepeatProof(args: { profile: string; message: RepeatStageMessage; receivedAt: string }): Promise<void>;
   /** Without `ledgerId`, into the worker's own ledger. The proofs of grants were checked before, those of refusals are here. */
   recordConsents(args: RecordConsentsArgs): Promise<RecordConsentsResult>;
+  /** Closes a share's numbers in the ledger, unless an attempt of it may have been sent. */
+  recordShareWithdrawal(args: { ledgerId: string; withdrawal: ShareWithdrawal }): Promise<ShareWithdrawalVerdict>;
   /** Consents from before this run; the ledger records that the run has heard them. */
   hearConsents(args: { ledgerId: string; run: HearingRun }): Promise<HeardConsent[]>;
   /** Judged as of `receivedAt`: asked again, it says the same. */

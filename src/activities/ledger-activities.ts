@@ -13,7 +13,7 @@ export function createLedgerActivities({
   ledger,
 }: Pick<ActivityDependencies, 'ledger'>): Pick<
   JourneyActivities,
-  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome'
+  'lookUpInquiry' | 'closeAttempt' | 'lookAtLedger' | 'recordOutcome' | 'recordShareWithdrawal'
 > {
   return {
     lookUpInquiry: ({ run, ...content }) =>
@@ -34,6 +34,8 @@ export function createLedgerActivities({
       }),
 
     lookAtLedger: ({ ledgerId, seen }) => translating(() => ledger.watch(ledgerId, seen)),
+
+    recordShareWithdrawal: ({ ledgerId, withdrawal }) => translating(() => ledger.withdrawShare(ledgerId, withdrawal)),
 
     recordOutcome: (record) => translating(() => ledger.recordOutcome(record)),
   };

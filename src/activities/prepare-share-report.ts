@@ -1,4 +1,5 @@
 /** Checks a share's input, finds its report, and reads what the ledger has about sharing it. */
+import { defined } from '../base/defined.ts';
 import { standingConsents, tellableConsents } from '../ledger/share-standing.ts';
 import { parseShareReportInput } from '../messages/parse-messages.ts';
 import { ownerIdOf } from '../model/owner-id.ts';
@@ -26,6 +27,7 @@ export function createPrepareShareReport(
     return {
       ...standingConsents(facts.stored, { ...share, owners: facts.owners, consentTrust: consentTrust ?? 'namespace' }),
       ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
+      ...(facts.withdrawn ? { withdrawn: defined({ replacedBy: facts.withdrawn.replacedBy }) } : {}),
     };
   }
 

@@ -8,6 +8,8 @@ export interface ConsentRecord extends ConsentMessage {
 
 /** Why the ledger did not take a share's claim. It wrote nothing. */
 export interface ShareObjection {
+  /** The share was withdrawn, and perhaps another has taken its place. */
+  withdrawn?: { replacedBy?: string };
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportGone?: true;
   /** The grants of the claim that permit nothing. */

@@ -95,8 +95,26 @@ export function shareReportProblems(input: Loose): Problem[] {
   ];
 }
 
+/** Only a share that replaces another needs a named person and a reason. */
 export function requestShareProblems(message: Loose): Problem[] {
-  return secondaryUserProblems(message.share, '/share');
+  const { share, replaces } = message;
+  const isItself = isRecord(share) && typeof replaces === 'string' && share.shareId === replaces;
+  return [
+    ...secondaryUserProblems(share, '/share'),
+    ...(isItself ? [{ path: '/replaces', rule: 'must differ from /share/shareId' }] : []),
+    ...signatureProblems(message, 'replaces'),
+  ];
+}
+
+/** Who and why go with one member, and with no other. */
+function signatureProblems(message: Loose, member: string): Problem[] {
+  const { by, reason } = message;
+  return Object.entries({ by, reason }).flatMap(([name, value]) => {
+    if ((message[member] === undefined) === (value === undefined)) return [];
+    return [
+      { path: `/${name}`, rule: value === undefined ? `is required with ${member}` : `belongs to ${member} only` },
+    ];
+  });
 }
 
 export function consentProblems(message: Loose): Problem[] {
@@ -112,13 +130,8 @@ export function consentProblems(message: Loose): Problem[] {
 }
 
 /** The rules of `advance`. Only accepting an old report needs a named person and a reason. */
-export function passGateProblems({ acceptAge, by, reason }: Loose): Problem[] {
-  return Object.entries({ by, reason }).flatMap(([name, value]) => {
-    if ((acceptAge === undefined) === (value === undefined)) return [];
-    return [
-      { path: `/${name}`, rule: value === undefined ? 'is required with acceptAge' : 'belongs to acceptAge only' },
-    ];
-  });
+export function passGateProblems(message: Loose): Problem[] {
+  return signatureProblems(message, 'acceptAge');
 }
 
 export function resolveInquiryProblems(message: Loose): Problem[] {

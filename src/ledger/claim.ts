@@ -58,6 +58,8 @@ export interface KnownInquiry {
 
 /** What a share's claim depends on, read under the lock that every writer of consents takes. */
 export interface KnownShare {
+  /** The platform has taken it back: it is never sent again. */
+  isWithdrawn?: boolean;
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
   /** The worth of the claim's grants; `missing` for an applicant without a grant for this share. */
@@ -115,6 +117,7 @@ const NOT_PERMITTED = { kind: 'notPermitted' } as const;
  * since.
  */
 export const SHARE_RULES: readonly ClaimRule[] = [
+  { name: 'shareWithdrawn', forbids: ({ share }) => (share?.isWithdrawn ? NOT_PERMITTED : null) },
   { name: 'reportGone', forbids: ({ share }) => (share?.reportIsGone ? NOT_PERMITTED : null) },
   {
     name: 'consentMissing',

@@ -16,7 +16,14 @@ import type { AuditedAttempt, InquiriesQuery } from './inquiry-audit.ts';
 import type { KeptConsents } from './kept-consents.ts';
 import type { Pauses } from './pauses.ts';
 import type { ProfileChanges } from './profile-changes.ts';
-import type { AuditedConsent, AuditedDecision, AuditedDisposal, DecisionsQuery, RecordsQuery } from './record-audit.ts';
+import type {
+  AuditedConsent,
+  AuditedDecision,
+  AuditedDisposal,
+  AuditedShareWithdrawal,
+  DecisionsQuery,
+  RecordsQuery,
+} from './record-audit.ts';
 import type {
   ChainReport,
   ClaimRequest,
@@ -41,6 +48,8 @@ import type {
   SeenRecord,
   SeenVerdict,
   ShareFacts,
+  ShareWithdrawal,
+  ShareWithdrawalVerdict,
   StoredDocument,
   StoredReport,
 } from './records.ts';
@@ -113,6 +122,15 @@ export interface Ledger {
    * was written.
    */
   recordShare(ledgerId: string, share: PlannedShare): Promise<boolean>;
+
+  /**
+   * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
+   * Append-only, idempotent by (ownerId, shareId): an earlier withdrawal stands.
+   */
+  withdrawShare(ledgerId: string, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict>;
+
+  /** As `decisionsBetween`: every share that was withdrawn before it was sent. */
+  withdrawnSharesBetween(query?: RecordsQuery): AsyncIterable<AuditedShareWithdrawal>;
 
   /**
    * Reads only: whether the report may still be shared, and every consent about it: to this share, to any share of the

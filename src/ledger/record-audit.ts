@@ -3,7 +3,7 @@ import type { ConsentRecord } from '../consent/consent-record.ts';
 import type { DecisionAction, FailureType } from '../model/failure-types.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import type { Unmatched } from './kept-consents.ts';
-import type { DecisionRecord } from './records.ts';
+import type { DecisionRecord, ShareWithdrawal, StandingShareWithdrawal } from './records.ts';
 import type { RetentionEvent } from './retention.ts';
 
 /** Conditions, all of which a row must meet; without any, every row. Instants by the database's clock. */
@@ -50,6 +50,9 @@ export interface AuditedConsent
   /** What of it the ledger did not know when it was last looked at. */
   unmatched?: Unmatched;
 }
+
+/** A share that was taken back before it was sent: who, when and why. */
+export type AuditedShareWithdrawal = ShareWithdrawal & Pick<StandingShareWithdrawal, 'recordedAt'>;
 
 /** A disposal or a legal hold: who, when and why. */
 export type AuditedDisposal = RetentionEvent;

@@ -241,6 +241,31 @@ export interface PlannedShare {
   reportEndUserCode: string;
 }
 
+/** A share that is to be taken back: by whom, and why. */
+export interface ShareWithdrawal {
+  /** The share's owner (model/owner-id.ts) and id. */
+  ownerId: string;
+  shareId: string;
+  /** The id of the share that takes its place, for the same owner. */
+  replacedBy?: string;
+  by: string;
+  reason: string;
+}
+
+/** A withdrawal as the ledger has it. */
+export interface StandingShareWithdrawal extends Pick<ShareWithdrawal, 'replacedBy' | 'by' | 'reason'> {
+  /** RFC 3339, by the ledger's clock. */
+  recordedAt: string;
+}
+
+/**
+ * `withdrawn`: from now on nothing is claimed for the share; `standing` may be an earlier withdrawal. `claimed`: that
+ * attempt may have been sent, and nothing was written.
+ */
+export type ShareWithdrawalVerdict =
+  | { kind: 'withdrawn'; standing: StandingShareWithdrawal }
+  | { kind: 'claimed'; customerTraceNumber: string; attempt: number };
+
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */
   ownerId: string;
@@ -257,6 +282,8 @@ export interface ShareFacts {
   stored: StoredConsent[];
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportIsGone: boolean;
+  /** The share was withdrawn. */
+  withdrawn?: StandingShareWithdrawal;
   /** By the database's clock. */
   nowMs: number;
 }
@@ -290,7 +317,13 @@ export interface ChainFinding {
   position?: number;
   /** For `removed` without a key: the number of missing rows, from `position` on. */
   rows?: number;
-  table?: 'consents' | 'decisions' | 'ledger_restores' | 'inquiry_pauses' | 'approved_profile_changes';
+  table?:
+    | 'consents'
+    | 'decisions'
+    | 'ledger_restores'
+    | 'inquiry_pauses'
+    | 'approved_profile_changes'
+    | 'withdrawn_shares';
   /** The row's primary key; ids, opaque. */
   key?: string[];
 }

@@ -37,7 +37,7 @@ const MOST_SHOWN = 10;
 const applicants = z.array(z.looseObject({})).min(1);
 const passGate = passGateSchema(applicants);
 const repeatStage = repeatStageSchema(applicants);
-const { consent, requestShare, withdraw } = journeySchemas();
+const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
 
 const WITHDRAWALS: Record<AddressName, z.ZodType> = {
@@ -69,6 +69,10 @@ export function advanceProblem(value: unknown): string | null {
 
 export function requestShareProblem(value: unknown): string | null {
   return problemOf(requestShare, value, { crossRules: requestShareProblems });
+}
+
+export function withdrawShareProblem(value: unknown): string | null {
+  return problemOf(withdrawShare, value);
 }
 
 export function consentProblem(value: unknown, via?: Via): string | null {

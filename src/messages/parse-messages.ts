@@ -33,6 +33,7 @@ import type {
   RequestShareMessage,
   ResolveInquiryMessage,
   WithdrawMessage,
+  WithdrawShareMessage,
 } from './journey/shapes.ts';
 import { portfolioSchemas, resolvePortfolioSchema } from './portfolio/schemas.ts';
 import type {
@@ -63,7 +64,7 @@ export interface ApplicantLimit {
   maxApplicants: number;
 }
 
-const { consent, requestShare, withdraw } = journeySchemas();
+const { consent, requestShare, withdraw, withdrawShare } = journeySchemas();
 const { message: portfolioMessage, review, schedule } = portfolioSchemas();
 const { resolveShareReport, withdrawShareReport } = shareReportSchemas();
 const withdrawPull = withdrawPullSchema();
@@ -170,6 +171,10 @@ export function parseAdvance(value: unknown, limit: ApplicantLimit): AdvanceMess
 /** `withdraw` and `requestWithdrawal`. */
 export function parseWithdraw(value: unknown): WithdrawMessage {
   return parse(withdraw, value);
+}
+
+export function parseWithdrawShare(value: unknown): WithdrawShareMessage {
+  return parse(withdrawShare, value);
 }
 
 export function parseRequestShare(value: unknown): RequestShareMessage {

@@ -21,6 +21,36 @@ function withoutShareRule(name: string, what: string, applies: string, row: stri
 
 export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
   withoutShareRule(
+    'shareWithdrawn',
+    'a share that was taken back is posted',
+    'share?.isWithdrawn',
+    'a share that was withdrawn, every grant of which stands',
+  ),
+  {
+    name: 'a share is withdrawn although it may have been sent',
+    edits: [
+      {
+        file: 'src/ledger/rows/withdrawn-shares.ts',
+        find: '    if (claimed) {\n',
+        replace: '    if (claimed && claimed.attempt < 0) {\n',
+      },
+    ],
+    tests: [{ path: ON_SQLITE, title: 'a share that may have been sent is not withdrawn' }],
+  },
+  {
+    name: 'a withdrawal of a share does not wait for claims',
+    edits: [
+      {
+        file: 'src/ledger/rows/claimed-shares.ts',
+        find: '  await lockHead(writing);\n',
+        replace: '  if (shareId === null) await lockHead(writing);\n',
+      },
+    ],
+    tests: [
+      { path: 'test/ledger/postgres-ledger-slow.test.ts', title: 'of a withdrawal and a claim at once exactly one' },
+    ],
+  },
+  withoutShareRule(
     'reportGone',
     'a disposed report is shared',
     'share?.reportIsGone',

@@ -20,6 +20,7 @@ interface Tables {
   decisions: SqlRow[];
   consents: SqlRow[];
   pauseEnds: SqlRow[];
+  withdrawnShares: SqlRow[];
   attemptConsents: SqlRow[];
   reports: SqlRow[];
 }
@@ -49,6 +50,10 @@ export async function readLedger(
     decisions: tables.decisions.map((row) => decisionOf(row, aheadMs)),
     consents: tables.consents.map((row) => consentOf(row, aheadMs)),
     pauseEnds: tables.pauseEnds.length,
+    withdrawnShares: tables.withdrawnShares.map((row) => ({
+      ...{ ownerId: String(row.caller_id), shareId: String(row.share_id) },
+      recordedAtMs: Number(row.recorded_at) - aheadMs,
+    })),
     open,
     views,
     reports: await readReports(ledger, tables),
@@ -70,6 +75,7 @@ async function readTables(url: string): Promise<Tables> {
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
         pauseEnds: await session.rows('SELECT pause_id FROM inquiry_pauses'),
+        withdrawnShares: await session.rows('SELECT caller_id, share_id, recorded_at FROM withdrawn_shares'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows('SELECT customer_trace_number, attempt, late FROM reports'),
       };

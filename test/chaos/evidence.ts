@@ -199,6 +199,7 @@ export interface LedgerEvidence {
   consents: LedgerConsent[];
   /** How many beginnings and ends of pauses it has. */
   pauseEnds: number;
+  withdrawnShares: { ownerId: string; shareId: string; recordedAtMs: number }[];
   /** What `openInquiries` lists. */
   open: {
     customerTraceNumber: string;
@@ -309,6 +310,14 @@ export interface ConsentSent {
   acknowledgedAtMs?: number;
 }
 
+/** A share that a platform took back. */
+export interface WithdrawalSent {
+  ownerId: string;
+  shareId: string;
+  /** The answer said that the ledger has it. */
+  isAcknowledged: boolean;
+}
+
 export interface Evidence {
   takenAtMs: number;
   sandbox: SandboxEvidence;
@@ -319,6 +328,7 @@ export interface Evidence {
   reviewResults: ReviewResults[];
   decisionsTaken: DecisionTaken[];
   consentsSent: ConsentSent[];
+  withdrawalsSent: WithdrawalSent[];
   logs: { name: string; bytes: Uint8Array }[];
   sentinels: readonly Sentinel[];
   /** GATEWAY_NOT_PROCESSED_STATUSES of every worker. */
@@ -352,6 +362,7 @@ export interface EvidenceSources {
   reviewResults?: readonly ReviewResults[];
   decisionsTaken: readonly DecisionTaken[];
   consentsSent: readonly ConsentSent[];
+  withdrawalsSent?: readonly WithdrawalSent[];
   logFiles: readonly string[];
   sentinels: readonly Sentinel[];
   notProcessedStatuses: readonly number[];
@@ -386,6 +397,7 @@ export async function collectEvidence(sources: EvidenceSources): Promise<Evidenc
     reviewResults: [...(sources.reviewResults ?? [])],
     decisionsTaken: [...sources.decisionsTaken],
     consentsSent: [...sources.consentsSent],
+    withdrawalsSent: [...(sources.withdrawalsSent ?? [])],
     logs: logFiles.map((file) => ({ name: basename(file), bytes: existsSync(file) ? readFileSync(file) : EMPTY })),
     sentinels: sources.sentinels,
     notProcessedStatuses: sources.notProcessedStatuses,

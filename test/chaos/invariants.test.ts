@@ -22,6 +22,7 @@ import { attemptsRunOnce } from './invariants/repeats.ts';
 import { historiesReplay } from './invariants/replays.ts';
 import { reportsInLedger } from './invariants/reports.ts';
 import { runsOnVersions } from './invariants/versions.ts';
+import { withdrawnShares } from './invariants/withdrawals.ts';
 import { noClaimByOlderWriter } from './invariants/writers.ts';
 import { at, FIRST, HELD, REFUSED, RESENT, SHARED, SSNS, soundEvidence, traceOf } from './sound-evidence.ts';
 
@@ -47,6 +48,12 @@ function withoutConnections(evidence: Evidence): void {
   evidence.sandbox.requests = evidence.sandbox.requests.filter((one) => one.customerTraceNumber !== HELD);
   evidence.sandbox.connections = [{ openedMs: at(0), closedMs: at(8) }, { openedMs: at(30) }];
   evidence.ledger.attempts = evidence.ledger.attempts.filter((one) => one.customerTraceNumber !== RESENT);
+}
+
+/** Chained, as the ledger does it. */
+function withdraw({ ledger }: Evidence, ownerId: string, recordedAtMs: number): void {
+  ledger.withdrawnShares.push({ ownerId, shareId: 'S1', recordedAtMs });
+  ledger.chain.entries++;
 }
 
 function pinTo(evidence: Evidence, builds: readonly string[], moved: readonly string[] = []): void {
@@ -589,8 +596,27 @@ const DOCTORED: readonly Doctored[] = [
   {
     what: 'a decision that is not chained',
     caughtBy: rows.auditChain,
-    as: /3 entries over 4 decisions, consents and pauses/,
+    as: /3 entries over 4 decisions, consents, pauses and withdrawals/,
     doctor: ({ ledger }) => void ledger.chain.entries--,
+  },
+  {
+    what: 'a share that is claimed and posted after its withdrawal',
+    caughtBy: withdrawnShares,
+    as: /J-SHARED share S1: attempt 1 was claimed afterwards/,
+    doctor: (evidence) => void withdraw(evidence, 'J-SHARED', at(1)),
+  },
+  {
+    what: 'a share that is withdrawn although it was posted',
+    caughtBy: withdrawnShares,
+    as: /J-SHARED share S1: the gateway has posted it/,
+    doctor: (evidence) => void withdraw(evidence, 'J-SHARED', at(600)),
+  },
+  {
+    what: 'a withdrawal that was answered as recorded, and is not in the ledger',
+    caughtBy: withdrawnShares,
+    as: /J-SHARED S1: answered as recorded/,
+    doctor: ({ withdrawalsSent }) =>
+      void withdrawalsSent.push({ ownerId: 'J-SHARED', shareId: 'S1', isAcknowledged: true }),
   },
   {
     what: 'an attempt that Temporal ran twice',
@@ -693,6 +719,7 @@ test('a sound storm keeps every promise, and each invariant that has something t
   const others = [otherRunsEnd, ownReferencesOfOthers, reviewedRows];
   const notHere = [
     consents.refusalAfterPosting,
+    withdrawnShares,
     attemptsRunOnce,
     historiesReplay,
     ...others,

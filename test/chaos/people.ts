@@ -9,7 +9,7 @@ import type { Applicant } from '../../src/model/applicant.ts';
 import { ID_NAMES, ownerOf, workflowIdOf } from '../../src/model/owner-id.ts';
 import type { StageCode } from '../../src/model/products.ts';
 import type { JourneyHandle } from '../support/journey-harness.ts';
-import type { ConsentSent } from './evidence.ts';
+import type { ConsentSent, WithdrawalSent } from './evidence.ts';
 import { consentOf, inputOf, shareOf } from './journey-inputs.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan } from './plan.ts';
 import type { World } from './world.ts';
@@ -22,6 +22,7 @@ const QUERY_LIMIT_MS = 4_000;
 /** What was sent, each with when, by the machine's clock. */
 export interface Books {
   consents: ConsentSent[];
+  withdrawals: WithdrawalSent[];
   decisions: { atMs: number; message: ResolveInquiryMessage }[];
   /** By journey: applicants that an amendment named. */
   amended: Map<string, Applicant[][]>;
@@ -30,7 +31,7 @@ export interface Books {
 
 export class People {
   readonly world: World;
-  readonly books: Books = { consents: [], decisions: [], amended: new Map(), cancelled: new Set() };
+  readonly books: Books = { consents: [], withdrawals: [], decisions: [], amended: new Map(), cancelled: new Set() };
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
 
@@ -67,6 +68,15 @@ export class People {
   async requestShare(journeyId: string, share: SharePlan): Promise<void> {
     const message = { journeyId, share: shareOf(share) };
     await this.update(journeyId, 'requestShare', message, businessKeys.requestShare(message));
+  }
+
+  /** Refused where its claim came first, or the journey knows no such share yet. */
+  async withdrawShare(journeyId: string, shareId: string): Promise<void> {
+    const message = { journeyId, shareId, by: 'platform', reason: 'another investor was meant' };
+    const sent: WithdrawalSent = { ownerId: journeyId, shareId, isAcknowledged: false };
+    this.books.withdrawals.push(sent);
+    const answer = await this.update(journeyId, 'withdrawShare', message, businessKeys.withdrawShare(message));
+    sent.isAcknowledged = (answer as { recorded?: boolean }).recorded === true;
   }
 
   async withdraw(journeyId: string): Promise<void> {

@@ -63,6 +63,15 @@ function drawShare(draw: Draw, nth: number, stages: readonly StageCode[], later:
   };
 }
 
+/** Drawn by itself, so that what else a seed draws stays as it was. */
+export function withWithdrawnShares(draw: Draw, plan: JourneyPlan, lengthMs: number): JourneyPlan {
+  const { atMs } = plan;
+  const shares = plan.shares.map((share) =>
+    draw.chance(0.15) ? { ...share, withdrawAtMs: atMs + Math.floor(draw.next() * (lengthMs - atMs)) } : share,
+  );
+  return { ...plan, shares };
+}
+
 interface Dates {
   atMs: number;
   lengthMs: number;

@@ -45,8 +45,9 @@ test('everything of a plan is dated within the storm, and every journey is one t
         assert.ok(ownerId === undefined || otherIds.includes(ownerId));
         assert.ok(worker < world.workersAheadMs.length && ids.has(journeyId ?? ''));
       }
-      for (const { atMs, consents } of journeys) {
-        assert.ok([atMs, ...consents.map((consent) => consent.atMs)].every((ms) => ms >= 0 && ms < lengthMs));
+      for (const { atMs, consents, shares } of journeys) {
+        const dates = [...consents.map((one) => one.atMs), ...shares.map(({ withdrawAtMs = atMs }) => withdrawAtMs)];
+        assert.ok([atMs, ...dates].every((ms) => ms >= 0 && ms < lengthMs));
       }
       for (const journey of journeys) parseLendingJourneyInput(inputOf(journey), { maxApplicants: 2 });
     }),

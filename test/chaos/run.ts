@@ -131,6 +131,7 @@ async function judge(
       reviewResults: await reviewResults(world),
       decisionsTaken: books.decisions,
       consentsSent: books.consents,
+      withdrawalsSent: books.withdrawals,
       logFiles: world.logFiles,
       sentinels: sentinelsOf(plan, world.clientSecret),
       notProcessedStatuses: plan.world.notProcessedStatuses,

@@ -168,6 +168,36 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     await done(...withdraw, 'test');
   });
 
+  test('has a share corrected and another withdrawn, and the ledger says who did that, and why', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    await done('start', '--sample', '--journey-id', journeyId);
+    const who = ['--by', 'ops', '--reason', 'typed wrong'];
+    const correct = ['share', journeyId, '--share-id', 'S-2', '--end-user-code', 'EU789', '--replaces', 'S-1'];
+    const unsigned = await cli(...correct);
+    assert.equal(unsigned.code, 2);
+    assert.match(unsigned.stderr, /"is required with replaces","option":"--by"/);
+    const corrected = await done(...correct, ...who);
+    assert.deepEqual([corrected.recorded, corrected.status.shares[0].replacedBy], [true, 'S-2']);
+    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).recorded, true);
+    assert.equal((await done('withdraw', journeyId, '--share', 'S-2', ...who)).duplicate, true);
+    assert.equal((await cli('withdraw', `pull:${journeyId}`, '--share', 'S-2', ...who)).code, 2);
+    assert.equal((await cli('share', '--ended', journeyId, '--share-id', 'S-3', ...who)).code, 2);
+    const { withdrawn } = await done('shares', '--withdrawn', '--journey', journeyId);
+    const about = { journeyId, by: 'ops', reason: 'typed wrong' };
+    const times = withdrawn.map(({ recordedAt }: { recordedAt: string }) => recordedAt);
+    assert.deepEqual(withdrawn, [
+      { ...about, shareId: 'S-1', replacedBy: 'S-2', recordedAt: times[0] },
+      { ...about, shareId: 'S-2', recordedAt: times[1] },
+    ]);
+    assert.equal((await cli('shares', '--withdrawn', '--report', 'REF-1')).code, 2);
+    const { shares } = await done('status', journeyId);
+    assert.deepEqual(
+      shares.map(({ state }: { state: string }) => state),
+      ['withdrawn', 'withdrawn'],
+    );
+    await done('withdraw', journeyId, ...who);
+  });
+
   test('that needs a person ends watch and status with exit code 3', async () => {
     const journeyId = `J-${randomUUID()}`;
     const file = join(stage.harness.dataDir, `${journeyId}.json`);

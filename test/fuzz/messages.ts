@@ -11,6 +11,7 @@ import {
   requestShareProblem,
   resolveInquiryProblem,
   withdrawProblem,
+  withdrawShareProblem,
 } from '../../src/messages/checks.ts';
 import {
   parseAdvance,
@@ -18,6 +19,7 @@ import {
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
+  parseWithdrawShare,
 } from '../../src/messages/parse-messages.ts';
 import { mayHoldSsn, opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
@@ -83,9 +85,18 @@ const KINDS: readonly MessageKind[] = [
   },
   {
     name: 'requestShare',
-    valid: [{ journeyId: 'J-1001', share: SHARE }],
+    valid: [
+      { journeyId: 'J-1001', share: SHARE },
+      { journeyId: 'J-1001', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
+    ],
     shape: requestShareProblem,
     parse: parseRequestShare,
+  },
+  {
+    name: 'withdrawShare',
+    valid: [{ journeyId: 'J-1001', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
+    shape: withdrawShareProblem,
+    parse: parseWithdrawShare,
   },
   {
     name: 'resolveInquiry',

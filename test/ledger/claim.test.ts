@@ -282,6 +282,21 @@ const TABLE: Row[] = [
     expected: { kind: 'claim', attempt: 1 },
   },
   {
+    title: 'a share that was withdrawn, every grant of which stands',
+    known: known({ share: { isWithdrawn: true, reportIsGone: false, grants: [{ worth: 'stands' }] } }),
+    claim: facts(1),
+    expected: { kind: 'notPermitted' },
+  },
+  {
+    title: 'a share that was answered, although it was withdrawn',
+    known: known({
+      attempts: [attempt('answered')],
+      share: { isWithdrawn: true, reportIsGone: false, grants: [{ worth: 'stands' }] },
+    }),
+    claim: facts(2),
+    expected: LATEST,
+  },
+  {
     title: 'a share of a report that is gone',
     known: known({ share: { reportIsGone: true, grants: [{ worth: 'stands' }] } }),
     claim: facts(1),

@@ -18,6 +18,7 @@ describe('refusals against claims', () => {
   });
 
   const VIOLATIONS: Record<string, RegExp> = {
+    shareWithdrawn: /it was withdrawn/,
     reportGone: /report was gone/,
     consentMissing: /nobody has granted/,
     consentRefused: /had refused/,
@@ -32,6 +33,12 @@ describe('refusals against claims', () => {
       assert.match(exploration.counterexample?.violation ?? '', VIOLATIONS[rule.name] ?? /^$/);
     });
   }
+
+  test('find it broken where a withdrawal does not look for claims', (t) => {
+    const exploration = exploreShares({ withdrawsWhatIsClaimed: true });
+    tell(t, exploration);
+    assert.equal(exploration.counterexample?.violation, 'withdrawn although it was claimed');
+  });
 
   test('find it broken where a claim reads before it takes the lock of who writes consents', (t) => {
     const exploration = exploreShares({ readsBeforeTheLock: true });

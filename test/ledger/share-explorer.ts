@@ -1,6 +1,7 @@
 /**
  * Walks, breadth first, through every order of consents and of the claims of two shares of one report under one grant.
- * Checks that no share is claimed after its consumer refused it, with an old or spent grant, or without its report.
+ * Checks that no share is claimed after its consumer refused it or its platform withdrew it, with an old or spent grant, or
+ * without its report; and that none is withdrawn once it was claimed.
  * Every verdict is the product's own: `decideClaim` over `judgeGrants`.
  */
 
@@ -35,6 +36,8 @@ interface World {
   recorded: readonly (keyof typeof REFUSALS)[];
   isOld: boolean;
   isGone: boolean;
+  /** Shares whose withdrawal the ledger has. */
+  withdrawn: readonly Share[];
   attempts: Record<Share, Attempt>;
 }
 
@@ -44,6 +47,8 @@ export interface ShareMutation {
   readsBeforeTheLock?: boolean;
   /** The run brings a grant for another secondary user. */
   bringsStrangersGrant?: boolean;
+  /** A withdrawal does not look for claims. */
+  withdrawsWhatIsClaimed?: boolean;
 }
 
 export interface ShareExploration {
@@ -57,6 +62,7 @@ const FIRST: World = {
   recorded: [],
   isOld: false,
   isGone: false,
+  withdrawn: [],
   attempts: { 'J-1': { phase: 'none' }, 'share:S1': { phase: 'none' } },
 };
 
@@ -82,6 +88,14 @@ export function exploreShares(mutation: ShareMutation = {}): ShareExploration {
 
 function tellWhatMayHappen(world: World, mutation: ShareMutation, emit: Emit): void {
   for (const share of SHARES) shareGoesOn(world, share, mutation, emit);
+  for (const share of SHARES) {
+    if (world.withdrawn.includes(share)) continue;
+    const isClaimed = isOnFile(world, share);
+    // As `withdrawShare`: under the lock that the claim takes, too.
+    if (isClaimed && !mutation.withdrawsWhatIsClaimed) continue;
+    const reached = { ...world, withdrawn: [...world.withdrawn, share] };
+    emit(`${share} is withdrawn`, reached, isClaimed ? 'withdrawn although it was claimed' : undefined);
+  }
   for (const name of ['own', 'elsewhere'] as const) {
     if (world.recorded.includes(name)) continue;
     emit(`the refusal ${name} is recorded`, { ...world, recorded: [...world.recorded, name] });
@@ -120,6 +134,7 @@ function claims(world: World, share: Share, known: KnownInquiry, mutation: Share
 
 function whyNothingMayBeClaimed(world: World, share: Share, mutation: ShareMutation): string | undefined {
   if (mutation.bringsStrangersGrant) return 'nobody has granted it';
+  if (world.withdrawn.includes(share)) return 'it was withdrawn';
   if (world.isGone) return 'its report was gone';
   if (world.recorded.length > 0) return 'its consumer had refused it';
   if (world.isOld) return 'its grant was too old';
@@ -138,7 +153,7 @@ function knownTo(world: World, share: Share, { bringsStrangersGrant }: ShareMuta
   const brought = { grants: [GRANT], applicantIds: ['01'], nowMs, validForMs: VALID_FOR_MS };
   const { grants } = judgeGrants(stored, terms, brought);
   const known = { ledgerId: 'L', oldestWriter: 1, digest: null, abandoned: false, attempts: [], decisions: [] };
-  return { ...known, share: { reportIsGone: world.isGone, grants } };
+  return { ...known, share: { isWithdrawn: world.withdrawn.includes(share), reportIsGone: world.isGone, grants } };
 }
 
 function isOnFile({ attempts }: World, share: Share): boolean {

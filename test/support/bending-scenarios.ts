@@ -220,6 +220,24 @@ const repeatedEarly: Scenario = {
   },
 };
 
+/** A share is corrected by another, which is withdrawn, too. */
+const sharesWithdrawn: Scenario = {
+  name: 'lendingJourney-sharesWithdrawn',
+  async play(harness) {
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [shareWith(1)] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const who = { by: 'platform', reason: 'another investor was meant' };
+    const [{ shareId: replaces }, share] = [shareWith(1), shareWith(2)];
+    await update(handle, 'requestShare', { journeyId, share, replaces, ...who });
+    await untilStatus(handle, ({ shares }) => (shares[1]?.waitingFor.length ?? 0) > 0);
+    await update(handle, 'withdrawShare', { journeyId, shareId: share.shareId, ...who });
+    await handle.result();
+    return handle;
+  },
+};
+
 export const BENDING_SCENARIOS = {
   coApplicant,
   reportTooOld,
@@ -229,4 +247,5 @@ export const BENDING_SCENARIOS = {
   repeatedPreclose,
   repeatGivenUp,
   repeatedEarly,
+  sharesWithdrawn,
 };

@@ -5,9 +5,17 @@ import {
   requestShareProblem,
   resolveInquiryProblem,
   withdrawProblem,
+  withdrawShareProblem,
 } from '../../src/messages/checks.ts';
 
-const CHECKS = { advanceProblem, consentProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem };
+const CHECKS = {
+  advanceProblem,
+  consentProblem,
+  requestShareProblem,
+  resolveInquiryProblem,
+  withdrawProblem,
+  withdrawShareProblem,
+};
 
 /** A check, and its arguments. */
 export type CheckCase = [check: keyof typeof CHECKS, ...args: unknown[]];

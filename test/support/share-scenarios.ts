@@ -100,6 +100,18 @@ export const SHARE_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'shareReport-withdrawn',
+    async play(stage) {
+      const input = shareInput(await pulledBy(stage));
+      const handle = await startShare(stage, input);
+      await untilShareIs(handle, 'waitingForConsent');
+      const message = { shareId: input.shareId, by: 'platform', reason: 'another investor was meant' };
+      await handle.executeUpdate<unknown, [object]>('withdraw', { args: [message] });
+      await handle.result();
+      return handle;
+    },
+  },
+  {
     name: 'shareReport-expired',
     async play(stage) {
       const handle = await startShare(stage, shareInput(await pulledBy(stage), { awaitConsentFor: 'PT1S' }));

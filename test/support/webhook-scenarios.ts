@@ -114,6 +114,7 @@ export const ALL_OF_IT = [
   'stage.answered',
   'consent.missing',
   'share.posted',
+  'share.ended',
   'journey.ended',
 ];
 

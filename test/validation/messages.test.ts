@@ -297,6 +297,16 @@ describe('the other messages', () => {
     assert.deepEqual(parseWithdraw(message), message);
   });
 
+  it('requestShare names who and why where it replaces another share, and only there', () => {
+    const message = { journeyId: 'J-1', share: { shareId: 'S2', endUserCode: 'EU999' } };
+    const signed = { ...message, replaces: 'S1', by: 'ops', reason: 'typed wrong' };
+    assert.deepEqual(parseRequestShare(signed), signed);
+    const paths = (value: unknown) => problemsOf(() => parseRequestShare(value)).map(({ path }) => path);
+    assert.deepEqual(paths({ ...message, replaces: 'S1' }), ['/by', '/reason']);
+    assert.deepEqual(paths({ ...message, by: 'ops', reason: 'typed wrong' }), ['/by', '/reason']);
+    assert.deepEqual(paths({ ...signed, replaces: 'S2' }), ['/replaces']);
+  });
+
   it('requestShare is refused for a share that names nobody', () => {
     assert.deepEqual(
       pathsOf(() => parseRequestShare({ journeyId: 'J1', share: { shareId: 'S1' } })),

@@ -143,7 +143,17 @@ const INPUTS: Record<string, { samples: object[]; parse: (value: unknown) => unk
     ],
     parse: (value) => messages.parseAdvance(value, LIMIT),
   },
-  'request-share': { samples: [{ journeyId: 'J-1', share: SHARE }], parse: messages.parseRequestShare },
+  'request-share': {
+    samples: [
+      { journeyId: 'J-1', share: SHARE },
+      { journeyId: 'J-1', share: SHARE, replaces: 'S9', by: 'ops', reason: 'another investor was meant' },
+    ],
+    parse: messages.parseRequestShare,
+  },
+  'withdraw-share': {
+    samples: [{ journeyId: 'J-1', shareId: 'S9', by: 'ops', reason: 'another investor was meant' }],
+    parse: messages.parseWithdrawShare,
+  },
   'resolve-inquiry': {
     samples: [
       aDecision(),

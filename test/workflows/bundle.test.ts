@@ -57,6 +57,8 @@ const TAKEN: CheckCase[] = [
   ['advanceProblem', { journeyId: 'J-1', to: 'PREAPP', acceptAge: true, ...WHO }],
   ['advanceProblem', { journeyId: 'J-1', repeat: 'PRECLOSE', occurrence: 2, ...WHO, proof: 'aa.bb.cc' }],
   ['requestShareProblem', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank', awaitConsentFor: 'P3D' } }],
+  ['requestShareProblem', { journeyId: 'J-1', share: { shareId: 'S1', endUser: 'A Bank' }, replaces: 'S0', ...WHO }],
+  ['withdrawShareProblem', { journeyId: 'J-1', shareId: 'S1', ...WHO }],
   ['consentProblem', aConsent()],
   ['consentProblem', aConsent({ decision: 'revoked', proof: 'aa.bb.cc' }), 'signal'],
   ['resolveInquiryProblem', { journeyId: 'J-1', ...decision }],

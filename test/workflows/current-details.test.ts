@@ -1,7 +1,12 @@
 /** What the Temporal UI shows of a run, out of what the run knows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { advanceProblem, consentProblem, resolveInquiryProblem } from '../../src/messages/checks.ts';
+import {
+  advanceProblem,
+  consentProblem,
+  resolveInquiryProblem,
+  withdrawShareProblem,
+} from '../../src/messages/checks.ts';
 import { ALLOWED_ACTIONS, FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
 import { opaqueIdProblem } from '../../src/model/opaque-id.ts';
 import { currentDetails, type JourneyView, uncheckedDetails } from '../../src/workflows/details/current-details.ts';
@@ -171,7 +176,10 @@ test('a share that waits comes with the consent that is missing, which only lack
   const share = { shareId: 'S1', state: 'awaitingConsent' as const, waitingFor: ['2A'], sharedWith };
   const details = currentDetails(view({ stages: [], shares: [share] }));
   assert.ok(details.includes(" --end-user-code EU999 --end-user 'O’Neil & Sons' \\\n"));
-  const [input = {}] = inputsIn(details);
+  const [input = {}, takeBack = {}] = inputsIn(details);
+  assert.ok(details.includes('\ncredit-journey withdraw LOAN-1 --share S1 \\\n --by WHO --reason WHY\n'));
+  assert.match(withdrawShareProblem(takeBack) ?? '', /^\/by must not be empty/);
+  assert.equal(withdrawShareProblem({ ...takeBack, by: 'ops', reason: 'typed wrong' }), null);
   assert.deepEqual(input.secondaryUser, sharedWith);
   assert.notEqual(consentProblem(input), null);
   const evidence = { method: 'web', textVersion: 'v1', capturedAt: SINCE, reference: 'doc-1' };

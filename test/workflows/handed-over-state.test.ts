@@ -115,6 +115,13 @@ describe('the next run of a journey takes up', () => {
         ...{ input: { shareId: 'S1', endUserCode: 'EU999' }, report: REFERENCE, state: 'held' },
         ...{ customerTraceNumber: TRACE, reportReferenceNumber: 'R2', attention: 'revokedAfterPosting', since: AT },
         ...{ until: AT, reportIsGone: true, plannedTraceNumber: TRACE, toldMissing: ['1A'], inquiry: INQUIRY },
+        withdrawal: {
+          by: 'ops',
+          reason: 'typed wrong',
+          replacement: { shareId: 'S2', endUser: 'B' },
+          isAnswered: true,
+        },
+        withdrawn: { replacedBy: 'S2', by: 'ops', reason: 'typed wrong' },
       },
     ],
     advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],

@@ -82,8 +82,15 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
       await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
       const { shares: ended } = await handle.result();
       assert.deepEqual([ended[0]?.state, ended[0]?.attention], ['notPosted', undefined]);
-      const told = typesOf(await stage.receiver.accepted('/all', journeyId, 5));
-      assert.deepEqual(told, ['stage.answered', 'consent.missing', 'inquiry.held', 'hold.resolved', 'journey.ended']);
+      const told = typesOf(await stage.receiver.accepted('/all', journeyId, 6));
+      assert.deepEqual(told, [
+        'stage.answered',
+        'consent.missing',
+        'inquiry.held',
+        'hold.resolved',
+        'share.ended',
+        'journey.ended',
+      ]);
       await assertNotPosted(journeyId, trace);
       assert.equal((await ledger.inquiry(trace))?.lateConsentAt, undefined);
     });

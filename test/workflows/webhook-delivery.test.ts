@@ -83,7 +83,13 @@ test('a journey is told in its order, signed, with nothing personal; and again a
     assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
     assert.match(String(headers['webhook-id']), /^evt_[A-Z2-7]{26}$/);
   }
-  assert.deepEqual(told.at(-1)?.event?.data, { journeyId, environment: 'sandbox', outcome: 'completed' });
+  const [share] = (await handle.result()).shares;
+  const { customerTraceNumber } = share ?? {};
+  assert.deepEqual(told.at(-2)?.event?.data, {
+    ...{ journeyId, environment: 'sandbox', shareId: 'S1', outcome: 'posted', customerTraceNumber },
+  });
+  const shares = [{ shareId: 'S1', state: 'posted', customerTraceNumber }];
+  assert.deepEqual(told.at(-1)?.event?.data, { journeyId, environment: 'sandbox', outcome: 'completed', shares });
   // Both endpoints have everything: nothing is left to do, and the run has ended.
   assert.equal((await deliveryOf(stage, journeyId).result()).lost, 0);
   const ends = receiver.received.filter(({ path, body }) => path === '/ends' && body.includes(journeyId));
@@ -382,8 +388,8 @@ test('an event whose hand-over an operator gives one attempt, or a second, is ha
     );
   });
   for (const { journeyId } of journeys) {
-    const told = await stage.receiver.accepted('/steady', journeyId, 3);
-    assert.deepEqual(typesOf(told), ['stage.answered', 'consent.missing', 'journey.ended']);
+    const told = await stage.receiver.accepted('/steady', journeyId, 4);
+    assert.deepEqual(typesOf(told), ['stage.answered', 'consent.missing', 'share.ended', 'journey.ended']);
     await askDelivery(deliveryOf(stage, journeyId), 'dropWebhooks').catch(() => undefined);
   }
 });

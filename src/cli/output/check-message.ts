@@ -14,6 +14,7 @@ const CHECKS = {
   requestShare: 'parseRequestShare',
   resolveInquiry: 'parseResolveInquiry',
   withdraw: 'parseWithdraw',
+  withdrawShare: 'parseWithdrawShare',
   pull: 'parsePullInput',
   resolvePull: 'parseResolvePull',
   withdrawPull: 'parseWithdrawPull',

@@ -87,7 +87,12 @@ export const OPTION_NAMES = {
     '/evidence/reference': '--reference',
     '/proof': '--proof',
   },
-  requestShare: { '/journeyId': '<id>', '/share/reportOf': '--report-of', ...shareOptions('/share') },
+  requestShare: {
+    ...{ '/journeyId': '<id>', '/share/reportOf': '--report-of', '/replaces': '--replaces' },
+    ...shareOptions('/share'),
+    ...AUTHORIZATION,
+  },
+  withdrawShare: { '/journeyId': '<id>', '/shareId': '--share', ...AUTHORIZATION },
   shareReport: {
     ...shareOptions(''),
     '/report/journeyId': '<id>',

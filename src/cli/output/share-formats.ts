@@ -2,6 +2,7 @@
  * Shares that were, or may have been, posted, as lines, CSV and JSON. No reference and no consumer id is in any of
  * them.
  */
+import type { AuditedShareWithdrawal } from '../../ledger/record-audit.ts';
 import type { AuditedShare, ShareConsent } from '../../ledger/share-audit.ts';
 import { runName } from '../../model/owner-id.ts';
 import { nameOfUser } from '../../model/secondary-user.ts';
@@ -25,6 +26,19 @@ export function shareLines(one: AuditedShare, width: number): string[] {
     ...consents.map(consentLine),
   ];
   return [...table([head], width), ...details.flatMap((line) => readable(line, width))];
+}
+
+/** At most `width` columns. */
+export function withdrawnShareLines(one: AuditedShareWithdrawal, width: number): string[] {
+  const { replacedBy, by, reason } = one;
+  const details = [
+    `share ${one.shareId} of ${runName(one.ownerId)}${replacedBy === undefined ? '' : `, replaced by ${replacedBy}`}`,
+    `reason: ${reason}`,
+  ];
+  return [
+    ...table([[withAge(one.recordedAt), 'withdrawn', `by ${by}`]], width),
+    ...details.flatMap((line) => readable(line, width)),
+  ];
 }
 
 function consentLine({ applicantId, consentId, decidedAt, evidence }: ShareConsent): string {

@@ -208,8 +208,10 @@ function changeLines({ productCode, changes }: StageStatus, width: number): stri
   return wrap(`${since} ${words.join(', ') || 'no change'}`, width, '  ');
 }
 
-function shareRow({ shareId, state, waitingFor, reportReferenceNumber, attention }: ShareStatus): string[] {
-  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}` : (reportReferenceNumber ?? '');
+function shareRow(share: ShareStatus): string[] {
+  const { shareId, state, waitingFor, reportReferenceNumber = '', replacedBy, attention } = share;
+  const afterwards = replacedBy === undefined ? reportReferenceNumber : `replaced by ${replacedBy}`;
+  const detail = waitingFor.length > 0 ? `of ${waitingFor.join(', ')}` : afterwards;
   return [shareId, spaced(state), attention === undefined ? detail : `${detail} (${spaced(attention)})`.trim()];
 }
 

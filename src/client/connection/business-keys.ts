@@ -8,6 +8,7 @@ import type {
   ConsentMessage,
   RequestShareMessage,
   ResolveInquiryMessage,
+  WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const businessKeys = {
@@ -17,6 +18,7 @@ export const businessKeys = {
       ? `advance-${message.repeat}-${message.occurrence}`
       : `advance-${message.to}-1${message.acceptAge ? '-acceptAge' : ''}`,
   requestShare: ({ share }: RequestShareMessage): string => `share-${share.shareId}`,
+  withdrawShare: ({ shareId }: WithdrawShareMessage): string => `withdraw-share-${shareId}`,
   recordConsent: ({ shareId, applicantId, consentId, decision }: ConsentMessage): string =>
     `consent-${shareId}-${applicantId}-${consentId}-${decision}`,
   resolveInquiry: ({

@@ -7,10 +7,12 @@ import type {
   JourneyStatus,
   PassGateMessage,
   RepeatStageMessage,
+  RequestShareMessage,
   ResolveInquiryMessage,
   ShareInput,
   UpdateAnswer,
   WithdrawMessage,
+  WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 import {
   parseAdvance,
@@ -18,6 +20,7 @@ import {
   parseRequestShare,
   parseResolveInquiry,
   parseWithdraw,
+  parseWithdrawShare,
 } from '../../messages/parse-messages.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { redactedPointer } from '../../protection/redaction/redaction.ts';
@@ -30,6 +33,9 @@ import { type MessageOptions, type RunContext, RunHandle, referencesOr } from '.
 
 /** Whether the message came after the journey's end and was recorded in the ledger alone. */
 export type ConsentAnswer = (UpdateAnswer & { late: false }) | LateConsentAnswer;
+
+/** The share that another one corrects; who says so, and why. */
+export type Replacing = Required<Pick<RequestShareMessage, 'replaces' | 'by' | 'reason'>>;
 
 /** Errors: run-handle.ts. */
 export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
@@ -85,15 +91,34 @@ export class JourneyHandle extends RunHandle<JourneyStatus, JourneyResult> {
     }
   }
 
-  /** @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same */
-  async requestShare(share: ShareInput, options?: MessageOptions): Promise<UpdateAnswer> {
-    const checked = parseRequestShare({ journeyId: this.journeyId, share });
+  /**
+   * `replacing` withdraws another share first, and takes this one only once the ledger has closed that one for good.
+   *
+   * @throws ShareAfterEndError, a `JourneyFinishedError`, with the call that shares it all the same
+   */
+  async requestShare(
+    share: ShareInput,
+    { replacing, ...options }: MessageOptions & { replacing?: Replacing } = {},
+  ): Promise<UpdateAnswer> {
+    const checked = parseRequestShare({ journeyId: this.journeyId, share, ...replacing });
     try {
       return await this.update('requestShare', businessKeys.requestShare(checked), checked, options);
     } catch (error) {
       if (error instanceof JourneyFinishedError) throw new ShareAfterEndError(this.journeyId, checked.share);
       throw error;
     }
+  }
+
+  /**
+   * Takes one share back. Answers once the ledger keeps it from ever being sent, with `recorded: true`; refused where its
+   * claim came first.
+   */
+  async withdrawShare(
+    message: Omit<WithdrawShareMessage, 'journeyId'>,
+    options?: MessageOptions,
+  ): Promise<UpdateAnswer> {
+    const checked = parseWithdrawShare({ ...message, journeyId: this.journeyId });
+    return this.update('withdrawShare', businessKeys.withdrawShare(checked), checked, options);
   }
 
   /** A person's decision about an inquiry on hold. */

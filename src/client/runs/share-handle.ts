@@ -69,7 +69,10 @@ export class ShareHandle extends RunHandle<ShareReportStatus, ShareReportResult>
     return this.update('resolveInquiry', businessKeys.resolveInquiry(checked), checked, options);
   }
 
-  /** Ends the share after any attempt in flight. */
+  /**
+   * Ends the share after any attempt in flight. `recorded` says whether the ledger keeps it from ever being sent already;
+   * refused where it was posted first.
+   */
   async withdraw(
     message: Omit<WithdrawShareReportMessage, 'shareId'>,
     options?: MessageOptions,

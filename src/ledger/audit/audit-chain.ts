@@ -46,6 +46,11 @@ export const CHAINED = {
     columns: ['token_url', 'request_url', 'audience', 'approved_by', 'reason', 'recorded_at'],
     later: [],
   },
+  withdrawn_shares: {
+    key: ['caller_id', 'share_id'],
+    columns: ['replaced_by', 'withdrawn_by', 'reason', 'recorded_at'],
+    later: [],
+  },
 } as const satisfies Record<string, { key: readonly string[]; columns: readonly string[]; later: readonly string[] }>;
 
 export type ChainedTable = keyof typeof CHAINED;

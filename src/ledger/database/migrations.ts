@@ -323,8 +323,21 @@ function reportAccesses(_dialect: SqlDialect): string[] {
   return [];
 }
 
-function withdrawnShares(_dialect: SqlDialect): string[] {
-  return [];
+/** Shares that a platform has taken back before they were sent. */
+function withdrawnShares(dialect: SqlDialect): string[] {
+  return [
+    `CREATE TABLE withdrawn_shares (
+      caller_id TEXT NOT NULL,
+      share_id TEXT NOT NULL,
+      -- The share that takes its place. NULL: none does.
+      replaced_by TEXT,
+      withdrawn_by TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      recorded_at BIGINT NOT NULL,
+      PRIMARY KEY (caller_id, share_id)
+    )`,
+    ...dialect.guardRows('withdrawn_shares', 'appendOnly'),
+  ];
 }
 
 function sharedSubsets(): string[] {

@@ -5,13 +5,14 @@ import { secondaryUserOf } from '../../model/secondary-user.ts';
 import { lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import type { Writing } from '../database/writing.ts';
-import type { ClaimRequest } from '../records.ts';
+import type { ClaimRequest, StandingShareWithdrawal } from '../records.ts';
 import { type GrantsJudged, judgeGrants } from '../share-standing.ts';
 import { readShareFacts } from './report-shares.ts';
 
 interface ClaimedShare extends KnownShare {
   grants: GrantsJudged['grants'];
   standing: StandingConsents;
+  withdrawn?: StandingShareWithdrawal;
 }
 
 /**
@@ -24,25 +25,31 @@ export async function readClaimedShare(writing: Writing, request: ClaimRequest):
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(writing);
   const { session, dialect, cipher } = writing;
-  const { owners, stored, reportIsGone, nowMs } = await readShareFacts(session, dialect, cipher, {
+  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(session, dialect, cipher, {
     ownerId,
     shareId,
     ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
   });
   const terms = { shareId, owners, ...secondaryUserOf(inquiry) };
   const judged = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs, validForMs: consentValidForMs });
-  return { reportIsGone, ...judged };
+  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), ...judged };
 }
 
 /** The answer to a run whose share was not claimed. */
 export function objectionOf(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
-  const { reportIsGone, grants, standing } = share;
+  const { reportIsGone, withdrawn, grants, standing } = share;
   return {
+    ...(withdrawn ? { withdrawn: told(withdrawn) } : {}),
     ...(reportIsGone ? { reportGone: true } : {}),
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
     ),
     standing,
   };
+}
+
+/** Who withdrew it, and why, is read in the ledger. */
+function told({ replacedBy }: StandingShareWithdrawal): NonNullable<ShareObjection['withdrawn']> {
+  return replacedBy === undefined ? {} : { replacedBy };
 }

@@ -9,12 +9,14 @@ import type {
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
+  AuditedShareWithdrawal,
   DecisionsQuery,
   RecordsQuery,
 } from '../record-audit.ts';
 import { type ConsentRow, consentRecord } from './consent-rows.ts';
 import { instantMs } from './inquiry-audit-pages.ts';
 import { eventOf } from './retention-events.ts';
+import { standingWithdrawal, type WithdrawnShareRow } from './withdrawn-shares.ts';
 
 /** No index has their times, since they are few beside attempts: a page looks at all of them. */
 const PAGE_SIZE = 5_000;
@@ -54,6 +56,15 @@ export function auditedConsents(engine: SqlEngine, query: RecordsQuery): AsyncIt
 export function auditedDisposals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedDisposal> {
   const rows = 'SELECT e.*, e.event_id AS row_key FROM retention_events e';
   return pages(engine, { rows, conditions: { caller_id: query.ownerId } }, query, eventOf);
+}
+
+/** As `Ledger.withdrawnSharesBetween`. @throws RangeError where `from` or `before` is no instant */
+export function auditedShareWithdrawals(engine: SqlEngine, query: RecordsQuery): AsyncIterable<AuditedShareWithdrawal> {
+  const rows = "SELECT w.*, w.caller_id || ' ' || w.share_id AS row_key FROM withdrawn_shares w";
+  return pages(engine, { rows, conditions: { caller_id: query.ownerId } }, query, (row: WithdrawnShareRow) => ({
+    ...{ ownerId: row.caller_id, shareId: row.share_id },
+    ...standingWithdrawal(row),
+  }));
 }
 
 interface Source {

@@ -1,4 +1,5 @@
 /** Rows of `report_shares`: the report of each share, and the consents about sharing that report. */
+import { defined } from '../../base/defined.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { SqlDialect, SqlSession } from '../database/sql-session.ts';
 import type { Writing } from '../database/writing.ts';
@@ -10,6 +11,7 @@ import { DISPOSALS_BEGUN, isReviewDisposed } from './inquiry-rows.ts';
 import { insertRow } from './inquiry-writes.ts';
 import { ofOwner } from './owner-rows.ts';
 import { referenceDigest } from './report-references.ts';
+import { readWithdrawnShare } from './withdrawn-shares.ts';
 
 /** Returns whether the row has this now, or had it before. */
 export async function insertShare(
@@ -75,7 +77,9 @@ export async function readShareFacts(
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
-  return { owners, stored: stored.sort(byArrival), reportIsGone, nowMs };
+  // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
+  const withdrawn = await readWithdrawnShare(session, { owners, shareId });
+  return { owners, stored: stored.sort(byArrival), reportIsGone, ...defined({ withdrawn }), nowMs };
 }
 
 interface ReportRow {

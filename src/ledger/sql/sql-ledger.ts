@@ -18,6 +18,7 @@ import type {
   AuditedConsent,
   AuditedDecision,
   AuditedDisposal,
+  AuditedShareWithdrawal,
   DecisionsQuery,
   RecordsQuery,
 } from '../record-audit.ts';
@@ -45,6 +46,8 @@ import type {
   SeenRecord,
   SeenVerdict,
   ShareFacts,
+  ShareWithdrawal,
+  ShareWithdrawalVerdict,
   StoredDocument,
   StoredReport,
 } from '../records.ts';
@@ -55,13 +58,19 @@ import { latestView, readInquiries } from '../rows/inquiry-views.ts';
 import { lockInquiry } from '../rows/inquiry-writes.ts';
 import { insertSeen, readOldestOpen, readOpenInquiries, withNeeds } from '../rows/open-inquiries.ts';
 import { noteWaiting } from '../rows/pauses.ts';
-import { auditedConsents, auditedDecisions, auditedDisposals } from '../rows/record-audit-pages.ts';
+import {
+  auditedConsents,
+  auditedDecisions,
+  auditedDisposals,
+  auditedShareWithdrawals,
+} from '../rows/record-audit-pages.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
 import { disposedReport, newestReport, reportOfInquiry } from '../rows/report-rows.ts';
 import { insertShare, readShareFacts } from '../rows/report-shares.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
 import { auditedShares } from '../rows/share-audit-pages.ts';
+import { withdrawShare } from '../rows/withdrawn-shares.ts';
 import type { AuditedShare, SharesQuery } from '../share-audit.ts';
 import {
   claimAttempt,
@@ -195,6 +204,17 @@ export class SqlLedger implements Ledger {
       const stands = await insertShare(writing, share);
       return { keep: stands, value: stands };
     });
+  }
+
+  withdrawShare(ledgerId: string, withdrawal: ShareWithdrawal): Promise<ShareWithdrawalVerdict> {
+    return this.#write(async (writing) => {
+      await this.#checkLedger(writing.session, ledgerId);
+      return withdrawShare(writing, withdrawal);
+    });
+  }
+
+  withdrawnSharesBetween(query: RecordsQuery = {}): AsyncIterable<AuditedShareWithdrawal> {
+    return auditedShareWithdrawals(this.#engine, query);
   }
 
   shareFacts(query: ConsentsQuery): Promise<ShareFacts> {

@@ -72,12 +72,15 @@ export const shareStatusSchema = z
       'nothingToShare',
       // Its report was disposed of, or came under a legal hold, before it was posted.
       'reportGone',
+      // Taken back by the platform before it was sent; the ledger keeps it from ever being sent.
+      'withdrawn',
       'abandoned',
     ]),
     /** `applicantId` of each applicant without a standing grant. */
     waitingFor: z.array(z.string()).meta({ description: 'applicantId of those whose grant does not stand yet.' }),
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional(),
+    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
     /** Set when something about a posted share needs a person, such as a revocation after posting. */
     attention: z.literal('revokedAfterPosting').exactOptional(),
   })
@@ -214,15 +217,15 @@ export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
   /**
-   * Answer to a consent or a decision. `false`: the ledger could not be reached. The run keeps the message and tries
-   * again.
+   * Answer to a consent, a decision or a share's withdrawal. `false`: the ledger could not be reached. The run keeps the
+   * message and tries again.
    */
   recorded: z
     .boolean()
     .exactOptional()
     .meta({
       description:
-        'Answer to a consent or a decision: whether the ledger has it; of a decision only where it has not. false: the ledger ' +
+        'Answer to a consent, a decision or the withdrawal of a share: whether the ledger has it; of a decision only where it has not. false: the ledger ' +
         'could not be reached within 5 s. The run keeps the message and goes on writing; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),

@@ -174,7 +174,29 @@ const withdraw = z.strictObject({
   reason: text(500),
 });
 
-const requestShare = z.strictObject({ journeyId: fields.journeyId, share });
+/** For the published schemas: only a share that replaces another needs a named person and a reason. */
+const SIGNED_WHERE_IT_REPLACES = {
+  dependentRequired: { replaces: ['by', 'reason'], by: ['replaces'], reason: ['replaces'] },
+};
+
+const requestShare = z
+  .strictObject({
+    journeyId: fields.journeyId,
+    share,
+    /** A share that is withdrawn for this one, before it is sent. Consents to it are none to this one. */
+    replaces: fields.shareId.exactOptional(),
+    by: text(100).exactOptional(),
+    reason: text(500).exactOptional(),
+  })
+  .meta(SIGNED_WHERE_IT_REPLACES);
+
+const withdrawShare = z.strictObject({
+  journeyId: fields.journeyId,
+  /** The share that is not to be sent. A corrected one takes another id. */
+  shareId: fields.shareId,
+  by: text(100),
+  reason: text(500),
+});
 
 const reference = z.strictObject({
   reportReferenceNumber: fields.reportReferenceNumber,
@@ -219,7 +241,7 @@ export function resolveInquirySchema<Applicants extends z.ZodType>(applicants: A
   });
 }
 
-const SCHEMAS = { secondaryUserFields, consent, withdraw, requestShare, reference };
+const SCHEMAS = { secondaryUserFields, consent, withdraw, withdrawShare, requestShare, reference };
 
 /** The schemas of the messages without applicants, and parts of other messages. */
 export function journeySchemas(): typeof SCHEMAS {

@@ -15,6 +15,7 @@ type Schemas = ReturnType<typeof inputs.journeySchemas>;
 export type LendingJourneyInput = z.infer<ReturnType<typeof inputs.lendingJourneySchema<Applicants>>>;
 export type GateInput = NonNullable<NonNullable<LendingJourneyInput['gates']>['PREAPP']>;
 export type RequestShareMessage = z.infer<Schemas['requestShare']>;
+export type WithdrawShareMessage = z.infer<Schemas['withdrawShare']>;
 export type ShareInput = RequestShareMessage['share'];
 export type ConsentMessage = z.infer<Schemas['consent']>;
 /** Passes the gate before a stage. */

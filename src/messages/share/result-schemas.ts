@@ -58,6 +58,7 @@ export const shareReportStatusSchema = z
     attempts,
     customerTraceNumber: z.string().exactOptional(),
     reportReferenceNumber: z.string().exactOptional().meta({ description: 'Of the share itself (interface 2.7).' }),
+    replacedBy: z.string().exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
     attention,
     problems: inputProblemsSchema,
     holds: z.array(holdStatusSchema),

@@ -39,10 +39,11 @@ export interface WebhookRuns {
   'inquiry.held': WebhookRun;
   'hold.resolved': WebhookRun;
   'share.posted': OfJourney | OfShare;
+  'share.revokedAfterPosting': OfJourney | OfShare;
   'journey.ended': OfJourney;
   'pull.answered': OfPull;
   'pull.ended': OfPull;
-  'share.ended': OfShare;
+  'share.ended': OfJourney | OfShare;
   'portfolio.ended': OfReview;
 }
 

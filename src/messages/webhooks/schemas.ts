@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { messageFields } from '../../fields/fields.ts';
 import { FAILURE_TYPES, HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { ENVIRONMENTS, PRODUCTS, PULL_PRODUCTS } from '../../model/products.ts';
-import { problemSchema, ssnMismatchSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
+import { problemSchema, shareStatusSchema, ssnMismatchSchema, TERMINAL_STATES } from '../journey/result-schemas.ts';
 import { SHARE_REPORT_OUTCOMES } from '../share/result-schemas.ts';
 
 const { applicantId, customerTraceNumber, instant, journeyId, pullId, reviewId, shareId, stage } = messageFields();
@@ -69,14 +69,31 @@ const DATA = {
       .meta({ description: 'The ledger has not taken the decision: what stood there already is gone on with.' }),
   },
   'share.posted': { shareId, customerTraceNumber: customerTraceNumber.exactOptional() },
-  'journey.ended': { outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']) },
+  'share.revokedAfterPosting': {
+    shareId: shareId.meta({ description: 'Its consent was denied or revoked after it was sent: a person must look.' }),
+    customerTraceNumber: customerTraceNumber.exactOptional(),
+  },
+  'journey.ended': {
+    outcome: ended(['completed', 'stopped', 'expired', 'withdrawn', 'abandoned']),
+    shares: z
+      .array(shareStatusSchema.pick({ shareId: true, state: true, customerTraceNumber: true, attention: true }))
+      .exactOptional()
+      .meta({
+        description: 'How each share stands at the end, where there are any; of a cancelled run one may be open.',
+      }),
+  },
   'pull.answered': { productCode: pullProduct, ...answered },
   'pull.ended': {
     productCode: pullProduct,
     outcome: ended(['record', 'noRecord', 'noReport', 'abandoned', 'withdrawn']),
   },
   'share.ended': {
-    outcome: ended(SHARE_REPORT_OUTCOMES),
+    shareId,
+    outcome: ended([...SHARE_REPORT_OUTCOMES, 'nothingToShare']).meta({
+      description: 'nothingToShare: of a journey whose report is missing; cancelled, failed: of a share by itself.',
+    }),
+    customerTraceNumber: customerTraceNumber.exactOptional(),
+    replacedBy: shareId.exactOptional().meta({ description: 'Of a withdrawn share: the share in its place.' }),
   },
   'portfolio.ended': { outcome: ended(['completed', 'withdrawn']) },
 } satisfies Record<string, z.ZodRawShape>;
@@ -129,9 +146,13 @@ export const webhookEventSchema = z.discriminatedUnion('type', [
     ]),
   ),
   eventSchema('share.posted', z.union([dataOf('share.posted', OF_JOURNEY), dataOf('share.posted', OF_SHARE)])),
+  eventSchema(
+    'share.revokedAfterPosting',
+    z.union([dataOf('share.revokedAfterPosting', OF_JOURNEY), dataOf('share.revokedAfterPosting', OF_SHARE)]),
+  ),
   eventSchema('journey.ended', dataOf('journey.ended', OF_JOURNEY)),
   eventSchema('pull.answered', dataOf('pull.answered', OF_PULL)),
   eventSchema('pull.ended', dataOf('pull.ended', OF_PULL)),
-  eventSchema('share.ended', dataOf('share.ended', OF_SHARE)),
+  eventSchema('share.ended', z.union([dataOf('share.ended', OF_JOURNEY), dataOf('share.ended', OF_SHARE)])),
   eventSchema('portfolio.ended', dataOf('portfolio.ended', OF_REVIEW)),
 ]);

@@ -3,7 +3,20 @@
 import type { ShareInput, ShareState } from '../../messages/journey/shapes.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { EventsOut } from '../run/events-out.ts';
 import type { Consent } from './share-consent.ts';
+
+/** A withdrawal of which the ledger has not said yet what becomes of it. */
+export interface AskedWithdrawal {
+  by: string;
+  reason: string;
+  /** The share that is to take its place. */
+  replacement?: ShareInput;
+  /** Its sender was answered before the ledger was. */
+  isAnswered?: true;
+  /** Why the ledger, or the share's hold, has refused it. */
+  refusal?: string;
+}
 
 export interface ShareRecord {
   readonly input: ShareInput;
@@ -25,6 +38,9 @@ export interface ShareRecord {
   toldMissing?: string[];
   /** While it is posted or held: how the inquiry stands. */
   inquiry?: CarriedInquiry;
+  withdrawal?: AskedWithdrawal;
+  /** The ledger has its withdrawal; who and why is known of one that this run has asked for. */
+  withdrawn?: { replacedBy?: string; by?: string; reason?: string };
 }
 
 export function changeShare(share: ShareRecord, state: ShareState): void {
@@ -33,8 +49,21 @@ export function changeShare(share: ShareRecord, state: ShareState): void {
 }
 
 /** A refusal that came while the attempt was on the wire changes nothing at the gateway: a person must see it. */
-export function noteRefusalAfterPosting(run: { publish(): void }, share: ShareRecord, consent: Consent): void {
+export function noteRefusalAfterPosting(
+  run: { publish(): void; events: Pick<EventsOut, 'emit'> },
+  share: ShareRecord,
+  consent: Consent,
+): void {
   if (share.state !== 'posted' || (consent.kind !== 'revoked' && consent.kind !== 'denied')) return;
+  if (share.attention === undefined) {
+    const { shareId } = share.input;
+    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...traceNumberOf(share) });
+  }
   share.attention = 'revokedAfterPosting';
   run.publish();
+}
+
+/** As events name the inquiry. */
+export function traceNumberOf({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
+  return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }

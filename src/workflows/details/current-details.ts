@@ -8,7 +8,7 @@ import type { StageCode } from '../../model/products.ts';
 import { nameOfUser, type SecondaryUser } from '../../model/secondary-user.ts';
 import { holdSection, type InquirySide, problemList } from './hold-details.ts';
 import { code, listLine, pageLink, plain, time } from './markdown.ts';
-import { consentSection, gateSection } from './next-step.ts';
+import { consentSection, gateSection, takeBackSection } from './next-step.ts';
 
 /** What the current details show of a run. Nothing personal is in it. */
 export interface JourneyView {
@@ -123,7 +123,10 @@ function nextStep({ status, gate, stages, shares, holds: all }: JourneyView): st
   const [applicantId] = waiting?.waitingFor ?? [];
   if (!waiting || applicantId === undefined) return '';
   const { shareId, sharedWith: secondaryUser } = waiting;
-  return consentSection({ journeyId, shareId, applicantId, secondaryUser });
+  return [
+    consentSection({ journeyId, shareId, applicantId, secondaryUser }),
+    takeBackSection({ journeyId, shareId }),
+  ].join('\n\n');
 }
 
 /** The latest: a stage may have been repeated many times. */
@@ -163,6 +166,7 @@ function shareList({ shares }: JourneyView): string {
         share.state,
         time(share.since),
         share.waitingFor.length === 0 ? '' : `consent missing: ${share.waitingFor.map(plain).join(', ')}`,
+        share.replacedBy === undefined ? '' : `replaced by ${plain(share.replacedBy)}`,
         code(share.customerTraceNumber),
         ending(share.reportReferenceNumber),
       ]),

@@ -61,6 +61,19 @@ export function consentSection({ journeyId, shareId, applicantId, secondaryUser 
   ]);
 }
 
+/** @param run as its messages name it: a journey with its share, or a share by itself */
+export function takeBackSection(run: { journeyId: string; shareId: string } | { shareId: string }): string {
+  const ofJourney = 'journeyId' in run ? run.journeyId : undefined;
+  const named = ofJourney === undefined ? `share:${run.shareId}` : `${ofJourney} --share ${run.shareId}`;
+  return section('What takes it back', ofJourney === undefined ? 'withdraw' : 'withdrawShare', [
+    {
+      words: 'Before it is sent; a corrected share takes another id and consents of its own:',
+      command: `credit-journey withdraw ${named} \\\n --by WHO --reason WHY`,
+      input: { ...run, by: '', reason: '' },
+    },
+  ]);
+}
+
 function section(
   title: string,
   update: string,

@@ -3,7 +3,13 @@
  * handlers never throw and never wait: what they refuse is noted and shown in `status`.
  */
 import { setHandler } from '@temporalio/workflow';
-import { advanceProblem, requestShareProblem, resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
+import {
+  advanceProblem,
+  requestShareProblem,
+  resolveInquiryProblem,
+  withdrawProblem,
+  withdrawShareProblem,
+} from '../../messages/checks.ts';
 import type { RequestShareMessage } from '../../messages/journey/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
 import { accepted, handleUnknownSignals, otherJourney, refuseFor } from '../run/message-answers.ts';
@@ -15,10 +21,18 @@ import {
   handleDecisions,
   handleWithdrawals,
 } from '../run/run-messages.ts';
+import { answerWithdrawal } from '../share/share-withdrawal.ts';
 import { advanceObjection, knownRepeat, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
 import * as messages from './messages.ts';
-import { shareObjection, takeShare } from './share-requests.ts';
+import {
+  isKnownShare,
+  knownShare,
+  replacedShare,
+  shareObjection,
+  takeShare,
+  takingBackObjection,
+} from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
@@ -84,19 +98,30 @@ function handleShares(journey: Journey): void {
     messages.requestShare,
     async (message) => {
       const { share } = message;
-      if (!journey.shares.has(share.shareId)) {
+      if (!isKnownShare(journey, share.shareId)) {
         await journey.keptOpenFor(checkShare(argsOf(journey, message)));
         // While it was checked, the same share may have come, or another under its id, or the journey's end.
-        refuseFor(shareObjection(journey, share));
+        refuseFor(shareObjection(journey, message));
       }
+      const replaced = replacedShare(journey, message);
+      if (replaced) return answerWithdrawal(journey, replaced.share, replaced.withdrawal);
       return accepted(journey, !takeShare(journey, share));
     },
     {
       validator: (message) =>
-        refuseFor(
-          requestShareProblem(message) ?? otherJourney(journey, message) ?? shareObjection(journey, message.share),
-        ),
+        refuseFor(requestShareProblem(message) ?? otherJourney(journey, message) ?? shareObjection(journey, message)),
       description: DESCRIPTIONS.requestShare,
+    },
+  );
+  setHandler(
+    messages.withdrawShare,
+    (message) => answerWithdrawal(journey, knownShare(journey, message.shareId), message),
+    {
+      validator: (message) =>
+        refuseFor(
+          withdrawShareProblem(message) ?? otherJourney(journey, message) ?? takingBackObjection(journey, message),
+        ),
+      description: DESCRIPTIONS.withdrawShare,
     },
   );
 }

@@ -1,5 +1,6 @@
 /** How a journey stands, as its queries and its result say it. */
 import type { PreparedRun } from '../../activities/contract.ts';
+import { defined } from '../../base/defined.ts';
 import type { ConsentBook } from '../../consent/consent-book.ts';
 import type {
   HoldStatus,
@@ -11,6 +12,7 @@ import type {
   ShareStatus,
   TerminalState,
 } from '../../messages/journey/shapes.ts';
+import type { WebhookEventData } from '../../messages/webhooks/events.ts';
 import type { StageCode } from '../../model/products.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { RefusedMessages } from '../run/refused-messages.ts';
@@ -120,7 +122,18 @@ function shareStatuses(journey: JourneyStanding): ShareStatus[] {
       waitingFor: state === 'awaitingConsent' ? journey.ungranted(share) : [],
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),
+      ...(share.withdrawn?.replacedBy === undefined ? {} : { replacedBy: share.withdrawn.replacedBy }),
       ...(attention === undefined ? {} : { attention }),
     };
   });
+}
+
+/** As the event of the journey's end has them; a journey without shares has no such member. */
+export function sharesAtTheEnd(journey: JourneyStanding): Pick<WebhookEventData['journey.ended'], 'shares'> {
+  if (journey.shares.size === 0) return {};
+  const shares = shareStatuses(journey).map(({ shareId, state, customerTraceNumber, attention }) => ({
+    ...{ shareId, state },
+    ...defined({ customerTraceNumber, attention }),
+  }));
+  return { shares };
 }

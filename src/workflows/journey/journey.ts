@@ -33,7 +33,7 @@ import { ungranted } from '../consent/share-consent.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 import { Run, type RunResumption } from '../run/run.ts';
-import { journeyReferences, journeyResult, journeyStatus } from './journey-status.ts';
+import { journeyReferences, journeyResult, journeyStatus, sharesAtTheEnd } from './journey-status.ts';
 import { type NamedPerson, NamedPersons } from './named-persons.ts';
 import type { StageRecord } from './stage-record.ts';
 
@@ -153,7 +153,7 @@ export class Journey extends Run<LendingJourneyInput, PreparedRun, JourneyOutcom
   }
 
   tellEnded(outcome: Ended<JourneyOutcome>): void {
-    this.events.emit('journey.ended', [outcome], { outcome });
+    this.events.emit('journey.ended', [outcome], { outcome, ...sharesAtTheEnd(this) });
   }
 
   get journeyId(): string {

@@ -7,6 +7,7 @@ import { settleEarlyGrants } from '../consent/consent-handlers.ts';
 import { closeDown, recordWhatCameLast } from '../consent/consent-recording.ts';
 import { journeyActivities } from '../run/activity-stubs.ts';
 import { carryRun, type RunDefinition } from '../run/carry-run.ts';
+import { settleAllWithdrawals } from '../share/share-withdrawal.ts';
 import { compareAgain } from './comparisons.ts';
 import { hearEarlierConsents } from './earlier-consents.ts';
 import { isOpen, Journey, type JourneyResumption } from './journey.ts';
@@ -34,7 +35,10 @@ const DEFINITION: RunDefinition<Journey, JourneyResumption> = {
   prepare: prepareJourney,
   onPrepared: settleEarlyGrants,
   work: runToTheEnd,
-  recordWhatCameLast,
+  recordWhatCameLast: async (journey) => {
+    await settleAllWithdrawals(journey);
+    await recordWhatCameLast(journey);
+  },
   handedOver: (journey) => journey.handedOver(),
 };
 

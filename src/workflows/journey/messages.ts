@@ -12,11 +12,13 @@ import type {
   ResolveInquiryMessage,
   UpdateAnswer,
   WithdrawMessage,
+  WithdrawShareMessage,
 } from '../../messages/journey/shapes.ts';
 
 export const advance = defineUpdate<UpdateAnswer, [AdvanceMessage]>('advance');
 export const resolveInquiry = defineUpdate<UpdateAnswer, [ResolveInquiryMessage]>('resolveInquiry');
 export const requestShare = defineUpdate<UpdateAnswer, [RequestShareMessage]>('requestShare');
+export const withdrawShare = defineUpdate<UpdateAnswer, [WithdrawShareMessage]>('withdrawShare');
 export const recordConsent = defineUpdate<UpdateAnswer, [ConsentMessage]>('recordConsent');
 export const withdraw = defineUpdate<UpdateAnswer, [WithdrawMessage]>('withdraw');
 

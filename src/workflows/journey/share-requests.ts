@@ -1,17 +1,25 @@
-/** What `requestShare` may do as a journey stands. No waiting. */
+/** What `requestShare` and `withdrawShare` may do as a journey stands. No waiting. */
+import { defined } from '../../base/defined.ts';
 import { differingPaths, otherContent } from '../../base/differing-paths.ts';
-import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { RequestShareMessage, ShareInput, WithdrawShareMessage } from '../../messages/journey/shapes.ts';
 import { FOR_ANOTHER_USER } from '../consent/consent-handlers.ts';
+import type { AskedWithdrawal, ShareRecord } from '../consent/share-record.ts';
 import { refuseMessage } from '../run/message-answers.ts';
+import { withdrawalObjection } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 
 const MAX_SHARES = 20;
 
 /** Why the share makes no sense as things stand, or `null`; also where it is known already. */
-export function shareObjection(journey: Journey, share: ShareInput): string | null {
-  const known = journey.shares.get(share.shareId);
+export function shareObjection(journey: Journey, message: RequestShareMessage): string | null {
+  const { share } = message;
+  const known = knownInput(journey, share.shareId);
   if (known) {
-    const differing = differingPaths({ share: known.input }, { share });
+    const { by, reason, replaces } = signatureOf(journey, share.shareId);
+    // Of a replacement that the ledger alone knows, who and why are not compared.
+    const sent = replaces !== undefined && by === undefined ? {} : sentSignature(message);
+    const kept = by === undefined ? {} : { replaces, by, reason };
+    const differing = differingPaths({ share: known, ...kept }, { share, ...sent });
     return differing.length > 0 ? otherContent('/share/shareId was used', differing) : null;
   }
   if (journey.isEnding || journey.isClosing) return 'the journey is ending; a share of its own may follow';
@@ -25,7 +33,73 @@ export function shareObjection(journey: Journey, share: ShareInput): string | nu
   if (share.permissiblePurposeCode === undefined && !journey.input.permissiblePurposeCodes?.SECONDUSE) {
     return '/share/permissiblePurposeCode is required: the journey has none for SECONDUSE';
   }
-  return null;
+  return replacingObjection(journey, message);
+}
+
+/** Of a share that is new: whether the one that it names can still be replaced. */
+function replacingObjection(journey: Journey, { share: { shareId }, replaces }: RequestShareMessage): string | null {
+  if (replaces === undefined) return null;
+  const share = journey.shares.get(replaces);
+  if (!share) return '/replaces names no share of this journey';
+  // After a reset the ledger may know of the very same replacement.
+  if (share.withdrawn?.replacedBy === shareId) return null;
+  if (share.withdrawn || share.withdrawal) return '/replaces names a share that is withdrawn already';
+  const objection = withdrawalObjection(share);
+  return objection && `/replaces: ${objection}`;
+}
+
+/** Why the share cannot be withdrawn as it stands, or `null`; also where it was before. */
+export function takingBackObjection(journey: Journey, { shareId, by, reason }: WithdrawShareMessage): string | null {
+  const share = journey.shares.get(shareId);
+  if (!share) return '/shareId names no share of this journey';
+  const before = share.withdrawal ?? share.withdrawn;
+  // Of one that the ledger alone knows, nothing is compared.
+  if (before?.by === undefined) return withdrawalObjection(share);
+  const differing = differingPaths({ by: before.by, reason: before.reason }, { by, reason });
+  return differing.length > 0 ? otherContent('the share was withdrawn', differing) : null;
+}
+
+export function knownShare(journey: Journey, shareId: string): ShareRecord {
+  const share = journey.shares.get(shareId);
+  if (!share) throw new Error('a share that its validator knew');
+  return share;
+}
+
+/** Also a share that is to take the place of another, once the ledger has withdrawn that one. */
+export function isKnownShare(journey: Journey, shareId: string): boolean {
+  return knownInput(journey, shareId) !== undefined;
+}
+
+function knownInput(journey: Journey, shareId: string): ShareInput | undefined {
+  const known = journey.shares.get(shareId)?.input;
+  return known ?? [...journey.shares.values()].find((one) => replacementOf(one) === shareId)?.withdrawal?.replacement;
+}
+
+function replacementOf({ withdrawal, withdrawn }: ShareRecord): string | undefined {
+  return withdrawal?.replacement?.shareId ?? withdrawn?.replacedBy;
+}
+
+/** Which share this one replaces, or is to replace; and who has said so and why, where this run knows. */
+function signatureOf(journey: Journey, shareId: string): { replaces?: string; by?: string; reason?: string } {
+  const replaced = [...journey.shares.values()].find((one) => replacementOf(one) === shareId);
+  if (!replaced) return {};
+  const { by, reason } = replaced.withdrawal ?? replaced.withdrawn ?? {};
+  return { replaces: replaced.input.shareId, ...defined({ by, reason }) };
+}
+
+function sentSignature({ replaces, by, reason }: RequestShareMessage): object {
+  return replaces === undefined ? {} : { replaces, by, reason };
+}
+
+/** What the message asks to be withdrawn first; `undefined` where that is nothing, or the ledger has it already. */
+export function replacedShare(
+  journey: Journey,
+  { share, replaces, by = '', reason = '' }: RequestShareMessage,
+): { share: ShareRecord; withdrawal: AskedWithdrawal } | undefined {
+  if (replaces === undefined) return undefined;
+  const replaced = knownShare(journey, replaces);
+  if (replaced.withdrawn) return undefined;
+  return { share: replaced, withdrawal: { by, reason, replacement: share } };
 }
 
 /** Takes a share that `shareObjection` has nothing against; `false` where the same was taken before. */

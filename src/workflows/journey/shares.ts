@@ -1,10 +1,14 @@
 /** What becomes of a journey's shares: which report each is of, and when it is carried to its end. */
 import { condition } from '@temporalio/workflow';
 import type { PreparedRun } from '../../activities/contract.ts';
-import { changeShare, type ShareRecord } from '../consent/share-record.ts';
+import type { ShareState } from '../../messages/journey/shapes.ts';
+import type { WebhookEventData } from '../../messages/webhooks/events.ts';
+import { changeShare, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SharePosting, type SharePostingHost } from '../share/share-posting.ts';
+import { settleWithdrawal } from '../share/share-withdrawal.ts';
 import type { Journey } from './journey.ts';
 import { planShares } from './planned-numbers.ts';
+import { takeShare } from './share-requests.ts';
 
 /**
  * Shows in the search attributes that only consents to shares are missing. All shares that wait at once cost one
@@ -27,16 +31,36 @@ export async function listConsentWaits(journey: Journey, run: PreparedRun): Prom
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
 export async function runShare(journey: Journey, run: PreparedRun, share: ShareRecord): Promise<void> {
   for (;;) {
-    await journey.handOver.wait(() => journey.isEnding || journey.reportOf(share) !== 'notYet');
+    await journey.handOver.wait(
+      () => share.withdrawal !== undefined || journey.isEnding || journey.reportOf(share) !== 'notYet',
+    );
+    if (share.withdrawal && !share.inquiry) {
+      if (await settleWithdrawal(journey, share, (replacement) => takeShare(journey, replacement))) {
+        return endShare(journey, share, 'withdrawn');
+      }
+      continue;
+    }
     const report = journey.reportOf(share);
     // A share that an earlier run has begun comes to its own end.
-    if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return changeShare(share, 'abandoned');
-    if (report === null) return changeShare(share, 'nothingToShare');
+    if (report === 'notYet' || (journey.isEnding && !share.inquiry)) return endShare(journey, share, 'abandoned');
+    if (report === null) return endShare(journey, share, 'nothingToShare');
     journey.endGrantsOfOthers(share, report);
     const end = await new SharePosting(journey, termsOf(journey, run, share, report)).toItsEnd();
-    if (end !== 'otherReport') return changeShare(share, end === 'stopped' ? 'abandoned' : end);
+    if (end !== 'otherReport') return endShare(journey, share, end === 'stopped' ? 'abandoned' : end);
     delete share.until;
   }
+}
+
+function endShare(
+  journey: Journey,
+  share: ShareRecord,
+  outcome: WebhookEventData['share.ended']['outcome'] & ShareState,
+): void {
+  changeShare(share, outcome);
+  const { shareId } = share.input;
+  const { replacedBy } = share.withdrawn ?? {};
+  const ended = { shareId, outcome, ...traceNumberOf(share), ...(replacedBy === undefined ? {} : { replacedBy }) };
+  journey.events.emit('share.ended', [shareId, outcome], ended);
 }
 
 function termsOf(
@@ -60,6 +84,7 @@ function termsOf(
         journey.publish();
       },
     },
+    takeReplacement: (replacement) => takeShare(journey, replacement),
     isOtherReport: () => journey.reportOf(share) !== report,
     // A reset brings the later refusal back together with the grants.
     mayHaveBeenPosted: () =>

@@ -30,11 +30,13 @@ export interface WithdrawalMessages<Withdrawal, Status> {
   descriptions: { withdraw: string; requestWithdrawal: string };
   /** Why it is refused as things stand: its shape, another run's id; or `null`. */
   problemOf(message: Withdrawal, via: Via): string | null;
+  /** Where the answer says more than that it was taken. */
+  answer?(isDuplicate: boolean): Promise<Accepted<Status>>;
 }
 
 export function handleWithdrawals<Withdrawal, Status>(
   run: TellableRun<Withdrawal, Status>,
-  { definitions, descriptions, problemOf }: WithdrawalMessages<Withdrawal, Status>,
+  { definitions, descriptions, problemOf, answer }: WithdrawalMessages<Withdrawal, Status>,
 ): void {
   const take = (message: Withdrawal): boolean => {
     const isNew = run.withdrawal === undefined;
@@ -48,7 +50,8 @@ export function handleWithdrawals<Withdrawal, Status>(
     const differing = differingPaths(run.withdrawal, message);
     return differing.length > 0 ? otherContent('withdraw was accepted', differing) : null;
   };
-  setHandler(definitions.withdraw, (message) => accepted(run, !take(message)), {
+  const answerTo = (isDuplicate: boolean) => answer?.(isDuplicate) ?? accepted(run, isDuplicate);
+  setHandler(definitions.withdraw, (message) => answerTo(!take(message)), {
     validator: (message) => refuseFor(objection(message, 'update')),
     description: descriptions.withdraw,
   });

@@ -19,7 +19,7 @@ import { type SecondaryUser, secondaryUserOf } from '../../model/secondary-user.
 import { ConsentChecks } from '../consent/consent-checks.ts';
 import { ConsentRecorder, carriedConsents } from '../consent/consent-recording.ts';
 import { ungranted } from '../consent/share-consent.ts';
-import type { ShareRecord } from '../consent/share-record.ts';
+import { type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { SingleInquiry, type SingleInquiryResumption } from '../inquiry/single-inquiry.ts';
 import { tellIfConsent } from '../run/refused-messages.ts';
 
@@ -128,7 +128,10 @@ export class ReportShare extends SingleInquiry<
   }
 
   tellEnded(outcome: Ended<ShareReportOutcome>): void {
-    this.events.emit('share.ended', [outcome], { outcome });
+    const { shareId, record } = this;
+    const { replacedBy } = record.withdrawn ?? {};
+    const ended = { shareId, outcome, ...traceNumberOf(record), ...(replacedBy === undefined ? {} : { replacedBy }) };
+    this.events.emit('share.ended', [outcome], ended);
   }
 
   override refuse(refused: RefusedMessage): void {
@@ -139,6 +142,7 @@ export class ReportShare extends SingleInquiry<
   /** What the ledger has by now. */
   learn(standing: FoundConsents): void {
     this.record.reportIsGone = standing.reportGone ?? false;
+    if (standing.withdrawn) this.record.withdrawn = standing.withdrawn;
     for (const record of this.consents.learn(this.shareId, standing)) this.recorder.noteRecorded(record);
   }
 
@@ -157,7 +161,7 @@ export class ReportShare extends SingleInquiry<
 
   status(): ShareReportStatus {
     const { state, waitingFor, attempts, customerTraceNumber, ...rest } = this.standing();
-    const { reportReferenceNumber, attention, until } = this.record;
+    const { reportReferenceNumber, attention, until, withdrawn } = this.record;
     const isWaiting = state === 'running' && this.isWaitingForConsent;
     const consentsMissing = isWaiting ? this.consentsMissing : [];
     const words = isWaiting && consentsMissing.length > 0 ? `the consent of ${consentsMissing.join(', ')}` : waitingFor;
@@ -170,6 +174,7 @@ export class ReportShare extends SingleInquiry<
       ...(this.run ? { report: this.run.report } : {}),
       consentsMissing,
       ...(isWaiting && until !== undefined ? { until } : {}),
+      ...(withdrawn?.replacedBy === undefined ? {} : { replacedBy: withdrawn.replacedBy }),
       attempts,
       ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }),
       ...(reportReferenceNumber === undefined ? {} : { reportReferenceNumber }),

@@ -2,6 +2,7 @@
 import { parseDurationMs } from '../../base/durations.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import type { GrantFault, ShareObjection } from '../../consent/consent-record.ts';
+import type { ShareInput } from '../../messages/journey/shapes.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { nameOfUser, secondaryUserOf } from '../../model/secondary-user.ts';
@@ -13,12 +14,19 @@ import {
   firstExpiryInMs,
   ungranted,
 } from '../consent/share-consent.ts';
-import { changeShare, noteRefusalAfterPosting, type ShareRecord } from '../consent/share-record.ts';
+import { changeShare, noteRefusalAfterPosting, type ShareRecord, traceNumberOf } from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { describeInquiry } from '../inquiry/describe-inquiry.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryHost, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { refuseMessage } from '../run/message-answers.ts';
+import {
+  CLAIM_CAME_FIRST,
+  isTakenBack,
+  refuseWhileHeld,
+  refuseWithdrawal,
+  settleWithdrawal,
+} from './share-withdrawal.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
@@ -48,6 +56,8 @@ export interface SharePostingHost {
   hasNews?(): boolean;
   /** Called before each attempt, and on news while it waits: what was said elsewhere. */
   refresh?(): Promise<void>;
+  /** Called with the share that takes the place of one that was withdrawn. */
+  takeReplacement?(replacement: ShareInput): void;
 }
 
 /**
@@ -62,6 +72,7 @@ export type ShareEnd =
   | 'expired'
   | 'reportGone'
   | 'abandoned'
+  | 'withdrawn'
   | 'stopped'
   | 'otherReport';
 
@@ -87,11 +98,22 @@ export class SharePosting {
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
-      if (unposted !== null) return unposted;
+      if (unposted !== null) return share.withdrawal ? await this.#endedMeanwhile(unposted) : unposted;
       const end = await this.#post();
-      if (end !== 'notPermitted') return end;
-      if (share.reportIsGone) return 'reportGone';
+      if (end !== 'notPermitted') return share.withdrawal ? await this.#endedMeanwhile(end) : end;
+      if (share.reportIsGone && !isTakenBack(share)) return 'reportGone';
     }
+  }
+
+  /** The withdrawal was asked for while something was in flight. */
+  async #endedMeanwhile(end: ShareEnd): Promise<ShareEnd> {
+    if (end === 'otherReport') return end;
+    if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);
+    return (await this.#isWithdrawn()) ? 'withdrawn' : end;
+  }
+
+  #isWithdrawn(): Promise<boolean> {
+    return settleWithdrawal(this.#run, this.#share, this.#terms.takeReplacement);
   }
 
   /** `null` once each applicant has consented; else the share's end. */
@@ -100,12 +122,17 @@ export class SharePosting {
     const share = this.#share;
     for (;;) {
       changeShare(share, 'awaitingConsent');
-      const isOver = () => inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
+      const isOver = () =>
+        isTakenBack(share) || inquiry.isEnding() || isOtherReport() || this.#consent().kind !== 'waiting';
       if (!isOver()) onWait?.();
       if (!(await this.#wait(isOver))) return 'expired';
+      if (isTakenBack(share)) {
+        if (await this.#isWithdrawn()) return 'withdrawn';
+        continue;
+      }
       if (inquiry.isEnding()) return 'stopped';
       const { kind } = this.#consent();
-      if (kind === 'denied' || kind === 'revoked') return (await this.#wasPosted()) ? 'posted' : kind;
+      if (kind === 'denied' || kind === 'revoked') return (await this.wasPosted()) ? 'posted' : kind;
       if (isOtherReport()) return 'otherReport';
       if (kind === 'waiting') continue;
       // The ledger holds the share's trace number to this report's request.
@@ -163,7 +190,7 @@ export class SharePosting {
       onObjection: (objection) => this.#heed(objection),
       permit: () => {
         const now = this.#consent();
-        return now.kind === 'granted' && !share.reportIsGone ? now.consents : null;
+        return now.kind === 'granted' && !share.reportIsGone && !isTakenBack(share) ? now.consents : null;
       },
     });
     delete share.inquiry;
@@ -175,7 +202,7 @@ export class SharePosting {
   }
 
   /** Whether a run posted it that failed, or that a reset has undone: the refusal came afterwards, and the ledger knows. */
-  async #wasPosted(): Promise<boolean> {
+  async wasPosted(): Promise<boolean> {
     const { report, mayHaveBeenPosted = () => true } = this.#terms;
     if (!mayHaveBeenPosted()) return false;
     const host = this.#host();
@@ -195,17 +222,16 @@ export class SharePosting {
     const share = this.#share;
     if (reference) share.reportReferenceNumber = reference.reportReferenceNumber;
     changeShare(share, 'posted');
-    const { customerTraceNumber } = share;
     const { shareId } = share.input;
-    const posted = { shareId, ...(customerTraceNumber === undefined ? {} : { customerTraceNumber }) };
-    this.#run.events.emit('share.posted', [shareId], posted);
+    this.#run.events.emit('share.posted', [shareId], { shareId, ...traceNumberOf(share) });
     noteRefusalAfterPosting(this.#run, share, this.#consent());
   }
 
   /** Takes the ledger's objection: the run's own book of consents then says the same. */
-  #heed({ reportGone, grants, standing }: ShareObjection): void {
+  #heed({ withdrawn, reportGone, grants, standing }: ShareObjection): void {
     const { consents, recorder } = this.#run;
     const { shareId } = this.#share.input;
+    if (withdrawn) this.#share.withdrawn = withdrawn;
     if (reportGone) this.#share.reportIsGone = true;
     for (const refusal of consents.heed(shareId, standing)) recorder.noteRecorded(refusal);
     for (const { applicantId, consentId, fault } of grants) {
@@ -244,6 +270,7 @@ export class SharePosting {
       onProgress: (progress) => {
         share.customerTraceNumber = progress.customerTraceNumber;
         changeShare(share, progress.state === 'held' ? 'held' : 'posting');
+        if (progress.state === 'held') refuseWhileHeld(this.#run, share);
         inquiry.onProgress(progress);
       },
     };

@@ -13,7 +13,7 @@ import {
 } from '../details/current-details.ts';
 import { holdSection } from '../details/hold-details.ts';
 import { code, listLine, plain, time } from '../details/markdown.ts';
-import { consentSection } from '../details/next-step.ts';
+import { consentSection, takeBackSection } from '../details/next-step.ts';
 import type { ReportShare } from './report-share.ts';
 
 /** Nothing personal is in it. */
@@ -37,6 +37,7 @@ export function shareReportDetails(share: ReportShare): string {
             ...{ journeyId: ownerId, shareId: share.shareId, applicantId },
             secondaryUser: share.sharedWith,
           }),
+          takeBackSection({ shareId: share.shareId }),
         ]),
     ...(status.attention === undefined
       ? []

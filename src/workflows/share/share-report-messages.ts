@@ -1,5 +1,5 @@
 /** The messages of `shareReport`; their wire names are those of a journey's (messages.ts). */
-import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { resolveInquiryProblem, withdrawProblem } from '../../messages/checks.ts';
 import type { ConsentMessage } from '../../messages/journey/shapes.ts';
 import type {
@@ -10,10 +10,11 @@ import type {
   WithdrawShareReportMessage,
 } from '../../messages/share/shapes.ts';
 import { handleConsents } from '../consent/consent-handlers.ts';
-import { handleUnknownSignals } from '../run/message-answers.ts';
+import { type Accepted, accepted, handleUnknownSignals, refused } from '../run/message-answers.ts';
 import { SHARE_REPORT_DESCRIPTIONS } from '../run/message-descriptions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-messages.ts';
 import type { ReportShare } from './report-share.ts';
+import { ANSWER_WITHIN_MS, CLAIM_CAME_FIRST } from './share-withdrawal.ts';
 
 export const resolveInquiry = defineUpdate<ShareReportUpdateAnswer, [ResolveShareReportMessage]>('resolveInquiry');
 export const recordConsent = defineUpdate<ShareReportUpdateAnswer, [ConsentMessage]>('recordConsent');
@@ -37,6 +38,7 @@ export function handleShareReportMessages(share: ReportShare): void {
     definitions: { withdraw, requestWithdrawal },
     descriptions: SHARE_REPORT_DESCRIPTIONS,
     problemOf: (message, via) => withdrawProblem(message, 'shareId', via) ?? otherShare(message),
+    answer: (isDuplicate) => answerWhenClosed(share, isDuplicate),
   });
   handleDecisions(share, {
     definition: resolveInquiry,
@@ -49,4 +51,16 @@ export function handleShareReportMessages(share: ReportShare): void {
   setHandler(references, () => share.references(), { description: SHARE_REPORT_DESCRIPTIONS.references });
   handleUnknownSignals(share);
   share.recorder.begin();
+}
+
+/**
+ * Answers once the ledger keeps the share from ever being sent. While it is on hold or the ledger is away the answer says
+ * `recorded: false`: the run ends as `withdrawn` later, or says in its outcome that the claim came first.
+ */
+async function answerWhenClosed(share: ReportShare, isDuplicate: boolean): Promise<Accepted<ShareReportStatus>> {
+  const isKnown = () => share.outcome !== undefined || share.holds.list.length > 0;
+  await condition(isKnown, ANSWER_WITHIN_MS, { summary: 'answering before the withdrawal is recorded' });
+  const { outcome } = share;
+  if (outcome === 'posted') throw refused(CLAIM_CAME_FIRST);
+  return { ...accepted(share, isDuplicate), recorded: outcome === 'withdrawn' };
 }

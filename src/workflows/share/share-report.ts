@@ -10,6 +10,7 @@ import { ReportShare, type ShareReportResumption } from './report-share.ts';
 import { SharePosting } from './share-posting.ts';
 import { shareReportDetails } from './share-report-details.ts';
 import { handleShareReportMessages } from './share-report-messages.ts';
+import { settleAllWithdrawals, settleWithdrawal } from './share-withdrawal.ts';
 
 /**
  * One report shared with one secondary user, at any time after it was pulled: from the ledger, or as it is given.
@@ -43,7 +44,14 @@ const DEFINITION: RunDefinition<ReportShare, ShareReportResumption> = {
     await share.handOver.rest(closeDown(share));
     return outcome;
   },
-  recordWhatCameLast,
+  recordWhatCameLast: async (share) => {
+    // Cancelled after it was withdrawn.
+    if (share.endedAs && share.run && share.withdrawal) {
+      noteWithdrawal(share);
+      await settleAllWithdrawals(share);
+    }
+    await recordWhatCameLast(share);
+  },
   handedOver: (share) => share.handedOver(),
 };
 
@@ -58,7 +66,19 @@ async function carry(share: ReportShare, run: PreparedShare): Promise<ShareRepor
   });
   const end = await posting.toItsEnd();
   if (end === 'otherReport') throw new Error('a share by itself has one report');
-  return end === 'stopped' ? 'withdrawn' : end;
+  return end === 'stopped' ? await withdrawn(share, posting) : end;
+}
+
+/** Ends as `withdrawn` only once the ledger keeps the share from ever being sent, by any run. */
+async function withdrawn(share: ReportShare, posting: SharePosting): Promise<ShareReportOutcome> {
+  noteWithdrawal(share);
+  if (await settleWithdrawal(share, share.record)) return 'withdrawn';
+  // An attempt of an earlier run: posted, or the ledger lists it for a person.
+  return (await posting.wasPosted()) ? 'posted' : 'abandoned';
+}
+
+function noteWithdrawal({ record, withdrawal }: ReportShare): void {
+  if (withdrawal && !record.withdrawn) record.withdrawal = { by: withdrawal.by, reason: withdrawal.reason };
 }
 
 /** What was said elsewhere about sharing this report reaches the ledger, not this run. */

@@ -14,6 +14,7 @@ import { historiesReplay } from './replays.ts';
 import { reportsInLedger } from './reports.ts';
 import { runsOnVersions } from './versions.ts';
 import { eventsDelivered, eventsImpersonal, eventsInOrder, eventsSigned } from './webhooks.ts';
+import { withdrawnShares } from './withdrawals.ts';
 import { noClaimByOlderWriter } from './writers.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
@@ -31,6 +32,7 @@ export const INVARIANTS: readonly Invariant[] = [
   standingConsent,
   noClaimAgainstRefusal,
   refusalAfterPosting,
+  withdrawnShares,
   consentsKept,
   attemptsInOrder,
   statusesAsConfigured,

@@ -7,11 +7,12 @@ import { InquiryIndex } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 
 export const auditChain: Invariant = {
-  name: "the ledger's audit chain verifies, and has every decision, consent and pause",
-  judge({ ledger: { chain, decisions, consents, pauseEnds } }) {
-    const rows = decisions.length + consents.length + pauseEnds;
+  name: "the ledger's audit chain verifies, and has every decision, consent, pause and withdrawal",
+  judge({ ledger: { chain, decisions, consents, pauseEnds, withdrawnShares } }) {
+    const rows = decisions.length + consents.length + pauseEnds + withdrawnShares.length;
     const failures = chain.findings.map(({ kind, position }) => `entry ${position ?? '?'}: ${kind}`);
-    if (chain.entries !== rows) failures.push(`${chain.entries} entries over ${rows} decisions, consents and pauses`);
+    if (chain.entries !== rows)
+      failures.push(`${chain.entries} entries over ${rows} decisions, consents, pauses and withdrawals`);
     return { count: chain.entries, failures };
   },
 };

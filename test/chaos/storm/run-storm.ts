@@ -87,6 +87,11 @@ function courseOf(plan: JourneyPlan, { people }: Scene): Dated[] {
         ? []
         : [[share.requestedAtMs, 'requestShare', () => done(people.requestShare(journeyId, share))]],
     ),
+    ...plan.shares.flatMap(({ shareId, withdrawAtMs }): Dated[] =>
+      withdrawAtMs === undefined
+        ? []
+        : [[withdrawAtMs, 'withdrawShare', () => done(people.withdrawShare(journeyId, shareId))]],
+    ),
     ...plan.consents.map(
       (consent): Dated => [consent.atMs, consent.decision, () => done(people.consent(plan, consent))],
     ),

@@ -1,9 +1,11 @@
 /** `shares`: who shared what with whom, when and under whose consent, from the ledger. */
 import type { Command } from 'commander';
 import { defined } from '../../../base/defined.ts';
+import type { AuditedShareWithdrawal } from '../../../ledger/record-audit.ts';
 import type { AuditedShare } from '../../../ledger/share-audit.ts';
 import { withExamples } from '../../output/common-options.ts';
-import { SHARE_COLUMNS, shareDocument, shareLines } from '../../output/share-formats.ts';
+import { UsageError } from '../../output/errors.ts';
+import { SHARE_COLUMNS, shareDocument, shareLines, withdrawnShareLines } from '../../output/share-formats.ts';
 import {
   type ListingOptions,
   printRecords,
@@ -15,6 +17,7 @@ import {
 interface SharesOptions extends ListingOptions {
   report?: string;
   endUser?: string;
+  withdrawn?: boolean;
 }
 
 const SHARES: RecordFormat<AuditedShare> = {
@@ -24,16 +27,36 @@ const SHARES: RecordFormat<AuditedShare> = {
   lines: shareLines,
 };
 
+const WITHDRAWN: RecordFormat<AuditedShareWithdrawal> = {
+  name: 'withdrawn',
+  columns: {
+    recordedAt: (one) => one.recordedAt,
+    journeyId: (one) => one.ownerId,
+    shareId: (one) => one.shareId,
+    replacedBy: (one) => one.replacedBy,
+    by: (one) => one.by,
+    reason: (one) => one.reason,
+  },
+  // `ownerId` is called `journeyId` here as everywhere on the command line.
+  document: ({ ownerId, ...one }) => ({ journeyId: ownerId, ...one }),
+  lines: withdrawnShareLines,
+};
+
 export function registerSharesCommand(program: Command): void {
   const command = program
     .command('shares')
     .description('who shared what with whom, when and under whose consent, from the ledger')
     .option('--report <report>', 'only of this report: its reference, or the trace number of its inquiry')
-    .option('--end-user <name>', 'only shared by or with this end user, by code or name');
+    .option('--end-user <name>', 'only shared by or with this end user, by code or name')
+    .option('--withdrawn', 'in their place the shares that were withdrawn before they were sent: who, when and why');
   withExamples(withListingOptions(command), 'credit-journey shares --from 2026-01-01', 'credit-journey shares --csv');
   command.action(async (options: SharesOptions) => {
-    const { report, endUser } = options;
-    const query = { ...(await recordsQueryOf(options)), ...defined({ report, endUser }) };
+    const { report, endUser, withdrawn } = options;
+    if (withdrawn && (report ?? endUser) !== undefined)
+      throw new UsageError('--withdrawn goes without --report and --end-user');
+    const period = await recordsQueryOf(options);
+    if (withdrawn) return printRecords(options, (ledger) => ledger.withdrawnSharesBetween(period), WITHDRAWN);
+    const query = { ...period, ...defined({ report, endUser }) };
     await printRecords(options, (ledger) => ledger.sharesBetween(query), SHARES);
   });
 }

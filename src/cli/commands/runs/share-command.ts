@@ -3,6 +3,7 @@
  * other time.
  */
 import type { Command } from 'commander';
+import type { Replacing } from '../../../client.ts';
 import type { ShareInput } from '../../../messages/journey/shapes.ts';
 import type { ShareReportInput } from '../../../messages/share/shapes.ts';
 import { ownerOf } from '../../../model/owner-id.ts';
@@ -25,6 +26,9 @@ interface ShareOptions extends ServerOptions {
   profile?: string;
   awaitConsentFor?: string;
   consentValidFor?: string;
+  replaces?: string;
+  by?: string;
+  reason?: string;
   watch?: boolean;
 }
 
@@ -43,6 +47,9 @@ export function registerShareCommand(program: Command): void {
     .option('--profile <name>', 'by itself: the gateway profile')
     .option('--await-consent-for <duration>', 'how long to wait for consent, such as P30D')
     .option('--consent-valid-for <duration>', 'how old a grant may be when it is used')
+    .option('--replaces <shareId>', 'of a running journey: corrects this share, which is withdrawn')
+    .option('--by <who>', 'with --replaces: who decides it')
+    .option('--reason <text>', 'with --replaces: why')
     .option('--file <path>', 'JSON of the share in place of options; - is standard input')
     .option('--watch', 'by itself: show its progress until it ends or needs a person');
   withExamples(
@@ -71,10 +78,13 @@ async function shareOfJourney(journeyId: string, options: ShareOptions): Promise
     ...(await sharedOptions(options)),
     ...given({ reportOf: options.reportOf }),
   } as unknown as ShareInput;
-  await checkMessage('requestShare', { journeyId, share }, { ...options });
+  const { replaces, by, reason } = options;
+  const signed = given({ replaces, by, reason });
+  await checkMessage('requestShare', { journeyId, share, ...signed }, { ...options });
+  const replacing = replaces === undefined ? {} : { replacing: signed as unknown as Replacing };
   await withJourney(journeyId, options, async (journey, output) => {
     try {
-      showAnswer(await journey.requestShare(share), output);
+      showAnswer(await journey.requestShare(share, replacing), output);
     } catch (error) {
       const isUnknown = error instanceof Error && error.name === 'JourneyNotFoundError';
       if (isUnknown) output.note('if it has ended, and its history is gone: --ended shares its report from the ledger');
@@ -99,6 +109,9 @@ async function sharedOptions(options: ShareOptions): Promise<Record<string, unkn
 
 /** Returns the exit code. */
 async function shareByItself(id: string | undefined, options: ShareOptions): Promise<number> {
+  if (options.replaces !== undefined || options.by !== undefined || options.reason !== undefined) {
+    throw new UsageError('--replaces goes with a running journey: withdraw a share by itself, and start another');
+  }
   const input = {
     ...(await sharedOptions(options)),
     ...given({ profile: options.profile }),

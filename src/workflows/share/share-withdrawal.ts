@@ -1,0 +1,130 @@
+/**
+ * A share that its platform takes back, or corrects by another, before it is on the wire. The share's own task asks the
+ * ledger, once nothing of the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
+ */
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { ShareWithdrawalVerdict } from '../../ledger/records.ts';
+import type { ShareInput } from '../../messages/journey/shapes.ts';
+import type { ConsentHost } from '../consent/consent-run.ts';
+import { type AskedWithdrawal, changeShare, type ShareRecord } from '../consent/share-record.ts';
+import { untilDone } from '../run/activity-stubs.ts';
+import { applicationFailureOf } from '../run/application-failure.ts';
+import { type Accepted, accepted, refused, refuseMessage } from '../run/message-answers.ts';
+
+/** So long an answer waits for the ledger, as that to a decision. */
+export const ANSWER_WITHIN_MS = 5_000;
+
+export const CLAIM_CAME_FIRST = 'the share may have been sent already: its claim came first';
+const ON_HOLD = 'the share is on hold: a person must decide about its inquiry';
+
+/** Whether it is taken back, or the ledger is to say so: nothing of it may be sent. */
+export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
+  return withdrawal !== undefined || withdrawn !== undefined;
+}
+
+/** Why a withdrawal makes no sense as the share stands, or `null`; also where it was accepted before. */
+export function withdrawalObjection({ state, withdrawal, withdrawn }: ShareRecord): string | null {
+  if (withdrawal || withdrawn) return null;
+  if (state === 'held') return ON_HOLD;
+  return state === 'awaitingConsent' || state === 'posting' ? null : `the share has ended: ${state}`;
+}
+
+/**
+ * Asks for the withdrawal, and answers once the ledger has it. With the ledger away the answer says `recorded: false`;
+ * the run goes on asking, and shows under `refusedMessages` where the claim turns out to have come first.
+ */
+export async function answerWithdrawal<Status>(
+  run: ConsentHost & { status(): Status },
+  share: ShareRecord,
+  { by, reason, replacement }: Omit<AskedWithdrawal, 'isAnswered' | 'refusal'>,
+): Promise<Accepted<Status>> {
+  const isNew = !isTakenBack(share);
+  if (isNew) share.withdrawal = { by, reason, ...(replacement ? { replacement } : {}) };
+  const asked = share.withdrawal;
+  if (!asked) return { ...accepted(run, true), recorded: true };
+  run.inFlight.recheck();
+  const isKnown = await condition(() => share.withdrawal !== asked, ANSWER_WITHIN_MS, {
+    summary: 'answering before a withdrawal is recorded',
+  });
+  if (!isKnown) asked.isAnswered = true;
+  if (asked.refusal !== undefined) throw refused(asked.refusal);
+  return { ...accepted(run, !isNew), recorded: isKnown };
+}
+
+/** Refuses a withdrawal that was asked for: the share goes on as if it had not been. */
+export function refuseWithdrawal(run: Pick<ConsentHost, 'refuse'>, share: ShareRecord, reason: string): void {
+  const { withdrawal: asked } = share;
+  if (!asked) return;
+  delete share.withdrawal;
+  noteRefusal(run, asked, reason);
+}
+
+function noteRefusal(run: Pick<ConsentHost, 'refuse'>, asked: AskedWithdrawal, reason: string): void {
+  asked.refusal = reason;
+  if (asked.isAnswered) refuseMessage(run, asked.replacement ? 'requestShare' : 'withdrawShare', reason);
+}
+
+/** It waits for a person: a withdrawal would leave an attempt undecided. */
+export function refuseWhileHeld(run: Pick<ConsentHost, 'refuse'>, share: ShareRecord): void {
+  refuseWithdrawal(run, share, ON_HOLD);
+}
+
+/**
+ * Has the ledger decide about the withdrawal that was asked for, however long that takes; returns whether the share is
+ * withdrawn. Nothing of the share may be in flight.
+ *
+ * @param takeReplacement called with the share that takes its place
+ */
+export async function settleWithdrawal(
+  run: ConsentHost,
+  share: ShareRecord,
+  takeReplacement?: (replacement: ShareInput) => void,
+): Promise<boolean> {
+  const { withdrawal: asked } = share;
+  if (!asked) return share.withdrawn !== undefined;
+  const verdict = await run.handOver.rest(CancellationScope.nonCancellable(() => askLedger(run, share, asked)));
+  if (verdict === 'ledgerChanged') {
+    refuseWithdrawal(run, share, 'the ledger is not the one that the run has used: nothing was recorded');
+    return false;
+  }
+  if (verdict.kind === 'claimed') {
+    refuseWithdrawal(run, share, CLAIM_CAME_FIRST);
+    return false;
+  }
+  const { by, reason, replacedBy } = verdict.standing;
+  share.withdrawn = { by, reason, ...(replacedBy === undefined ? {} : { replacedBy }) };
+  delete share.withdrawal;
+  changeShare(share, 'withdrawn');
+  if (!asked.replacement) return true;
+  if (asked.replacement.shareId === replacedBy) takeReplacement?.(asked.replacement);
+  else noteRefusal(run, asked, 'the share was withdrawn before with other content: /replaces differs');
+  return true;
+}
+
+async function askLedger(
+  { run, journeyId }: ConsentHost,
+  { input: { shareId } }: ShareRecord,
+  { by, reason, replacement }: AskedWithdrawal,
+): Promise<ShareWithdrawalVerdict | 'ledgerChanged'> {
+  if (!run) return 'ledgerChanged';
+  const replacedBy = replacement ? { replacedBy: replacement.shareId } : {};
+  const args = {
+    ledgerId: run.ledgerId,
+    withdrawal: { ownerId: journeyId, shareId, by, reason, ...replacedBy },
+  };
+  try {
+    return await untilDone('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
+  } catch (error) {
+    if (applicationFailureOf(error)?.type !== 'LedgerChanged') throw error;
+    return 'ledgerChanged';
+  }
+}
+
+/** Of a run that ends without an outcome: the shares that no task carries any more. */
+export async function settleAllWithdrawals(run: ConsentHost): Promise<void> {
+  for (const share of run.shares.values()) {
+    if (!share.withdrawal) continue;
+    if (run.run) await settleWithdrawal(run, share);
+    else refuseWithdrawal(run, share, 'the run has ended before its input was checked');
+  }
+}

@@ -1,0 +1,149 @@
+/** Part of the contract suite: shares that were withdrawn before they were sent are never claimed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerChangedError } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { ShareWithdrawal } from '../../src/ledger/records.ts';
+import type { AttemptState } from '../../src/model/inquiry.ts';
+import { attempted, claimOf, consentOf, decisionOf, latestState, outcomeOf, RECORD, SHARE } from './fixtures.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
+
+const TYPING_ERROR: ShareWithdrawal = {
+  ownerId: 'J-1',
+  shareId: 'S1',
+  by: 'platform@example.com',
+  reason: 'another investor was meant',
+};
+const customerTraceNumber = SHARE.customerTraceNumber ?? '';
+
+function withdrawn(ledger: Ledger, change: Partial<ShareWithdrawal> = {}) {
+  return ledger.withdrawShare(ledger.identity.ledgerId, { ...TYPING_ERROR, ...change });
+}
+
+async function claimed(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {}): Promise<string> {
+  return latestState(await ledger.claim(claimOf(ledger, { ...change, inquiry: { ...SHARE, ...change.inquiry } })));
+}
+
+export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void {
+  test('a withdrawn share is never claimed, under any number, by any run, on any handle', async (t) => {
+    const { ledger, again } = await opened(t);
+    const { kind, ...rest } = await withdrawn(await again(), { replacedBy: 'S2' });
+    assert.equal(kind, 'withdrawn');
+    assert.ok('standing' in rest);
+    const { recordedAt, ...standing } = rest.standing;
+    assert.deepEqual(standing, { by: TYPING_ERROR.by, reason: TYPING_ERROR.reason, replacedBy: 'S2' });
+    assert.ok(Date.parse(recordedAt) > 0);
+
+    const verdict = await ledger.claim(claimOf(ledger, { inquiry: SHARE }));
+    assert.ok(verdict.kind === 'notPermitted');
+    assert.deepEqual(verdict.withdrawn, { replacedBy: 'S2' });
+    assert.equal(await ledger.inquiry(customerTraceNumber), null, 'nothing of a refused claim is kept');
+    const others = { run: { workflowId: 'journey-J-1', runId: 'run-2' } };
+    assert.equal(await claimed(ledger, others), 'notPermitted');
+    const nextNumber = { customerTraceNumber: 'SUAAAAAAAAAAAAAAAAAAAAAAAA01', ordinal: 1 };
+    assert.equal(await claimed(ledger, { inquiry: nextNumber }), 'notPermitted');
+    const otherShare = { customerTraceNumber: 'SUCCCCCCCCCCCCCCCCCCCCCCCC00', shareId: 'S2' };
+    assert.equal(await claimed(ledger, { inquiry: otherShare }), 'claimed');
+    const otherJourney = { customerTraceNumber: 'SUDDDDDDDDDDDDDDDDDDDDDDDD00', ownerId: 'J-2' };
+    assert.equal(await claimed(ledger, { inquiry: otherJourney }), 'claimed');
+  });
+
+  test('a share by itself is withdrawn with its journey’s share of the same id, whose grants it would take', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    await withdrawn(ledger, { shareId: 'S-9' });
+    const inquiry = { ...SHARE, workflowType: 'shareReport', ownerId: 'share:S-9', shareId: 'S-9' };
+    const consents = [consentOf({ shareId: 'S-9' })];
+    const verdict = await ledger.claim(claimOf(ledger, { inquiry, consents, sharedReference: 'REF-1' }));
+    assert.ok(verdict.kind === 'notPermitted' && verdict.withdrawn);
+    const other = { ...inquiry, ownerId: 'share:S-8', shareId: 'S-8' };
+    const ofOther = [consentOf({ shareId: 'S-8' })];
+    const claim = claimOf(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });
+    assert.equal((await ledger.claim(claim)).kind, 'claimed');
+  });
+
+  test('a share that may have been sent is not withdrawn, and the verdict names its attempt', async (t) => {
+    const { ledger } = await opened(t);
+    assert.equal(await claimed(ledger), 'claimed');
+    assert.deepEqual(await withdrawn(ledger), { kind: 'claimed', customerTraceNumber, attempt: 1 });
+    await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }));
+    assert.deepEqual(await withdrawn(ledger), { kind: 'claimed', customerTraceNumber, attempt: 1 });
+    assert.equal(await claimed(ledger), 'answered', 'and nothing has changed for its run');
+  });
+
+  const STATES: Record<Exclude<AttemptState, 'sending' | 'answered' | 'accepted' | 'abandoned'>, string> = {
+    notSent: 'withdrawn',
+    notProcessed: 'withdrawn',
+    unknown: 'claimed',
+    refused: 'claimed',
+    notEntitled: 'claimed',
+    credentialsRefused: 'claimed',
+    untrusted: 'claimed',
+  };
+  for (const [state, expected] of Object.entries(STATES)) {
+    test(`with an attempt that is ${state} a withdrawal comes to: ${expected}`, async (t) => {
+      const { ledger } = await opened(t);
+      await attempted(ledger, { inquiry: SHARE }, { state: state as 'notSent' });
+      const { kind } = await withdrawn(ledger);
+      assert.equal(kind, expected);
+      const next = await claimed(ledger, { attempt: 2 });
+      assert.equal(next, kind === 'withdrawn' ? 'notPermitted' : state);
+    });
+  }
+
+  test('an attempt that was closed does not count, and a resend by a person permits nothing more', async (t) => {
+    const { ledger } = await opened(t);
+    const { inquiry, digests, run, ledgerId } = claimOf(ledger, { inquiry: SHARE });
+    await ledger.closeAttempt({ ledgerId, inquiry, attempt: 1, digests, run });
+    assert.equal((await withdrawn(ledger)).kind, 'withdrawn');
+    const resend = decisionOf({ customerTraceNumber, attempt: 1, failureType: 'GatewayUnreachable' });
+    await ledger.recordDecision(ledgerId, inquiry, resend);
+    assert.equal(await claimed(ledger, { attempt: 2 }), 'notPermitted');
+  });
+
+  test('a late answer to an attempt that was not sent counts as sent', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, { inquiry: SHARE }, { state: 'notSent' });
+    const late = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD });
+    assert.equal(await ledger.recordOutcome(late), 'late');
+    assert.equal((await withdrawn(ledger)).kind, 'claimed');
+  });
+
+  test('the first withdrawal stands, also of two at once, and is one entry of the chain', async (t) => {
+    const { ledger, again, url } = await opened(t);
+    const other = await again();
+    const verdicts = await Promise.all([
+      withdrawn(ledger),
+      withdrawn(other, { reason: 'again' }),
+      withdrawn(ledger, { replacedBy: 'S2' }),
+    ]);
+    const [first] = verdicts;
+    for (const verdict of verdicts) assert.deepEqual(verdict, first);
+    const listed: unknown[] = [];
+    for await (const one of ledger.withdrawnSharesBetween({ ownerId: 'J-1' })) listed.push(one);
+    assert.equal(listed.length, 1);
+    const { entries, findings } = await ledger.verifyChain();
+    assert.deepEqual([entries, findings], [1, []]);
+    for (const change of ["UPDATE withdrawn_shares SET reason = 'x'", 'DELETE FROM withdrawn_shares']) {
+      await assert.rejects(backend.execute(url, change), /kept as they are/);
+    }
+    const mismatched = ledger.withdrawShare('another-ledger', { ...TYPING_ERROR, shareId: 'S3' });
+    await assert.rejects(mismatched, LedgerChangedError);
+  });
+
+  test('of a withdrawal and a claim at once exactly one counts', async (t) => {
+    const { ledger, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 20; round++) {
+      const shareId = `R${round}`;
+      const inquiry = { customerTraceNumber: `SU${String(round).padStart(24, 'E')}00`, shareId };
+      const [claim, withdrawal] = await Promise.all([
+        claimed(ledger, { inquiry }),
+        withdrawn(other, { shareId }).then(({ kind }) => kind),
+      ]);
+      const expected = claim === 'claimed' ? 'claimed' : 'withdrawn';
+      assert.equal(withdrawal, expected, `the claim came to ${claim}`);
+      if (expected === 'withdrawn') assert.equal(claim, 'notPermitted');
+    }
+  });
+}

@@ -1,0 +1,171 @@
+/** What platforms are told of each share's end, of journeys and by itself; over sockets, by one worker. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { LendingJourneyInput, ShareInput } from '../../src/messages/journey/shapes.ts';
+import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
+import {
+  applicant,
+  consentMessage,
+  type JourneyHandle,
+  journeyInput,
+  newSsn,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
+
+let stage: WebhookStage;
+before(async () => {
+  stage = await startWebhookStage();
+});
+after(() => stage?.close());
+
+const WHO = { by: 'platform@example.com', reason: 'another investor was meant' };
+
+/** The data of what was told of shares' ends by then, without the run's id and the environment. */
+async function toldOf(ownerId: string, count: number): Promise<[type: string, data: object][]> {
+  const told = await stage.receiver.accepted('/all', ownerId, count);
+  return told.flatMap(({ body, event }): [string, object][] => {
+    assert.deepEqual(webhookEventSchema.parse(JSON.parse(body)), event);
+    if (!event || !/^(share|journey)\./.test(event.type)) return [];
+    const { journeyId: _, environment: __, ...data } = event.data as Record<string, unknown>;
+    return [[event.type, data]];
+  });
+}
+
+interface Played {
+  title: string;
+  terms?: Partial<ShareInput>;
+  input?: Partial<LendingJourneyInput>;
+  /** How many events come before the share's end: the answered stage, the missing consent. */
+  before?: number;
+  play?(handle: JourneyHandle, journeyId: string): Promise<unknown>;
+  outcome: string;
+  ended?: string;
+}
+
+const refusal = (journeyId: string, decision: 'denied' | 'revoked') => {
+  const { evidence: _, ...message } = consentMessage(journeyId, { applicantId: '1A', decision });
+  return message;
+};
+
+const ENDS: Played[] = [
+  {
+    title: 'that is denied',
+    play: (handle, journeyId) => update(handle, 'recordConsent', refusal(journeyId, 'denied')),
+    outcome: 'denied',
+  },
+  {
+    title: 'that is revoked',
+    play: (handle, journeyId) => update(handle, 'recordConsent', refusal(journeyId, 'revoked')),
+    outcome: 'revoked',
+  },
+  { title: 'whose time is over', terms: { awaitConsentFor: 'PT1S' }, outcome: 'expired' },
+  {
+    title: 'that is withdrawn',
+    play: (handle, journeyId) => update(handle, 'withdrawShare', { journeyId, shareId: 'S1', ...WHO }),
+    outcome: 'withdrawn',
+  },
+  {
+    title: 'whose journey is withdrawn',
+    play: (handle, journeyId) => update(handle, 'withdraw', { journeyId, ...WHO }),
+    outcome: 'abandoned',
+    ended: 'withdrawn',
+  },
+  {
+    title: 'without a report',
+    input: { applicants: [applicant('1A', newSsn('0404'))], onNoRecord: 'continue' },
+    before: 1,
+    outcome: 'nothingToShare',
+  },
+];
+
+describe('a share of a journey', { concurrency: 4 }, () => {
+  for (const { title, terms = {}, input: more = {}, before: earlier = 2, play, outcome, ended = 'completed' } of ENDS) {
+    test(`${title} is told as ${outcome}, and so says the journey’s own end`, async () => {
+      const share = { shareId: 'S1', endUserCode: 'EU999', ...terms };
+      const input = journeyInput({ stages: ['PREQUAL'], shares: [share], ...more });
+      const handle = await stage.harness.start(input);
+      if (play) {
+        await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+        await play(handle, input.journeyId);
+      }
+      await handle.result();
+      assert.deepEqual(await toldOf(input.journeyId, earlier + 2), [
+        ['share.ended', { shareId: 'S1', outcome }],
+        ['journey.ended', { outcome: ended, shares: [{ shareId: 'S1', state: outcome }] }],
+      ]);
+    });
+  }
+
+  test('that is corrected is told with the one in its place, whose end comes by itself', async () => {
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU998' }] });
+    const { journeyId } = input;
+    const handle = await stage.harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    const share = { shareId: 'S2', endUserCode: 'EU999' };
+    await update(handle, 'requestShare', { journeyId, share, replaces: 'S1', ...WHO });
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
+    const { shares } = await handle.result();
+    const { customerTraceNumber } = shares[1] ?? {};
+    const told = (await toldOf(journeyId, 7)).filter(([type]) => type !== 'consent.missing');
+    assert.deepEqual(told, [
+      ['share.ended', { shareId: 'S1', outcome: 'withdrawn', replacedBy: 'S2' }],
+      ['share.posted', { shareId: 'S2', customerTraceNumber }],
+      ['share.ended', { shareId: 'S2', outcome: 'posted', customerTraceNumber }],
+      [
+        'journey.ended',
+        {
+          outcome: 'completed',
+          shares: [
+            { shareId: 'S1', state: 'withdrawn' },
+            { shareId: 'S2', state: 'posted', customerTraceNumber },
+          ],
+        },
+      ],
+    ]);
+  });
+
+  test('that is revoked after posting is told once, and the journey’s end says so again', async () => {
+    const share = { shareId: 'S1', endUserCode: 'EU999' };
+    const input = journeyInput({ stages: ['PREQUAL'], shares: [share], sharesOpenFor: 'P1D' });
+    const { journeyId } = input;
+    const handle = await stage.harness.start(input);
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
+    await update(handle, 'recordConsent', grant);
+    await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+    const { evidence: _, ...rest } = grant;
+    await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
+    await update(handle, 'recordConsent', { ...rest, consentId: 'C-late', decision: 'denied' });
+    await update(handle, 'withdraw', { journeyId, ...WHO });
+    const { shares } = await handle.result();
+    const { customerTraceNumber } = shares[0] ?? {};
+    const told = await toldOf(journeyId, 5);
+    assert.deepEqual(told, [
+      ['share.posted', { shareId: 'S1', customerTraceNumber }],
+      ['share.ended', { shareId: 'S1', outcome: 'posted', customerTraceNumber }],
+      ['share.revokedAfterPosting', { shareId: 'S1', customerTraceNumber }],
+      [
+        'journey.ended',
+        {
+          outcome: 'withdrawn',
+          shares: [{ shareId: 'S1', state: 'posted', customerTraceNumber, attention: 'revokedAfterPosting' }],
+        },
+      ],
+    ]);
+  });
+});
+
+test('a share by itself that is withdrawn is told so', async () => {
+  const pull = reportPull('0001');
+  await (await startPull(stage.harness, pull)).result();
+  const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+  const { shareId } = input;
+  const handle = await startShare(stage.harness, input);
+  await untilShareIs(handle, 'waitingForConsent');
+  await update(handle, 'withdraw', { shareId, ...WHO });
+  await handle.result();
+  assert.deepEqual(await toldOf(`share:${shareId}`, 2), [['share.ended', { shareId, outcome: 'withdrawn' }]]);
+});

@@ -1,0 +1,372 @@
+/** Shares that are withdrawn or corrected one by one, in all orders, counted at the gateway; one worker for all. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
+import fc from 'fast-check';
+import type { Ledger } from '../../src/ledger/port.ts';
+import type { AuditedShareWithdrawal } from '../../src/ledger/record-audit.ts';
+import type {
+  JourneyStatus,
+  LendingJourneyInput,
+  ShareState,
+  UpdateAnswer,
+} from '../../src/messages/journey/shapes.ts';
+import { resetTo, traceOf, until, workflowTasksOf } from '../hazards/operator-hands.ts';
+import {
+  consentMessage,
+  type Harness,
+  type JourneyHandle,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  statusOf,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
+import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
+import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { consentToShare, shareInput, sharesPosted, startShare, untilShareIs } from '../support/share-scenarios.ts';
+import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
+import { runsSlowParts } from '../support/slow-parts.ts';
+import { untilQuery } from '../support/until-query.ts';
+
+let harness: Harness;
+let ledger: Ledger;
+before(async () => {
+  harness = await startHarness({ env: SHORT_TIMEOUTS });
+  ledger = await openLedgerOf(harness);
+});
+after(async () => {
+  await ledger?.close();
+  await harness?.close();
+});
+
+const TYPED_WRONG = { shareId: 'S1', endUserCode: 'EU998' };
+const CORRECTED = { shareId: 'S2', endUserCode: 'EU999' };
+const WHO = { by: 'platform@example.com', reason: 'another investor was meant' };
+
+async function start(overrides: Partial<LendingJourneyInput> = {}) {
+  const input = journeyInput({ stages: ['PREQUAL'], shares: [TYPED_WRONG], ...overrides });
+  return { handle: await harness.start(input), journeyId: input.journeyId };
+}
+
+async function startWaiting(overrides: Partial<LendingJourneyInput> = {}) {
+  const started = await start(overrides);
+  await untilStatus(started.handle, ({ shares }) => (shares[0]?.waitingFor.length ?? 0) > 0 && isWaiting(shares));
+  return started;
+}
+
+const isWaiting = ([share]: JourneyStatus['shares']) => share?.state === 'awaitingConsent';
+const isIn =
+  (state: ShareState, index = 0) =>
+  ({ shares }: JourneyStatus) =>
+    shares[index]?.state === state;
+
+/** Of the share that was typed wrong. */
+const granted = (journeyId: string) =>
+  consentMessage(journeyId, { applicantId: '1A', shareId: 'S1', secondaryUser: { endUserCode: 'EU998' } });
+
+const withdraw = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
+  update(handle, 'withdrawShare', { journeyId, shareId: 'S1', ...WHO, ...change });
+
+const correct = (handle: JourneyHandle, journeyId: string, change: object = {}) =>
+  update(handle, 'requestShare', { journeyId, share: CORRECTED, replaces: 'S1', ...WHO, ...change });
+
+async function inLedger(ownerId: string): Promise<Omit<AuditedShareWithdrawal, 'recordedAt'>[]> {
+  const found: Omit<AuditedShareWithdrawal, 'recordedAt'>[] = [];
+  for await (const { recordedAt: _, ...one } of ledger.withdrawnSharesBetween({ ownerId })) found.push(one);
+  return found;
+}
+
+describe('a share that is withdrawn', { concurrency: 4 }, () => {
+  test('before consent is in the ledger when that is answered, with who and why, and is never posted', async () => {
+    const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
+    const answer = await withdraw(handle, journeyId);
+    assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
+    assert.deepEqual(await inLedger(journeyId), [{ ownerId: journeyId, shareId: 'S1', ...WHO }]);
+    await untilStatus(handle, isIn('withdrawn'));
+    const again = await withdraw(handle, journeyId);
+    assert.deepEqual([again.recorded, again.duplicate], [true, true]);
+    assert.match(
+      await refusalOf(withdraw(handle, journeyId, { reason: 'else' })),
+      /withdrawn before.*\/reason differs/,
+    );
+    assert.match(await refusalOf(withdraw(handle, journeyId, { shareId: 'S9' })), /names no share/);
+    await update(handle, 'recordConsent', granted(journeyId));
+    const sameAgain = await update(handle, 'requestShare', { journeyId, share: TYPED_WRONG });
+    assert.equal(sameAgain.duplicate, true, 'its id is that of the withdrawn share for good');
+    await update(handle, 'withdraw', { journeyId, ...WHO });
+    assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
+    assert.equal(await sharesPosted(harness, handle), 0);
+  });
+
+  test('before there is a report costs the journey nothing else', async () => {
+    const { handle, journeyId } = await start({ stages: ['PREQUAL', 'PREAPP'] });
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    assert.equal((await withdraw(handle, journeyId)).recorded, true);
+    await update(handle, 'advance', { journeyId, to: 'PREAPP' });
+    const { outcome, shares } = await handle.result();
+    assert.deepEqual([outcome, shares[0]?.state], ['completed', 'withdrawn']);
+  });
+
+  test('is corrected by another one, which waits for consents of its own and is posted once', async () => {
+    const { handle, journeyId } = await startWaiting();
+    // Consents name their share: this one is spent with it, whatever it says of the secondary user.
+    const early = consentMessage(journeyId, {
+      applicantId: '1A',
+      shareId: 'S1',
+      secondaryUser: { endUserCode: 'EU999' },
+    });
+    await refusalOf(update(handle, 'recordConsent', early));
+    assert.match(await refusalOf(correct(handle, journeyId, { by: undefined })), /\/by is required with replaces/);
+    assert.match(await refusalOf(correct(handle, journeyId, { replaces: 'S9' })), /\/replaces names no share/);
+    const answer = await correct(handle, journeyId);
+    assert.equal(answer.recorded, true);
+    assert.deepEqual(await inLedger(journeyId), [{ ownerId: journeyId, shareId: 'S1', replacedBy: 'S2', ...WHO }]);
+    const status = await untilStatus(handle, ({ shares }) => isWaiting(shares.slice(1)));
+    assert.deepEqual([status.shares[0]?.state, status.shares[0]?.replacedBy], ['withdrawn', 'S2']);
+    assert.deepEqual(status.shares[1]?.waitingFor, ['1A']);
+    assert.equal((await correct(handle, journeyId)).duplicate, true);
+    assert.match(await refusalOf(correct(handle, journeyId, { reason: 'else' })), /\/reason differs/);
+    const another = { ...CORRECTED, shareId: 'S3' };
+    assert.match(await refusalOf(correct(handle, journeyId, { share: another })), /withdrawn already/);
+    await update(handle, 'recordConsent', granted(journeyId));
+    assert.deepEqual((await statusOf(handle)).shares[1]?.waitingFor, ['1A']);
+    await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
+    const { shares } = await handle.result();
+    assert.deepEqual(
+      shares.map(({ state }) => state),
+      ['withdrawn', 'posted'],
+    );
+    const posted = (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE');
+    assert.deepEqual(
+      posted.map(({ endUserCode }) => endUserCode),
+      ['EU999'],
+    );
+  });
+
+  test('while the gateway throttles it is not sent again', async () => {
+    const throttled = await startWaiting();
+    const customerTraceNumber = traceOf(harness, throttled.journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 600 }]);
+    await throttled.handle.signal('consent', granted(throttled.journeyId));
+    await untilStatus(throttled.handle, ({ waitingFor = '' }) => /gateway said to wait/.test(waitingFor));
+    assert.equal((await withdraw(throttled.handle, throttled.journeyId)).recorded, true);
+    assert.equal((await throttled.handle.result()).shares[0]?.state, 'withdrawn');
+    assert.equal(await sharesPosted(harness, throttled.handle), 0);
+  });
+
+  test('while it is on the wire comes too late, and says so: the share is posted', async () => {
+    const { handle, journeyId } = await startWaiting();
+    const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, fault: 'slowAfterPosting', delayMs: 1_000 }]);
+    await handle.signal('consent', granted(journeyId));
+    await until(async () => (await sharesPosted(harness, handle)) === 1, 'it was never posted');
+    assert.match(await refusalOf(withdraw(handle, journeyId)), /claim came first/);
+    const { shares } = await handle.result();
+    assert.equal(shares[0]?.state, 'posted');
+    assert.deepEqual(await inLedger(journeyId), []);
+    assert.equal(await sharesPosted(harness, handle), 1);
+  });
+
+  test('while it is on hold is refused: a person decides about its attempt', async () => {
+    const { handle, journeyId } = await startWaiting();
+    const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, fault: 'resetAfterPosting' }]);
+    await handle.signal('consent', granted(journeyId));
+    await untilStatus(handle, isIn('held'));
+    assert.match(await refusalOf(withdraw(handle, journeyId)), /on hold/);
+    assert.match(await refusalOf(correct(handle, journeyId)), /\/replaces: the share is on hold/);
+    await handle.terminate();
+  });
+
+  test('stays so after a reset that forgets it: the claim says so, and the run ends the share', async () => {
+    const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
+    await correct(handle, journeyId);
+    const [, second] = await workflowTasksOf(handle);
+    assert.ok(second);
+    const again = await resetTo(harness, handle, second, { forgetMessages: true });
+    await untilStatus(again, ({ shares }) => isWaiting(shares) && shares.length === 1);
+    await update(again, 'recordConsent', granted(journeyId));
+    const status = await untilStatus(again, isIn('withdrawn'));
+    assert.equal(status.shares[0]?.replacedBy, 'S2');
+    // The platform asks for its correction once more: the same withdrawal stands.
+    assert.equal((await correct(again, journeyId)).accepted, true);
+    await update(again, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }));
+    await untilStatus(again, isIn('posted', 1));
+    assert.equal(await sharesPosted(harness, again), 1);
+    await again.terminate();
+  });
+});
+
+test('while the ledger is away an answer says that nothing is recorded, and the run goes on until it is', async () => {
+  const one = await startWaiting();
+  const other = await startWaiting();
+  const unlock = lockLedger(harness);
+  let answers: UpdateAnswer[];
+  try {
+    answers = await Promise.all([withdraw(one.handle, one.journeyId), correct(other.handle, other.journeyId)]);
+    assert.match(await refusalOf(withdraw(one.handle, one.journeyId, { by: 'else' })), /\/by differs/);
+    const other2 = { ...CORRECTED, endUserCode: 'EU997' };
+    assert.match(await refusalOf(correct(other.handle, other.journeyId, { share: other2 })), /differs/);
+  } finally {
+    unlock();
+  }
+  assert.deepEqual(
+    answers.map(({ recorded }) => recorded),
+    [false, false],
+  );
+  assert.equal((await one.handle.result()).shares[0]?.state, 'withdrawn');
+  await update(other.handle, 'recordConsent', consentMessage(other.journeyId, { applicantId: '1A', shareId: 'S2' }));
+  const { shares } = await other.handle.result();
+  assert.deepEqual(
+    shares.map(({ state }) => state),
+    ['withdrawn', 'posted'],
+  );
+});
+
+const inSlowRuns = { skip: !runsSlowParts };
+
+test('while inquiries are paused it is withdrawn at once, and nothing is sent when they are resumed', async () => {
+  const { handle, journeyId } = await startWaiting();
+  const { ledgerId } = ledger.identity;
+  await ledger.pauses.begin(ledgerId, {}, WHO);
+  try {
+    await handle.signal('consent', granted(journeyId));
+    await untilStatus(handle, ({ waitingFor = '' }) => /paused/.test(waitingFor));
+    assert.equal((await withdraw(handle, journeyId)).recorded, true);
+  } finally {
+    await ledger.pauses.end(ledgerId, {}, WHO);
+  }
+  assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
+  assert.equal(await sharesPosted(harness, handle), 0);
+});
+
+test(
+  'a withdrawal that the ledger has not taken when the run is cancelled is recorded before the run ends',
+  inSlowRuns,
+  async () => {
+    const { handle, journeyId } = await startWaiting();
+    const unlock = lockLedger(harness);
+    try {
+      const answer = withdraw(handle, journeyId).catch(() => undefined);
+      await until(async () => (await statusOf(handle)).shares.length === 1, 'no status');
+      assert.equal((await answer)?.recorded, false);
+      await handle.cancel();
+    } finally {
+      unlock();
+    }
+    await assert.rejects(handle.result());
+    assert.equal((await inLedger(journeyId)).length, 1);
+  },
+);
+
+describe('a share by itself', () => {
+  async function startByItself() {
+    const pull = reportPull('0001');
+    await (await startPull(harness, pull)).result();
+    const input = shareInput({ pullId: pull.pullId, productCode: 'CR' });
+    const handle = await startShare(harness, input);
+    await untilShareIs(handle, 'waitingForConsent');
+    return { handle, input };
+  }
+
+  test('that is withdrawn is closed in the ledger, and no further run of its id posts it', async () => {
+    const { handle, input } = await startByItself();
+    const { shareId } = input;
+    const answer = await update(handle, 'withdraw', { shareId, ...WHO });
+    assert.equal(answer.recorded, true);
+    assert.equal(((await handle.result()) as unknown as { outcome: string }).outcome, 'withdrawn');
+    assert.deepEqual(await inLedger(`share:${shareId}`), [{ ownerId: `share:${shareId}`, shareId, ...WHO }]);
+    const again = await harness.client.workflow.start('shareReport', {
+      workflowId: `share-${shareId}`,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      taskQueue: harness.config.taskQueue,
+      args: [input],
+    });
+    assert.equal((await again.result()).outcome, 'withdrawn');
+    assert.deepEqual(await ledger.inquiriesOf(`share:${shareId}`), []);
+  });
+
+  test(
+    'ends as withdrawn only once the ledger has it, and says until then that nothing is recorded',
+    inSlowRuns,
+    async () => {
+      const { handle, input } = await startByItself();
+      const { shareId } = input;
+      const unlock = lockLedger(harness);
+      try {
+        assert.equal((await update(handle, 'withdraw', { shareId, ...WHO })).recorded, false);
+      } finally {
+        unlock();
+      }
+      assert.equal(((await handle.result()) as unknown as { outcome: string }).outcome, 'withdrawn');
+      assert.equal((await inLedger(`share:${shareId}`)).length, 1);
+    },
+  );
+
+  test('whose posting came first refuses the withdrawal', async () => {
+    const { handle, input } = await startByItself();
+    const { shareId } = input;
+    const ownerId = `share:${shareId}`;
+    await harness.addFaults([{ productCode: 'SECONDUSE', fault: 'slowAfterPosting', delayMs: 1_000, times: 1 }]);
+    await handle.signal('consent', consentToShare(shareId, 'granted'));
+    await until(async () => (await ledger.inquiriesOf(ownerId)).length === 1, 'it was never claimed');
+    assert.match(await refusalOf(update(handle, 'withdraw', { shareId, ...WHO })), /claim came first/);
+    const { outcome } = (await handle.result()) as unknown as { outcome: string };
+    assert.equal(outcome, 'posted');
+    await untilQuery(handle, () => true);
+  });
+});
+
+type Step = 'withdraw' | 'replace' | 'grant' | 'grantNew' | 'revoke' | 'pause';
+
+test('no order of withdrawal, correction, consent and revocation posts a withdrawn share, or one twice', async (t) => {
+  const steps = fc.array(fc.constantFrom<Step>('withdraw', 'replace', 'grant', 'grantNew', 'revoke', 'pause'), {
+    minLength: 2,
+    maxLength: 6,
+  });
+  const sequences = fc.sample(steps, { numRuns: runsSlowParts ? 30 : 8, seed: 20_261_123 });
+  const ends: Record<string, number> = {};
+  await Promise.all(
+    sequences.map(async (sequence, index) => {
+      const { handle, journeyId } = await (index % 2 === 0 ? start : startWaiting)({ sharesOpenFor: 'PT1H' });
+      const take = async (step: Step) => {
+        if (step === 'withdraw') return withdraw(handle, journeyId).then(({ recorded }) => recorded);
+        if (step === 'replace') return correct(handle, journeyId).then(({ recorded }) => recorded);
+        if (step === 'pause') return delay(80, undefined);
+        const message =
+          step === 'grantNew' ? consentMessage(journeyId, { applicantId: '1A', shareId: 'S2' }) : granted(journeyId);
+        const { evidence: _, ...rest } = message;
+        await handle.signal('consent', step === 'revoke' ? { ...rest, decision: 'revoked' } : message);
+        return undefined;
+      };
+      const answers = await Promise.allSettled(sequence.map(take));
+      const told = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+      await untilStatus(handle, ({ stages, shares }) => {
+        if (stages[0]?.state !== 'record') return false;
+        return shares.every(
+          ({ state, waitingFor }) => state !== 'posting' && (state !== 'awaitingConsent' || waitingFor.length > 0),
+        );
+      });
+      const { shares } = await statusOf(handle);
+      const posted = (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE');
+      const of = (code: string) => posted.filter(({ endUserCode }) => endUserCode === code).length;
+      const story = JSON.stringify({ sequence, shares });
+      const hasRow = (await inLedger(journeyId)).length === 1;
+      if (told.includes(true)) assert.ok(hasRow, `an answer says more than the ledger: ${story}`);
+      // `false`: on a slow machine the answer came first.
+      if (hasRow) assert.ok(told.includes(true) || told.includes(false), `nobody was told: ${story}`);
+      assert.equal(shares[0]?.state === 'withdrawn', hasRow, `the status and the ledger differ: ${story}`);
+      assert.ok(of('EU998') + (hasRow ? 1 : 0) <= 1, `withdrawn, and posted: ${story}`);
+      assert.ok(of('EU999') <= 1, `posted twice: ${story}`);
+      if (of('EU999') === 1) assert.equal(shares[0]?.replacedBy, 'S2', `posted without its withdrawal: ${story}`);
+      for (const { state } of shares) ends[state] = (ends[state] ?? 0) + 1;
+      await handle.terminate().catch((error) => assert.ok(error instanceof WorkflowNotFoundError, error));
+    }),
+  );
+  // Were it none of either, the test would pass on a journey that does nothing.
+  assert.ok((ends.withdrawn ?? 0) >= 2 && (ends.posted ?? 0) >= 1, JSON.stringify(ends));
+  t.diagnostic(JSON.stringify(ends));
+});
