@@ -269,6 +269,7 @@ export interface InquiryFailure {
   httpStatus?: number;
   retryAfterMs?: number;
   returnCode?: string;
+  returnReasonCode?: string;
   resendFrom?: string;
   otherTraceNumber?: string;
   /** What is wrong with the input, or with the answer. */

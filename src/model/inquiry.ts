@@ -3,7 +3,7 @@
 import type { FailsafeApplicant } from './applicant.ts';
 import type { FailureType } from './failure-types.ts';
 import type { Environment, ProductCode } from './products.ts';
-import type { ReportOutcome, ReportReference } from './report-outcome.ts';
+import type { ApplicantOutcome, ProviderText, ReportOutcome, ReportReference } from './report-outcome.ts';
 
 /** `NeedsAttention` of a run that goes on with a report in which a consumer's SSN is none of the request's. */
 export const SSN_MISMATCH = 'ssnMismatch';
@@ -16,6 +16,12 @@ export type Answer =
       outcome: ReportOutcome;
       /** As the gateway wrote it; absent where a person accepted the outcome. */
       returnCode?: string;
+      /** The provider's code for the reason, of at most four letters and digits. */
+      returnReasonCode?: string;
+      /** The provider's words beside them. May name a person. */
+      said?: ProviderText;
+      /** The reference number of an answer without a record: nothing can be shared under it. */
+      noRecordReference?: string;
       /** With `record` always; its `consumerId`s are those of the applicants that have a record. */
       reference?: ReportReference;
       /**
@@ -27,15 +33,14 @@ export type Answer =
       flagged?: typeof SSN_MISMATCH;
     }
   /** Posted, but the product's table does not have this code. */
-  | { kind: 'returnCodeUnknown'; returnCode: string }
+  | { kind: 'returnCodeUnknown'; returnCode: string; returnReasonCode?: string }
   /** Posted, but the answer cannot be trusted. `problems` are paths and rules, never values. */
   | { kind: 'unexpectedResponse'; problems: string[]; returnCode?: string };
 
-export interface AnsweredApplicant {
-  applicantId: string;
-  outcome: ReportOutcome;
+export interface AnsweredApplicant extends ApplicantOutcome {
   reportReferenceNumber?: string;
   consumerId?: string;
+  said?: ProviderText;
 }
 
 /**

@@ -65,11 +65,12 @@ function seconds(instant: string): string {
 
 /** Everything about one hold, for an operator who is about to decide. */
 export function holdFacts(hold: OpenHold): string[][] {
-  const { reason, httpStatus, returnCode, attempt, since, customerTraceNumber } = hold;
+  const { reason, httpStatus, returnCode, returnReasonCode, attempt, since, customerTraceNumber } = hold;
   const { otherTraceNumber, resendFrom, problems = [] } = hold;
   const answer = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${returnCode}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${returnReasonCode}`]),
   ];
   const { kind, id } = ownerOf(hold.journeyId);
   return [

@@ -28,6 +28,7 @@ export interface OpenHold {
   attempt?: number;
   httpStatus?: number;
   returnCode?: string;
+  returnReasonCode?: string;
   /** With `AnotherNumber`: the one that the ledger has this inquiry under, for another customer. */
   otherTraceNumber?: string;
   /** With `InvalidInput` and `UnexpectedResponse`: what is wrong with the request, or with the answer. */

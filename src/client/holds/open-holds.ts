@@ -203,6 +203,7 @@ export function leftBehind(row: OpenInquiry): OpenHold {
     attempt,
     ...defined({ httpStatus }),
     ...(answer?.returnCode === undefined ? {} : { returnCode: answer.returnCode }),
+    ...(answer?.kind === 'returnCodeUnknown' ? defined({ returnReasonCode: answer.returnReasonCode }) : {}),
     ...(answer?.kind === 'unexpectedResponse' ? { problems: problemsShown(answer.problems.map(problemIn)) } : {}),
     ...defined({ resendFrom }),
     heldBy: 'ledger',

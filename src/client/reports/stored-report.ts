@@ -3,7 +3,7 @@ import type { SealedChanges } from '../../changes/sealed-changes.ts';
 import type { JourneyReferences } from '../../messages/journey/shapes.ts';
 import type { ConsumerResult } from '../../messages/pull/shapes.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { ReportReference } from '../../model/report-outcome.ts';
+import type { ProviderText, ReportReference } from '../../model/report-outcome.ts';
 
 /** A report as the gateway answered it. Personal throughout, and masked in part where `redacted`. */
 export interface JourneyReport {
@@ -31,7 +31,7 @@ export interface JourneyChanges {
 }
 
 /** What has to be stored for later shares. `consumerId` is personal, and masked where `redacted`. */
-export interface StoredReferences extends Omit<JourneyReferences, 'references'> {
+export interface StoredReferences extends Omit<JourneyReferences, 'references' | 'said'> {
   references: {
     productCode: ProductCode;
     /** Where the run itself is gone. */
@@ -40,6 +40,8 @@ export interface StoredReferences extends Omit<JourneyReferences, 'references'> 
   }[];
   /** Of FAILSAFE. */
   consumers?: ConsumerResult[];
+  /** The provider's words beside its codes. They may name a person, and are masked where `redacted`. */
+  said?: ({ productCode: ProductCode; applicantId?: string } & ProviderText)[];
   /** The codec server has masked `consumerId`: not to be stored. */
   redacted: boolean;
 }

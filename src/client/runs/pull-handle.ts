@@ -65,8 +65,15 @@ export class PullHandle extends RunHandle<PullStatus, PullResult> {
         const stored = await this.storedReferences(options);
         if (!stored) return undefined;
         const { consumers, redacted } = stored;
+        const said = stored.said as PullReferences['said'];
         const references = stored.references as PullReferences['references'];
-        return { pullId: this.pullId, references, ...(consumers ? { consumers } : {}), redacted };
+        return {
+          pullId: this.pullId,
+          references,
+          ...(consumers ? { consumers } : {}),
+          ...(said ? { said } : {}),
+          redacted,
+        };
       },
     );
   }

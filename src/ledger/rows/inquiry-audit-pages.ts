@@ -2,7 +2,7 @@
 
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
 import type { Answer } from '../../model/inquiry.ts';
-import type { ReportOutcome } from '../../model/report-outcome.ts';
+import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
 import type { SqlDialect, SqlEngine, SqlSession, SqlValue } from '../database/sql-session.ts';
@@ -91,7 +91,8 @@ const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_id
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['answer_kind', 'return_code', 'late_at', 'late_state', 'late_outcome'],
+  ...['return_reason_code', 'applicant_outcomes', 'no_record_reference'],
+  ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
 ];
 /** The columns that may hold a reference. */
 const SEALED = ['answer', 'accepted_answer', 'late_answer'] as const;
@@ -100,6 +101,10 @@ type FoundRow = InquiryRow &
   Omit<AttemptRow, 'run_id' | 'retry_after_ms' | 'accepted_by'> & {
     permitted_by: string | null;
     return_code: string | null;
+    return_reason_code: string | null;
+    /** A JSON list. */
+    applicant_outcomes: string | null;
+    no_record_reference: string | null;
     late_outcome: ReportOutcome | null;
     late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
@@ -167,7 +172,11 @@ class PageReader {
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
-      ...(reportReferenceNumber === undefined ? [] : ["(a.outcome = 'record' OR a.late_outcome = 'record')"]),
+      ...(reportReferenceNumber === undefined
+        ? []
+        : [
+            `(a.outcome = 'record' OR a.late_outcome = 'record' OR a.no_record_reference = ${place(reportReferenceNumber)})`,
+          ]),
     ];
     const columns = [
       'i.*',
@@ -202,7 +211,7 @@ class PageReader {
   /** Whether the row has the wanted reference, where one is wanted. */
   #isReferred(row: FoundRow): boolean {
     const { reportReferenceNumber } = this.#query;
-    if (reportReferenceNumber === undefined) return true;
+    if (reportReferenceNumber === undefined || row.no_record_reference === reportReferenceNumber) return true;
     return SEALED.some((column) => {
       const sealed = row[column];
       if (!sealed) return false;
@@ -280,6 +289,9 @@ function auditedAttempt(
     consents: consents.map(({ applicant_id, consent_id }) => ({ applicantId: applicant_id, consentId: consent_id })),
     ...(row.requested_at === null ? {} : { requestedAt: utcInstant(row.requested_at) }),
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),
+    ...(row.return_reason_code === null ? {} : { returnReasonCode: row.return_reason_code }),
+    ...outcomesOf(row),
+    ...(row.no_record_reference === null ? {} : { noRecordReference: row.no_record_reference }),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),
@@ -288,6 +300,20 @@ function auditedAttempt(
     ...(row.abandoned_at === null ? {} : { abandonedAt: utcInstant(row.abandoned_at) }),
     ...(row.disposed_at === null ? {} : { disposedAt: utcInstant(row.disposed_at) }),
   };
+}
+
+/** Whom the answer does not name has no record, or has what the one answer says. */
+function outcomesOf(row: FoundRow): Pick<AuditedAttempt, 'applicantOutcomes'> {
+  const { product_code, outcome, applicant_ids, applicant_outcomes } = row;
+  if (product_code === 'SECONDUSE' || outcome === null) return {};
+  const told = JSON.parse(applicant_outcomes ?? '[]') as ApplicantOutcome[];
+  const asked =
+    applicant_ids === null ? told.map(({ applicantId }) => applicantId) : (JSON.parse(applicant_ids) as string[]);
+  const others = outcome === 'record' ? 'noRecord' : outcome;
+  const outcomes = asked.map(
+    (id) => told.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+  );
+  return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
 }
 
 /**

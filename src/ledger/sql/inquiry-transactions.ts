@@ -30,19 +30,17 @@ import { comparableDigest } from '../request-digests.ts';
 import { acceptProblem } from '../rows/accept-problem.ts';
 import { objectionOf, readClaimedShare } from '../rows/claimed-shares.ts';
 import { insertConsents, linkConsents } from '../rows/consent-rows.ts';
+import { insertDecision, writeAbandoned, writeAccepted } from '../rows/decision-writes.ts';
 import { type AttemptRow, type InquiryState, latestIsOverdue, openAnswer, readState } from '../rows/inquiry-rows.ts';
 import { differencesToDecided, standingView } from '../rows/inquiry-views.ts';
 import {
   insertAttempt,
   insertClosed,
-  insertDecision,
   insertInquiry,
   lockInquiry,
   markClaimed,
   markUnknown,
   readRepeat,
-  writeAbandoned,
-  writeAccepted,
   writeLate,
   writeOutcome,
 } from '../rows/inquiry-writes.ts';

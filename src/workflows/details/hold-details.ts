@@ -58,10 +58,11 @@ function refusedLine({ refusedDecision }: Hold): string {
   return `\n- **The ledger has refused a decision:** ${code(decisionId)}, ${time(at)}: ${plain(reason)}`;
 }
 
-function answerOf({ httpStatus, returnCode }: Hold): string {
+function answerOf({ httpStatus, returnCode, returnReasonCode }: Hold): string {
   const parts = [
     ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
     ...(returnCode === undefined ? [] : [`return code ${plain(returnCode)}`]),
+    ...(returnReasonCode === undefined ? [] : [`reason ${plain(returnReasonCode)}`]),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }

@@ -346,7 +346,7 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
-  const { httpStatus, returnCode, resendFrom, otherTraceNumber, problems } = failure;
+  const { httpStatus, returnCode, returnReasonCode, resendFrom, otherTraceNumber, problems } = failure;
   const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -362,6 +362,7 @@ function statusOf(
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(returnCode === undefined ? {} : { returnCode }),
+    ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
     ...(resendFrom === undefined ? {} : { resendFrom }),
     ...(problems ? { problems: problemsShown(problems) } : {}),

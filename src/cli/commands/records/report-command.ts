@@ -12,7 +12,7 @@ import {
   withServerOptions,
 } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { createOutput, type Output, table } from '../../output/output.ts';
+import { createOutput, type Output, table, wrap } from '../../output/output.ts';
 
 export function registerReportCommand(program: Command): void {
   const command = program
@@ -78,7 +78,7 @@ function referenceLines(
     const { shareId, reportReferenceNumber } = found;
     return reportReferenceNumber === undefined ? ['no references yet'] : [`share ${shareId}  ${reportReferenceNumber}`];
   }
-  const { references, shares, consumers = [] } = { shares: [], ...found };
+  const { references, shares, consumers = [], said = [] } = { shares: [], ...found };
   const stages = references.flatMap(({ productCode, reference }) => [
     `${productCode}  ${reference.reportReferenceNumber}  requested ${reference.requestedAt}`,
     ...table(
@@ -88,7 +88,12 @@ function referenceLines(
     ),
   ]);
   const shared = shares.map(({ shareId, reportReferenceNumber }) => `share ${shareId}  ${reportReferenceNumber}`);
-  const lines = [...stages, ...consumerLines(consumers, width), ...shared];
+  const words = said.flatMap(({ productCode, applicantId, returnReasonDesc, errorMessage }) =>
+    [returnReasonDesc, errorMessage].flatMap((text) =>
+      text === undefined ? [] : wrap(`${[productCode, applicantId].filter(Boolean).join(' ')} said: ${text}`, width),
+    ),
+  );
+  const lines = [...stages, ...consumerLines(consumers, width), ...shared, ...words];
   return lines.length > 0 ? lines : ['no references yet'];
 }
 
