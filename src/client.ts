@@ -35,6 +35,7 @@ export {
   JourneyFinishedError,
   JourneyNotFoundError,
   KeysMissingError,
+  RefusalNotFoundError,
   ReportNotFoundError,
   ResultNotReadyError,
   ShareAfterEndError,
@@ -48,7 +49,14 @@ export {
 export { CreditJourneys, type StartOptions } from './client/credit-journeys.ts';
 export type { OpenHold } from './client/holds/open-hold.ts';
 export type { HoldsQuery, OpenHolds } from './client/holds/open-holds.ts';
-export type { JourneyChanges, JourneyReport, StoredReferences } from './client/reports/stored-report.ts';
+export type {
+  JourneyChanges,
+  JourneyReport,
+  ReportReader,
+  ReportRequest,
+  StoredReferences,
+  StoredRefusalBody,
+} from './client/reports/stored-report.ts';
 export { type ConsentAnswer, JourneyHandle } from './client/runs/journey-handle.ts';
 export type { LateConsentAnswer } from './client/runs/late-consent.ts';
 export { PortfolioHandle } from './client/runs/portfolio-handle.ts';
@@ -150,6 +158,7 @@ export {
   type RepeatContent,
   repeatContent,
 } from './model/decision-content.ts';
+export { OtherEndUserError } from './model/other-end-user-error.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
 export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
 export type { SecondaryUser } from './model/secondary-user.ts';

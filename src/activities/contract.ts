@@ -131,6 +131,8 @@ export interface SubmitFailureDetails {
   httpStatus?: number;
   retryAfterMs?: number;
   requestedAt?: string;
+  /** The ledger keeps what the gateway wrote beside that status. */
+  refusalKept?: true;
   /** With `OutcomeUnknown`: from when the ledger takes a `resend`. */
   resendFrom?: string;
   /** Of the attempt that was claimed. */
@@ -270,6 +272,7 @@ export interface InquiryFailure {
   retryAfterMs?: number;
   returnCode?: string;
   returnReasonCode?: string;
+  refusalKept?: true;
   resendFrom?: string;
   otherTraceNumber?: string;
   /** What is wrong with the input, or with the answer. */

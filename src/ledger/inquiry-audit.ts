@@ -72,6 +72,8 @@ export interface AuditedAttempt extends InquiryDescription {
   applicantOutcomes?: ApplicantOutcome[];
   /** The reference number of an answer without a record: no report's. Gone after a disposal. */
   noRecordReference?: string;
+  /** How often its report, its changes or its refusal were read, and how many of these served the report again. */
+  accesses?: { count: number; reissues: number; lastAt: string };
   httpStatus?: number;
   failureType?: FailureType;
   /** The decision that permitted it: a resend, or the amendment that led to its inquiry. */

@@ -95,6 +95,13 @@ export interface InquiryContent {
   reference?: ReportReference;
 }
 
+/** What the gateway wrote beside a status that is no success. Personal, as far as anyone knows (interface 7.5). */
+export interface RefusalBody {
+  text: string;
+  /** Otherwise it broke off, was too large, or is no UTF-8: it is kept as far as it could be read. */
+  isWhole: boolean;
+}
+
 /** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
@@ -117,6 +124,8 @@ export interface AttemptView {
    */
   resendFrom?: string;
   httpStatus?: number;
+  /** The ledger keeps what the gateway wrote beside that status. */
+  refusalKept?: true;
   retryAfterMs?: number;
   answer?: Answer;
   /** The run that claimed or closed it. */

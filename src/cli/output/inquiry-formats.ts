@@ -9,7 +9,7 @@ const POSTED: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknow
 
 /** At most `width` columns; each row by itself, since rows are printed as they come. */
 export function attemptLines(one: AuditedAttempt, width: number): string[] {
-  const { permittedBy, decision, consents, late } = one;
+  const { permittedBy, decision, consents, accesses, late } = one;
   const head = [
     withAge(one.claimedAt).padEnd(33),
     one.productCode.padEnd(9),
@@ -26,6 +26,7 @@ export function attemptLines(one: AuditedAttempt, width: number): string[] {
     ...answerText(one),
     ...(permittedBy ? [`permitted: ${decisionText(permittedBy)}`] : []),
     ...(decision ? [`decided: ${decisionText(decision)}`] : []),
+    ...(accesses ? [accessText(accesses)] : []),
     ...(late ? [`answered late, at ${late.at.replace(/\.\d+/, '')}: ${late.outcome ?? 'no outcome'}`] : []),
     ...(one.disposedAt === undefined ? [] : [`disposed of at ${one.disposedAt.replace(/\.\d+/, '')}`]),
   ];
@@ -71,6 +72,11 @@ function answerText({
     ...(noRecordReference === undefined ? [] : [`reference ${noRecordReference}`]),
   ];
   return parts.length === 0 ? [] : [`answered: ${parts.join(', ')}`];
+}
+
+function accessText({ count, reissues, lastAt }: NonNullable<AuditedAttempt['accesses']>): string {
+  const again = reissues === 0 ? '' : `, ${reissues} of them served it again`;
+  return `read ${count} ${count === 1 ? 'time' : 'times'}${again}, last at ${lastAt.replace(/\.\d+/, '')}`;
 }
 
 function outcomeText({ applicantId, outcome, returnCode, returnReasonCode }: ApplicantOutcome): string {
@@ -133,6 +139,9 @@ const ATTEMPT_COLUMNS: Record<string, (one: AuditedAttempt) => Cell> = {
   returnReasonCode: (one) => one.returnReasonCode,
   applicantOutcomes: (one) => one.applicantOutcomes?.map(outcomeText).join('; '),
   noRecordReference: (one) => one.noRecordReference,
+  accesses: (one) => one.accesses?.count,
+  reissues: (one) => one.accesses?.reissues,
+  lastAccessAt: (one) => one.accesses?.lastAt,
 };
 
 const TOTAL_COLUMNS: Record<string, (total: InquiryTotal) => Cell> = {

@@ -248,6 +248,16 @@ function holdLines(ownerId: string, hold: HoldStatus, width: number): string[] {
       ? []
       : wrap(`made already under trace number ${hold.otherTraceNumber}`, width, '    ')),
     ...problemLines(hold, width, '    '),
+    ...(hold.refusalKept
+      ? [
+          ...wrap('what the gateway wrote is kept for readers of reports:', width, '    '),
+          ...commandLines(
+            `credit-journey report --attempt ${hold.customerTraceNumber}/${hold.attempts}`,
+            width,
+            '      ',
+          ),
+        ]
+      : []),
     ...(hold.resendFrom === undefined ? [] : wrap(resendRule(hold.resendFrom), width, '    ')),
     ...wrap(`may be decided: ${hold.allowedActions.join(', ')}`, width, '    '),
     ...commandLines(resolveCommand(heldByRun(ownerId, hold)), width, '    '),

@@ -154,8 +154,12 @@ class PageReader {
     const decisions = Map.groupBy(await this.#decisions(range), (row) => row.customer_trace_number);
     const isShared = wanted.some((row) => row.product_code === 'SECONDUSE');
     const consents = Map.groupBy(isShared ? await this.#consents(range) : [], attemptKey);
+    const accesses = new Map((await this.#accesses(range)).map((row) => [attemptKey(row), row]));
     return {
-      attempts: wanted.map((row) => auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? [])),
+      attempts: wanted.map((row) => ({
+        ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
+        ...accessesOf(accesses.get(attemptKey(row))),
+      })),
       end,
     };
   }
@@ -233,6 +237,17 @@ class PageReader {
     );
   }
 
+  #accesses(range: readonly SqlValue[]): Promise<AccessCountRow[]> {
+    return this.#session.rows<AccessCountRow>(
+      `SELECT r.customer_trace_number, r.attempt, count(*) AS accesses, count(r.purpose) AS reissues,
+         max(r.recorded_at) AS last_at
+       FROM attempts a JOIN report_accesses r
+         ON r.customer_trace_number = a.customer_trace_number AND r.attempt = a.attempt
+       WHERE ${IN_PAGE} GROUP BY r.customer_trace_number, r.attempt`,
+      range,
+    );
+  }
+
   #consents(range: readonly SqlValue[]): Promise<ConsentLinkRow[]> {
     return this.#session.rows<ConsentLinkRow>(
       `SELECT c.customer_trace_number, c.attempt, c.applicant_id, c.consent_id
@@ -242,6 +257,19 @@ class PageReader {
       range,
     );
   }
+}
+
+interface AccessCountRow {
+  customer_trace_number: string;
+  attempt: number;
+  accesses: number;
+  reissues: number;
+  last_at: number;
+}
+
+function accessesOf(row: AccessCountRow | undefined): Pick<AuditedAttempt, 'accesses'> {
+  if (!row) return {};
+  return { accesses: { count: row.accesses, reissues: row.reissues, lastAt: utcInstant(row.last_at) } };
 }
 
 interface ConsentLinkRow {

@@ -2,7 +2,7 @@
 import { utcInstant } from '../../base/instants.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RestoreState, SeenAttempt } from '../../messages/ledger-watch.ts';
-import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
+import type { AttemptView, InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type LedgerCipher, seal, unseal } from '../../protection/sealed/sealing.ts';
@@ -14,6 +14,7 @@ import type { Writing } from '../database/writing.ts';
 import { DisposedError, LedgerChangedError, LedgerUnavailableError } from '../errors.ts';
 import type { AuditedAttempt, InquiriesQuery } from '../inquiry-audit.ts';
 import type { Ledger, LedgerIdentity } from '../port.ts';
+import type { SealedRefusal } from '../reading.ts';
 import type {
   AuditedConsent,
   AuditedDecision,
@@ -39,6 +40,7 @@ import type {
   PlannedShare,
   RecordVerdict,
   ReferredInquiry,
+  ReportOrigin,
   RequestDigests,
   RestoreAcceptance,
   RewrapResult,
@@ -58,7 +60,7 @@ import { noteWaiting } from '../rows/pauses.ts';
 import { auditedConsents, auditedDecisions, auditedDisposals } from '../rows/record-audit-pages.ts';
 import { flagShares } from '../rows/refused-postings.ts';
 import { readReferredInquiries } from '../rows/report-references.ts';
-import { disposedReport, newestReport, reportOfInquiry } from '../rows/report-rows.ts';
+import { disposedReport, newestReport, REFUSAL, reportOfInquiry } from '../rows/report-rows.ts';
 import { insertShare, readShareFacts } from '../rows/report-shares.ts';
 import { insertAcceptance, insertFound, readRestore } from '../rows/restores.ts';
 import { auditedShares } from '../rows/share-audit-pages.ts';
@@ -75,6 +77,7 @@ import {
 import { rewrapDataKeys } from './rewrapping.ts';
 import { SqlKeptConsents } from './sql-kept-consents.ts';
 import { SqlPauses } from './sql-pauses.ts';
+import { SqlReading } from './sql-reading.ts';
 import { SqlRetention } from './sql-retention.ts';
 
 /**
@@ -87,6 +90,7 @@ export class SqlLedger implements Ledger {
   readonly retention: SqlRetention;
   readonly kept: SqlKeptConsents;
   readonly pauses: SqlPauses;
+  readonly reading: SqlReading;
   readonly #engine: SqlEngine;
   /**
    * Refuses where the ledger asks for a newer program. Claims return that themselves, and outcomes are recorded all the
@@ -108,6 +112,7 @@ export class SqlLedger implements Ledger {
         return work(writing);
       }),
     );
+    this.reading = new SqlReading(engine, keys, this);
     this.#cipher = cipher;
     this.#keys = keys;
   }
@@ -137,14 +142,20 @@ export class SqlLedger implements Ledger {
     });
   }
 
-  async recordOutcome(record: OutcomeRecord, report?: string): Promise<RecordVerdict> {
+  async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
     const { customerTraceNumber, attempt } = record;
     // Before the transaction: a key management service may be slow, and a lock must not wait for it.
     const sealed =
       report === undefined
         ? undefined
         : await seal(this.#keys, report, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt });
-    return this.#write((writing) => recordAttempt(writing, record, sealed), this.#engine);
+    const kept = { report: sealed, refusal };
+    return this.#write((writing) => recordAttempt(writing, record, kept), this.#engine);
+  }
+
+  async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
+    const { ledgerId } = this.identity;
+    return { sealed: await seal(this.#keys, text, { ledgerId, ...attempt, kind: REFUSAL }), isWhole };
   }
 
   lookUp(ledgerId: string, customerTraceNumber: string, digests?: RequestDigests): Promise<AttemptView | null> {

@@ -148,6 +148,9 @@ export const holdStatusSchema = z
     /** The number of the latest attempt, which a decision names. */
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
     httpStatus: z.int().exactOptional(),
+    refusalKept: z.literal(true).exactOptional().meta({
+      description: 'The ledger keeps what the gateway wrote beside that status, sealed like a report.',
+    }),
     returnCode: z.string().exactOptional(),
     returnReasonCode: returnReasonCode.exactOptional(),
     /** For `AnotherNumber`: the trace number under which the ledger has this inquiry for another customer. */

@@ -346,7 +346,7 @@ function statusOf(
   failure: InquiryFailure,
   { attempt, since, applicantIds }: Judged,
 ): HoldStatus {
-  const { httpStatus, returnCode, returnReasonCode, resendFrom, otherTraceNumber, problems } = failure;
+  const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber, problems } = failure;
   const { accountId } = ownerOf(inquiry.ownerId);
   return {
     customerTraceNumber: inquiry.customerTraceNumber,
@@ -361,6 +361,7 @@ function statusOf(
     since,
     attempts: attempt,
     ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(refusalKept ? { refusalKept } : {}),
     ...(returnCode === undefined ? {} : { returnCode }),
     ...(returnReasonCode === undefined ? {} : { returnReasonCode }),
     ...(otherTraceNumber === undefined ? {} : { otherTraceNumber }),
