@@ -148,7 +148,7 @@ export type {
 export type { WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export type { ChangeOptions, FigureThreshold } from './model/change-options.ts';
-export { CreditJourneyError } from './model/credit-journey-error.ts';
+export { CreditJourneyError, OtherEndUserError } from './model/credit-journey-error.ts';
 export {
   contentDigest,
   type DecisionContent,
@@ -158,7 +158,6 @@ export {
   type RepeatContent,
   repeatContent,
 } from './model/decision-content.ts';
-export { OtherEndUserError } from './model/other-end-user-error.ts';
 export { InvalidInputError, type Problem } from './model/problems.ts';
 export type { ReportOutcome, ReportReference } from './model/report-outcome.ts';
 export type { SecondaryUser } from './model/secondary-user.ts';

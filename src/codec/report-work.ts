@@ -10,7 +10,7 @@ import { referencesOf } from '../ledger/ledger-references.ts';
 import type { Ledger } from '../ledger/port.ts';
 import { type Reader, readerProblems } from '../ledger/reading.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import { OtherEndUserError } from '../model/other-end-user-error.ts';
+import { OtherEndUserError } from '../model/credit-journey-error.ts';
 import { ownerIdProblem } from '../model/owner-id.ts';
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import { UnknownKeyError } from '../protection/errors.ts';

@@ -7,7 +7,7 @@ import type { Ledger } from '../../src/ledger/port.ts';
 import type { Reader } from '../../src/ledger/reading.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
 import { openLedger } from '../../src/ledger/sql/open-ledger.ts';
-import { OtherEndUserError } from '../../src/model/other-end-user-error.ts';
+import { OtherEndUserError } from '../../src/model/credit-journey-error.ts';
 import { SealBrokenError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf, decisionOf, INQUIRY, outcomeOf, RECORD, TRACE } from './fixtures.ts';

@@ -2,7 +2,7 @@
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { member, parseJson } from '../../base/json-safety.ts';
-import { OtherEndUserError } from '../../model/other-end-user-error.ts';
+import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { CodecServerConnection } from '../connection/codec-server-connection.ts';
 import { CodecServerError } from '../connection/codec-server-error.ts';
 import { JourneyDisposedError } from '../connection/errors.ts';

@@ -316,8 +316,6 @@ function returnDetails(): string[] {
     'ALTER TABLE attempts ADD COLUMN return_reason_code TEXT',
     // A JSON list. NULL: no applicant was answered by itself.
     'ALTER TABLE attempts ADD COLUMN applicant_outcomes TEXT',
-    // Of an answer without a record; a report's number stays sealed with its answer.
-    'ALTER TABLE attempts ADD COLUMN no_record_reference TEXT',
   ];
 }
 

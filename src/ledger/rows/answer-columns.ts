@@ -15,7 +15,7 @@ export function summaryOf(answer: Answer | undefined) {
 /** Of an answer that was understood alone, as its return code. */
 export function detailsOf(answer: Answer | undefined) {
   if (answer?.kind !== 'outcome') return {};
-  const { returnReasonCode, noRecordReference, reference, applicants } = answer;
+  const { returnReasonCode, reference, applicants } = answer;
   const withRecord = reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' as const }));
   const told = applicants
     ? applicantOutcomes(
@@ -26,6 +26,5 @@ export function detailsOf(answer: Answer | undefined) {
   return {
     reasonCode: returnReasonCode,
     applicantOutcomes: told && told.length > 0 ? JSON.stringify(told) : undefined,
-    noRecordReference,
   };
 }

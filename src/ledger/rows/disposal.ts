@@ -199,7 +199,7 @@ export async function dispose(
     values,
   );
   await session.rows(
-    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL, no_record_reference = NULL
+    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
      WHERE customer_trace_number IN (${sql})`,
     values,
   );

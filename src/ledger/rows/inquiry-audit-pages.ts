@@ -1,7 +1,8 @@
 /** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
 
+import { defined } from '../../base/defined.ts';
 import { parseInstantMs, utcInstant } from '../../base/instants.ts';
-import type { Answer } from '../../model/inquiry.ts';
+import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { standing } from '../claim.ts';
@@ -91,7 +92,7 @@ const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_id
 
 const OF_ATTEMPT = [
   ...['attempt', 'state', 'claimed_at', 'answer_by', 'permitted_by', 'requested_at', 'http_status', 'failure_type'],
-  ...['return_reason_code', 'applicant_outcomes', 'no_record_reference'],
+  ...['return_reason_code', 'applicant_outcomes', 'answer'],
   ...['answer_kind', 'outcome', 'return_code', 'late_at', 'late_state', 'late_outcome'],
 ];
 /** The columns that may hold a reference. */
@@ -104,7 +105,6 @@ type FoundRow = InquiryRow &
     return_reason_code: string | null;
     /** A JSON list. */
     applicant_outcomes: string | null;
-    no_record_reference: string | null;
     late_outcome: ReportOutcome | null;
     late_answer: Uint8Array | null;
     audit_outcome: AuditOutcome;
@@ -158,6 +158,7 @@ class PageReader {
     return {
       attempts: wanted.map((row) => ({
         ...auditedAttempt(row, decisions, consents.get(attemptKey(row)) ?? []),
+        ...this.#withoutRecord(row),
         ...accessesOf(accesses.get(attemptKey(row))),
       })),
       end,
@@ -176,16 +177,12 @@ class PageReader {
       ...(customerTraceNumber === undefined ? [] : [`i.customer_trace_number = ${place(customerTraceNumber)}`]),
       ...(applicants === undefined ? [] : [`${APPLICANTS_SQL} = ${place(applicants)}`]),
       ...(outcome === undefined ? [] : [`${outcomeSql(this.#dialect)} = ${place(outcome)}`]),
-      ...(reportReferenceNumber === undefined
-        ? []
-        : [
-            `(a.outcome = 'record' OR a.late_outcome = 'record' OR a.no_record_reference = ${place(reportReferenceNumber)})`,
-          ]),
+      ...(reportReferenceNumber === undefined ? [] : ['(a.outcome IS NOT NULL OR a.late_outcome IS NOT NULL)']),
     ];
     const columns = [
       'i.*',
       ...OF_ATTEMPT.map((name) => `a.${name}`),
-      ...(reportReferenceNumber === undefined ? [] : SEALED.map((name) => `a.${name}`)),
+      ...(reportReferenceNumber === undefined ? [] : ['a.accepted_answer', 'a.late_answer']),
       `${outcomeSql(this.#dialect)} AS audit_outcome`,
       `${this.#dialect.now} AS now`,
       // Closed attempts come before it, and were never sent.
@@ -215,14 +212,25 @@ class PageReader {
   /** Whether the row has the wanted reference, where one is wanted. */
   #isReferred(row: FoundRow): boolean {
     const { reportReferenceNumber } = this.#query;
-    if (reportReferenceNumber === undefined || row.no_record_reference === reportReferenceNumber) return true;
+    if (reportReferenceNumber === undefined) return true;
     return SEALED.some((column) => {
-      const sealed = row[column];
-      if (!sealed) return false;
-      const place = [column, row.customer_trace_number, String(row.attempt)];
-      const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
-      return answer.kind === 'outcome' && answer.reference?.reportReferenceNumber === reportReferenceNumber;
+      const { reference, noRecordReference } = this.#answerIn(row, column) ?? {};
+      return (reference?.reportReferenceNumber ?? noRecordReference) === reportReferenceNumber;
     });
+  }
+
+  /** The number is sealed with its answer: of a record it is half of a share. */
+  #withoutRecord(row: FoundRow): Pick<AuditedAttempt, 'noRecordReference'> {
+    if (row.state !== 'answered' || row.outcome === null || row.outcome === 'record') return {};
+    return defined({ noRecordReference: this.#answerIn(row, 'answer')?.noRecordReference });
+  }
+
+  #answerIn(row: FoundRow, column: (typeof SEALED)[number]): Outcome | undefined {
+    const sealed = row[column];
+    if (!sealed) return undefined;
+    const place = [column, row.customer_trace_number, String(row.attempt)];
+    const answer = this.#cipher.unsealValue(sealed, ...place) as Answer;
+    return answer.kind === 'outcome' ? answer : undefined;
   }
 
   /** The decisions about the page's inquiries, and about those that they amend. */
@@ -319,7 +327,6 @@ function auditedAttempt(
     ...(row.return_code === null ? {} : { returnCode: row.return_code }),
     ...(row.return_reason_code === null ? {} : { returnReasonCode: row.return_reason_code }),
     ...outcomesOf(row),
-    ...(row.no_record_reference === null ? {} : { noRecordReference: row.no_record_reference }),
     ...(row.http_status === null ? {} : { httpStatus: row.http_status }),
     ...(row.failure_type === null ? {} : { failureType: row.failure_type }),
     ...(permit ? { permittedBy: decisionView(permit) } : {}),

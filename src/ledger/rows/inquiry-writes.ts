@@ -222,11 +222,11 @@ export async function markUnknown({ session, dialect }: Writing, customerTraceNu
 export async function writeOutcome({ session, dialect, cipher }: Writing, record: OutcomeRecord): Promise<void> {
   const row = { customer_trace_number: record.customerTraceNumber, attempt: record.attempt };
   const { kind, outcome, returnCode } = summaryOf(record.answer);
-  const { reasonCode, applicantOutcomes, noRecordReference } = detailsOf(record.answer);
+  const { reasonCode, applicantOutcomes } = detailsOf(record.answer);
   await session.rows(
     `UPDATE attempts SET state = $3, failure_type = $4, http_status = coalesce($5, http_status), retry_after_ms = $6,
        requested_at = coalesce($7, requested_at), answer_kind = $8, outcome = $9, return_code = $10, answer = $11,
-       return_reason_code = $12, applicant_outcomes = $13, no_record_reference = $14, recorded_at = ${dialect.now}
+       return_reason_code = $12, applicant_outcomes = $13, recorded_at = ${dialect.now}
      WHERE customer_trace_number = $1 AND attempt = $2`,
     [
       record.customerTraceNumber,
@@ -242,7 +242,6 @@ export async function writeOutcome({ session, dialect, cipher }: Writing, record
       sealAnswer(cipher, record.answer, row, 'answer'),
       reasonCode,
       applicantOutcomes,
-      noRecordReference,
     ],
   );
 }

@@ -1,7 +1,7 @@
 /** The readings of the ledger on any SQL engine: nothing is given out before its row is committed. */
 import { randomUUID } from 'node:crypto';
 import { utcInstant } from '../../base/instants.ts';
-import { OtherEndUserError } from '../../model/other-end-user-error.ts';
+import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { unseal } from '../../protection/sealed/sealing.ts';
 import type { SqlEngine } from '../database/sql-session.ts';
